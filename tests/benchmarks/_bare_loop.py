@@ -1,4 +1,4 @@
-"""The steps alone, nothing told and nothing kept: `python -m tests.benchmarks._bare_loop RUN`.
+"""The steps alone, nothing logged and nothing kept: `python -m tests.benchmarks._bare_loop RUN`.
 
 Builds and plans as the trainer does, then prints the images/s of each epoch but the first.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class _SilentContext:
-    """A LoadContext that tells nobody."""
+    """A LoadContext that reports nothing."""
 
     def __init__(self, keras: Any) -> None:
         self._keras = keras
@@ -30,7 +30,7 @@ class _SilentContext:
         """Says nothing."""
 
     def check_cancelled(self) -> None:
-        """Nobody stops a benchmark."""
+        """Does nothing: a benchmark is not canceled."""
 
     def keras(self) -> Any:
         """The module."""

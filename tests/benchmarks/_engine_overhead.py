@@ -1,4 +1,4 @@
-"""What telling, keeping and watching a training cost."""
+"""What logging, checkpoints and watching a training cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.benchmarks._engine_speed import Case, in_turns, settle
 from tests.benchmarks._runs import wait_for
 from workbench.protocol.events import Batch, EpochFinished, TimeSpent
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import request_stop
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventReader
@@ -34,16 +34,16 @@ def print_overhead(case: Case, rounds: int) -> bool:
     run that is watched by the real window every other span of time.
     """
     settle(case)
-    variants = {"bare loop": partial(_bare, case), "trainer": partial(_told, case)}
+    variants = {"bare loop": partial(_bare, case), "trainer": partial(_logged, case)}
     speeds = in_turns(variants, rounds)
-    bare, told = (statistics.median(values) for values in speeds.values())
+    bare, logged = (statistics.median(values) for values in speeds.values())
     print(
-        f"event log and checkpoints: bare loop {bare:,.0f}, trainer {told:,.0f} images/s: "
-        f"{100 * (1 - told / bare):+.1f} % slower (goal 2 %); median of {rounds}",
+        f"event log and checkpoints: bare loop {bare:,.0f}, trainer {logged:,.0f} images/s: "
+        f"{100 * (1 - logged / bare):+.1f} % slower (goal 2 %); median of {rounds}",
         flush=True,
     )
     watched = _watched_slowdown(case, pairs=max(7, rounds))
-    whole = 1 - (1 - watched) * told / bare
+    whole = 1 - (1 - watched) * logged / bare
     print(f"all of it on against all of it off: {100 * whole:+.1f} % slower (goal 2 %)")
     return whole <= GOAL
 
@@ -65,7 +65,7 @@ def _bare(case: Case) -> float:
     return statistics.median(float(line) for line in result.stdout.split())
 
 
-def _told(case: Case) -> float:
+def _logged(case: Case) -> float:
     run = _project(case, EPOCHS)
     start_trainer(run)
     wait_for(run, timeout_s=900)
@@ -93,7 +93,7 @@ def _watched_slowdown(case: Case, pairs: int) -> float:
         losses.append(1 - watched / alone)
         shares.append(_processor_s(window.pid) / _SPAN_S / (os.cpu_count() or 1))
         _close(window)
-    ask_to_stop(run)
+    request_stop(run)
     wait_for(run, timeout_s=120)
     slower = statistics.median(losses)
     print(
@@ -113,7 +113,7 @@ def _open_window(run: RunFolder) -> subprocess.Popen[bytes]:
 
 
 def _processor_s(session: int) -> float:
-    """Processor time of all living processes of a session, in seconds."""
+    """Processor time of all running processes of a session, in seconds."""
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has just ended

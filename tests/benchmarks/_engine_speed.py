@@ -17,7 +17,7 @@ from tests.benchmarks._plain_keras import MODELS
 from tests.benchmarks._runs import project_on, wait_for
 from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import EpochFinished, PhaseChanged, RunStarted
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.start import start_trainer
@@ -146,7 +146,7 @@ def _child_speed(command: list[str]) -> float:
 
 
 def trainer(case: Case) -> float:
-    """Images/s of the real trainer in a process of its own, all told and kept."""
+    """Images/s of the real trainer in a process of its own, all logged and kept."""
     run = create_run(case.short_project)
     start_trainer(run)
     wait_for(run, timeout_s=600)
@@ -162,7 +162,7 @@ def settle(case: Case) -> str:
     run = create_run(case.project)
     start_trainer(run)
     words = _wait_for_plan(run)
-    ask_to_stop(run)
+    request_stop(run)
     wait_for(run, timeout_s=600)
     return words
 

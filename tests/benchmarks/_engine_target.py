@@ -35,7 +35,7 @@ def print_time_to_accuracy(pictures: Path, published_epochs: int | None, rounds:
     epochs = published_epochs or _epochs_in_results()
     if epochs is None:
         print(
-            "not measured: run `bash packaging/bench.sh published_cifar NPZ` once (it takes about "
+            "not measured: run `bash packaging/bench.sh published_cifar NPZ` once (it needs about "
             "three quarters of an hour) and give the epochs it needs: --published-epochs N"
         )
         return False

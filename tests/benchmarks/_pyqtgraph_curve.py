@@ -36,7 +36,7 @@ class PyqtgraphCurve:
         self.item.setPen(pg.mkPen(color, width=self._width))
 
     def set_data(self, x, y) -> None:
-        """Takes the points."""
+        """Sets the points."""
         self.x, self.y = x, y
 
     def clear(self) -> None:

@@ -44,7 +44,7 @@ def project_on(template: str, pictures: Path, **recipe: object) -> Project:
 
 
 def train(project: Project, *, timeout_s: float = 600) -> RunFolder:
-    """Trains to the end without anybody watching."""
+    """Trains to the end without a window."""
     folder = create_run(project)
     start_trainer(folder)
     wait_for(folder, timeout_s=timeout_s)

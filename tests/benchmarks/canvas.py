@@ -1,4 +1,4 @@
-"""How long a frame of the canvas takes, and an edit. `python -m tests.benchmarks.canvas`.
+"""Durations of a frame of the canvas, and of an edit. `python -m tests.benchmarks.canvas`.
 
 Times are those of this process's CPU: the machine may be shared with others. A frame is
 one step of panning or zooming and the repaint of everything it uncovers.

@@ -46,11 +46,11 @@ def _photo(home: Path) -> str:
 def _median_ms(model: str, photo: str, *, previews: bool) -> float:
     times = []
     with ServiceCall() as service:
-        list(service.ask(WarmUp(id=1, model=model)))
+        list(service.answers(WarmUp(id=1, model=model)))
         for number in range(ROUNDS):
             request = Classify(id=2 + number, model=model, pictures=[photo], previews=previews)
             began = time.perf_counter()
-            answer = next(a for a in service.ask(request) if isinstance(a, Classified))
+            answer = next(a for a in service.answers(request) if isinstance(a, Classified))
             times.append(1000 * (time.perf_counter() - began))
             if answer.error is not None:
                 raise SystemExit(answer.error.what)

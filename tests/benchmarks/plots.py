@@ -1,7 +1,7 @@
-"""How long a redraw of the live plots takes. `python -m tests.benchmarks.plots` prints it.
+"""Duration of a redraw of the live plots. `python -m tests.benchmarks.plots` prints it.
 
 Times are those of this process's CPU: the machine may be shared with others. One redraw
-takes in new data, finds what the pixels can show, and paints. Beside each stands the time with
+adds new data, finds what the pixels can show, and paints. Beside each is the time with
 pyqtgraph's own downsampling in the place of ours.
 """
 
@@ -105,7 +105,7 @@ def pair(
         theme: Colours.
         num_batches: Length of the run, and of each beside it.
         num_overlays: How many runs are drawn beside it.
-        x_axis: What stands on the x axis.
+        x_axis: What the x axis shows.
     """
     run_curves.LiveCurve = line
     rng = np.random.default_rng(7)

@@ -1,7 +1,7 @@
 """The published CIFAR-10 network by a plain Keras script: epochs and seconds to 80.79 %.
 
 `bash packaging/bench.sh published_cifar NPZ [EPOCHS]`. What a user would write: float32, Keras's
-defaults, the tutorial's batch of 128 x 8. It takes about three quarters of an hour on two cores.
+defaults, the tutorial's batch of 128 x 8. It needs about three quarters of an hour on two cores.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def timed(work: object, repeats: int) -> tuple[float, float]:
 
 
 def list_without_index() -> None:
-    """What the first look at runs costs that nobody has listed here before."""
+    """What the first look at runs costs that were not listed here before."""
     (runs_home() / INDEX_NAME).unlink(missing_ok=True)
     if len(list_runs()) != NUM_RUNS:
         raise SystemExit("Runs are missing in the list.")
@@ -124,7 +124,7 @@ def main() -> None:
     log_bytes = fill_home()
     wall, busy = timed(list_without_index, 5)
     print(f"{NUM_RUNS:,} runs with logs of {log_bytes / 1000:,.0f} kB, wanted: 200 ms")
-    print(f"  index made anew      {wall:7.1f} ms, of which {busy:.1f} ms CPU")
+    print(f"  index rebuilt        {wall:7.1f} ms, of which {busy:.1f} ms CPU")
     cold = statistics.median(in_new_process() for _ in range(5))
     print(f"  in a new process     {cold:7.1f} ms")
     wall, busy = timed(list_runs, REPEATS)

@@ -100,7 +100,7 @@ def _events(run: RunFolder) -> list[RunEvent]:
 
 
 def _first_step(events: Sequence[RunEvent]) -> float:
-    """When the first step of training was begun: it is compiled before it is told."""
+    """When the first step of training was begun: it is compiled before it is logged."""
     batch = next(e for e in events if isinstance(e, Batch))
     before = [e for e in events if isinstance(e, PhaseChanged) and e.seq < batch.seq]
     return max((e.time for e in before if e.phase == "compiling"), default=batch.time)

@@ -1,6 +1,6 @@
-"""Processor time that the window takes while it follows a training run.
+"""Processor time of the window while it follows a training run.
 
-`python -m tests.benchmarks.watching [SECONDS]`: a written run tells ten times a second, as a
+`python -m tests.benchmarks.watching [SECONDS]`: a written run logs ten times a second, as a
 trainer does, and the real window shows its curves (offscreen, or where QT_QPA_PLATFORM says).
 """
 
@@ -25,7 +25,7 @@ EVENTS_PER_EPOCH = 60
 
 
 def write() -> None:
-    """Tells like a trainer until its input ends; prints the run's path first."""
+    """Logs like a trainer until its input ends; prints the run's path first."""
     from tests.written_runs import WrittenRun
     from workbench.protocol.events import Heartbeat
 
@@ -94,7 +94,7 @@ def watch(seconds: float) -> None:
     print(f"drawings                   {(last - first) / (end_s - start_s):6.2f} a second")
     print(f"one without its painting   {statistics.median(drawn):6.2f} ms", flush=True)
     shutil.rmtree(data_home(), ignore_errors=True)
-    # The run still trains as far as the window knows: closing it would ask.
+    # The run still trains as far as the window shows: closing it would prompt.
     os._exit(0)
 
 

@@ -18,7 +18,7 @@ from workbench.cli import _ctrl_c, main
 from workbench.cli import train as train_command
 from workbench.cli._ctrl_c import CtrlC
 from workbench.core.projects.project_file import save_project
-from workbench.runs.control import wish_of
+from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder
 
 
@@ -39,7 +39,7 @@ def trained(monkeypatch):
 
     def stop_when_asked(trainer):
         until = time.monotonic() + 20
-        while wish_of(trainer.folder) != "stop" and time.monotonic() < until:
+        while command_of(trainer.folder) != "stop" and time.monotonic() < until:
             time.sleep(0.01)
         trainer.finish("stopped")
 
@@ -78,8 +78,8 @@ def test_a_command_that_does_not_poll_any_more_requests_the_stop_on_exit(written
     run = written("left alone").begin().folder
     with CtrlC(run):
         signal.raise_signal(signal.SIGINT)
-        assert wish_of(run) is None
-    assert wish_of(run) == "stop"
+        assert command_of(run) is None
+    assert command_of(run) == "stop"
 
 
 def test_the_second_key_ends_a_command_that_hangs(written, monkeypatch):
@@ -90,7 +90,7 @@ def test_the_second_key_ends_a_command_that_hangs(written, monkeypatch):
         monkeypatch.setattr(_ctrl_c, "_PATIENCE_S", -1.0)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-    assert wish_of(run) == "stop"
+    assert command_of(run) == "stop"
 
 
 def test_what_ignores_the_key_goes_on_ignoring_it(written):

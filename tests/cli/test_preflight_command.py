@@ -120,7 +120,7 @@ def test_wrong_requests_are_refused_by_the_worker_too(wrong):
     text = project_text(find_template("lenet5").project)
     values = {"id": 1, "project": text, "tpu": "v5e-8", "level": "rules", **wrong}
     with ServiceCall() as service:
-        answers = list(service.ask(m.Preflight(**values)))
+        answers = list(service.answers(m.Preflight(**values)))
     assert [type(answer) for answer in answers if answer.id == 1] == [m.Failed]
 
 
@@ -130,7 +130,7 @@ def test_a_cancel_is_obeyed_while_a_step_is_lowered():
     request = m.Preflight(id=1, project=text, tpu="v5e-8", level="lowering")
     with ServiceCall() as service:
         answers = []
-        for answer in service.ask(request):
+        for answer in service.answers(request):
             answers.append(answer)
             if isinstance(answer, m.PreflightStage) and answer.level == "lowering":
                 service.send(m.Cancel(id=2, target=1))

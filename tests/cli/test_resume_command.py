@@ -7,7 +7,7 @@ import json
 from tests.written_runs import WrittenRun
 from workbench.cli import main
 from workbench.cli import resume as resume_command
-from workbench.runs.control import wish_of
+from workbench.runs.control import command_of
 
 
 def _json_lines(capsys):
@@ -54,6 +54,6 @@ def test_only_what_comes_after_the_resume_is_printed(written, capsys, monkeypatc
 def test_pause_is_asked_for(written):
     run = written("pausing").begin()
     assert main(["stop", str(run.path), "--pause"]) == 0
-    assert wish_of(run.folder) == "pause"
+    assert command_of(run.folder) == "pause"
     assert main(["stop", str(run.path)]) == 0
-    assert wish_of(run.folder) == "stop"
+    assert command_of(run.folder) == "stop"

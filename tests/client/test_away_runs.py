@@ -17,7 +17,7 @@ from workbench.client import run_jobs
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.stop_ladder import end_trainer
 from workbench.protocol.events import RunFinished, RunStarted
-from workbench.runs.control import courier_wish_of
+from workbench.runs.control import courier_command_of
 from workbench.runs.library.index import list_runs
 from workbench.runs.link import Link, Remote, write_link, write_remote
 
@@ -35,7 +35,7 @@ def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, 
     # The process id of the trainer there is that of an unrelated process here.
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as innocent:
         assert end_trainer(brought.folder, innocent.pid, is_hard=is_hard) is None
-        assert courier_wish_of(brought.folder) == wish
+        assert courier_command_of(brought.folder) == wish
         innocent.communicate(b"\n", timeout=60)
     assert innocent.returncode == 0
 
@@ -44,14 +44,14 @@ def test_the_first_run_kills_the_trainer_elsewhere_and_not_its_courier(brought):
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as courier:
         end_hard(brought.folder, courier.pid)
         courier.communicate(b"\n", timeout=60)
-    assert (courier.returncode, courier_wish_of(brought.folder)) == (0, "kill")
+    assert (courier.returncode, courier_command_of(brought.folder)) == (0, "kill")
 
 
 def test_without_a_courier_nothing_can_be_ended_elsewhere(brought):
     brought.end()
     error = end_trainer(brought.folder, os.getpid(), is_hard=True)
     assert "Not connected" in str(error)
-    assert courier_wish_of(brought.folder) is None
+    assert courier_command_of(brought.folder) is None
 
 
 def test_a_run_that_nobody_is_connected_to_is_connected_to_once_a_minute(brought, monkeypatch):
@@ -80,7 +80,7 @@ def test_stopping_a_run_that_nobody_is_connected_to_connects_to_it(brought, monk
     started = []
     monkeypatch.setattr("workbench.cli.stop.reattach", lambda run: started.append(run.path))
     assert main(["stop", str(brought.path)]) == 0
-    assert (started, courier_wish_of(brought.folder)) == ([brought.path], "stop")
+    assert (started, courier_command_of(brought.folder)) == ([brought.path], "stop")
     assert "connecting" in capsys.readouterr().err
 
 
@@ -106,5 +106,5 @@ def test_the_second_ctrl_c_leaves_a_run_that_is_elsewhere(brought, capsys):
 
     with pytest.raises(KeyboardInterrupt):
         go_on()
-    assert courier_wish_of(brought.folder) == "stop"
+    assert courier_command_of(brought.folder) == "stop"
     assert "Detached." in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 
 from workbench.client import stop_ladder
 from workbench.client.run_library import RunLibrary
-from workbench.runs.control import wish_of
+from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import LOCK_FD_VARIABLE
 
@@ -104,7 +104,7 @@ def test_stop_is_requested_once_and_offers_more_only_when_it_takes_long(
         library.stop()
         assert library.is_stopping(run.path)
     assert offered.args == [str(run.path)]
-    assert wish_of(run.folder)
+    assert command_of(run.folder)
 
 
 def test_a_run_that_stops_in_time_is_offered_nothing(qtbot, library, written, monkeypatch):

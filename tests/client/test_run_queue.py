@@ -10,7 +10,7 @@ from workbench.client.run_library import RunLibrary
 from workbench.core.projects.project import Project
 from workbench.errors import RunError
 from workbench.protocol.events import LogLine, RunFinished
-from workbench.runs.control import wish_of
+from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.state import queue
@@ -130,8 +130,8 @@ def test_one_that_has_just_begun_is_stopped_when_it_should_leave_the_queue(
     open_library(qtbot, library)
     queue.start_now(run)  # by somebody else, and the list does not have it yet
     library.stop(run.path)
-    qtbot.waitUntil(lambda: wish_of(run) is not None)
-    assert not wish_of(busy.folder)
+    qtbot.waitUntil(lambda: command_of(run) is not None)
+    assert not command_of(busy.folder)
 
 
 def test_a_queue_that_cannot_go_on_is_reported_once(qtbot, library, monkeypatch):
@@ -154,11 +154,11 @@ def test_pausing_and_stopping_ask_for_different_things(qtbot, library, written):
     run = written("busy").begin()
     open_library(qtbot, library)
     library.pause()
-    qtbot.waitUntil(lambda: wish_of(run.folder) == "pause")
+    qtbot.waitUntil(lambda: command_of(run.folder) == "pause")
     assert library.is_pausing(run.path)
     assert not library.is_stopping(run.path)
     library.stop()
-    qtbot.waitUntil(lambda: wish_of(run.folder) == "stop")
+    qtbot.waitUntil(lambda: command_of(run.folder) == "stop")
     assert library.is_stopping(run.path)
     assert not library.is_pausing(run.path)
 

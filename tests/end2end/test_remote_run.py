@@ -25,7 +25,7 @@ from workbench.core.projects.project import Choice
 from workbench.protocol.events import Batch, CheckpointKept, RunStarted
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accept, offered_keys
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import request_pause
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import read_all
@@ -109,7 +109,7 @@ def test_trained_there_cut_killed_paused_resumed_and_classified_here(sshd, tmp_p
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as attached:
         first = json.loads(attached.stdout.readline())
         assert first["seq"] > 1  # what was printed before is not printed again
-        ask_to_pause(remote.run)
+        request_pause(remote.run)
         assert [json.loads(line) for line in attached.stdout][-1]["outcome"] == "stopped"
     remote.wait_for(lambda: not remote.run.is_alive())
     assert outcome_of(remote.run).kind == "paused"
@@ -165,7 +165,7 @@ def test_a_computer_that_went_away_is_left_and_the_run_goes_on_here(sshd):  # no
         assert started["resumed_at_step"] == step
         assert any("ssh" in reason for reason in started["bit_exact"])
         assert (started["on"], started["target"]) == ("", "this_computer")
-        ask_to_pause(remote.run)
+        request_pause(remote.run)
         assert [json.loads(line) for line in resumed.stdout][-1]["outcome"] == "stopped"
     assert remote.run.events_path.read_bytes().startswith(before)
     assert read_remote(remote.run) is None

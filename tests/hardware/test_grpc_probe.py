@@ -92,11 +92,11 @@ def _frame(kind, payload=b""):
 )
 def test_each_kind_of_port_has_its_words(answer, words):
     with answering(answer) as port:
-        told = probe_grpc("127.0.0.1", port)
-    assert words in told.what
-    assert "2025-04-25" in told.fix
-    assert "ssh:HOST/tpu:local" in told.fix
-    assert told.where == f"grpc://127.0.0.1:{port}"
+        error = probe_grpc("127.0.0.1", port)
+    assert words in error.what
+    assert "2025-04-25" in error.fix
+    assert "ssh:HOST/tpu:local" in error.fix
+    assert error.where == f"grpc://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_each_kind_of_port_has_its_words(answer, words):
         ("bytes(2 << 20)", "not a TensorFlow server", "an HTTP/2 server"),
     ],
 )
-def test_a_server_of_grpc_is_asked_for_its_devices(answer, words, seen, monkeypatch):
+def test_a_server_of_grpc_is_queried_for_its_devices(answer, words, seen, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with program(_SERVICE.format(answer=answer)) as port:
-        told = probe_grpc("127.0.0.1", port)
-    assert words in told.what
-    assert told.received == seen
+        error = probe_grpc("127.0.0.1", port)
+    assert words in error.what
+    assert error.received == seen
 
 
 def test_a_closed_port_says_so():
@@ -135,9 +135,9 @@ def test_a_name_that_leads_nowhere_says_so():
 def test_a_machine_that_is_off_is_waited_for_in_vain():
     """A full queue of connections: the kernel leaves the next one without an answer."""
     with full() as port:
-        told = probe_grpc("127.0.0.1", port)
-    assert "does not respond" in told.what
-    assert told.received == "no response within 5 s"
+        error = probe_grpc("127.0.0.1", port)
+    assert "does not respond" in error.what
+    assert error.received == "no response within 5 s"
 
 
 def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
@@ -146,11 +146,11 @@ def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
         assert "does not respond" in probe_grpc("127.0.0.1", port).what
 
 
-def test_a_child_that_cannot_be_started_is_told(monkeypatch):
+def test_a_child_that_cannot_be_started_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/no/such/python")
-    told = probe_grpc("127.0.0.1", 1)
-    assert "could not be checked" in told.what
-    assert "No such file" in told.received
+    error = probe_grpc("127.0.0.1", 1)
+    assert "could not be checked" in error.what
+    assert "No such file" in error.received
 
 
 def test_the_deadlines_are_within_ten_seconds():
@@ -165,10 +165,10 @@ def test_any_answer_is_read_without_harm(message):
     assert all(isinstance(kind, str) for kind in device_kinds(message))
 
 
-def test_the_target_asks_and_tells():
+def test_the_target_probes_and_reports():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    told = all_targets()["tpu"].probe(
+    error = all_targets()["tpu"].probe(
         {"address": f"grpc://127.0.0.1:{port}", "zone": "", "project": ""}
     )
-    assert "No server listens" in told.what
+    assert "No server listens" in error.what

@@ -123,14 +123,14 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "key", "words"), TEXTS)
-def test_each_text_of_a_tpu_is_told_in_words(text, key, words):
+def test_each_text_of_a_tpu_is_explained(text, key, words):
     found = fault_of(text, is_connecting=True)
     assert (found.key, found.fix != "") == (key, True)
     assert words in found.words
     assert "{" not in found.words
 
 
-def test_every_fault_is_told_by_some_text():
+def test_every_fault_has_a_text():
     assert {fault.key for fault in TPU_FAULTS} == {key for _, key, _ in TEXTS}
 
 

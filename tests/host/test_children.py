@@ -22,11 +22,11 @@ def test_all_lines_are_passed_on_and_the_last_ones_kept():
         "import sys\nfor number in range(500): print(number)\n"
         "sys.stdout.flush()\nsys.stderr.write('half a line')\nsys.exit(7)"
     )
-    told = []
-    ended = run(code, on_line=told.append)
+    printed = []
+    ended = run(code, on_line=printed.append)
     assert ended.code == 7
-    assert told == [*map(str, range(500)), "half a line"]
-    assert ended.lines == told[-200:]
+    assert printed == [*map(str, range(500)), "half a line"]
+    assert ended.lines == printed[-200:]
 
 
 def test_a_program_that_prints_no_line_ends_is_followed():
@@ -40,20 +40,20 @@ def test_silence_ends_a_program_with_all_that_it_has_started():
         f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {sleeper!r}])\n"
         "print(child.pid, flush=True)\nchild.wait()"
     )
-    told = []
+    printed = []
     with pytest.raises(Fault) as caught:
-        run(code, silence_s=3.0, on_line=told.append)
-    assert (caught.value.key, caught.value.parts["received"]) == ("silence", told[0])
+        run(code, silence_s=3.0, on_line=printed.append)
+    assert (caught.value.key, caught.value.parts["received"]) == ("silence", printed[0])
     assert sys.executable in caught.value.parts["where"]
-    wait_until_gone(told[0])
+    wait_until_gone(printed[0])
 
 
 def test_what_grows_beside_is_a_sign_of_life(tmp_path):
-    flag, asked = tmp_path / "flag", []
+    flag, calls = tmp_path / "flag", []
 
     def has_grown():
-        asked.append(True)
-        if len(asked) == 2:
+        calls.append(True)
+        if len(calls) == 2:
             flag.touch()
         return True
 
@@ -61,7 +61,7 @@ def test_what_grows_beside_is_a_sign_of_life(tmp_path):
     assert (ended.code, ended.lines) == (0, ["on"])
 
 
-def test_a_program_that_is_not_there_is_told():
+def test_a_program_that_is_not_there_is_reported():
     with pytest.raises(Fault):
         children.run(["/no/such/program"], {}, silence_s=60.0)
 

@@ -1,4 +1,4 @@
-"""A child with a deadline: real processes that answer, keep silent, die or linger."""
+"""A child with a deadline: real processes that answer, keep silent, crash or linger."""
 
 import json
 import os
@@ -40,8 +40,8 @@ def child_of(code, **more):
 
 def test_many_orders_are_answered_by_one_process():
     with child_of(ECHO) as child:
-        assert child.ask(b"abc", deadline_s=60) == b"cba"
-        assert child.ask(b"x" * 100_000 + b"y", deadline_s=60) == b"y" + b"x" * 100_000
+        assert child.request(b"abc", deadline_s=60) == b"cba"
+        assert child.request(b"x" * 100_000 + b"y", deadline_s=60) == b"y" + b"x" * 100_000
 
 
 def test_an_order_larger_than_a_pipe_is_sent_while_answers_are_read():
@@ -59,35 +59,35 @@ def test_silence_and_work_without_end_are_ended_by_the_deadline(code, counts_wor
         child_of(code, counts_work=counts_work) as child,
         pytest.raises(DeadlineError, match=r"The test timed out after 0\.3 s"),
     ):
-        child.ask(b"order", deadline_s=0.3)
+        child.request(b"order", deadline_s=0.3)
 
 
-def test_a_death_is_told_with_its_last_words():
+def test_a_crash_is_reported_with_its_last_words():
     with child_of(DYING) as child, pytest.raises(ChildDiedError) as error:
-        child.ask(b"order", deadline_s=60)
+        child.request(b"order", deadline_s=60)
     assert error.value.what == "The test ended (exit code 3)."
     assert "no room left" in error.value.received
 
 
-def test_one_that_was_dead_before_it_was_asked_has_died():
+def test_one_that_had_ended_before_the_request_is_reported_as_ended():
     with child_of("import os, sys; os.close(0)") as child:
         assert child.exit_code() == 0
         for _ in range(2):
             with pytest.raises(ChildDiedError):
-                child.ask(b"x" * 1_000_000, deadline_s=60)
+                child.request(b"x" * 1_000_000, deadline_s=60)
 
 
 def test_giving_up_ends_the_whole_group():
-    asked = []
+    has_begun = []
 
     def check():
-        if asked:
+        if has_begun:
             raise GivenUpError
 
     with child_of(PARENT, check=check) as child:
         grandchild = int(child.answer(deadline_s=60))
         assert is_alive(grandchild)
-        asked.append(True)
+        has_begun.append(True)
         with pytest.raises(GivenUpError):
             child.answer(deadline_s=60)
     wait_until_gone(grandchild)
@@ -109,7 +109,7 @@ def test_the_deadline_ends_the_whole_group():
     wait_until_gone(grandchild)
 
 
-def test_the_lines_of_a_program_come_with_its_errors_where_that_is_asked_for():
+def test_the_lines_of_a_program_come_with_its_errors_where_that_is_requested():
     code = "import sys; print('one', flush=True); print('two', file=sys.stderr); sys.exit(7)"
     with child_of(code, order=b"", has_merged_errors=True) as child:
         assert list(child.lines(deadline_s=60)) == [b"one", b"two"]
@@ -128,7 +128,7 @@ def test_a_child_is_waited_for_when_it_has_closed_its_output():
 
 def test_a_child_may_end_by_itself():
     with child_of(ECHO + "\nsys.exit(9)") as child:
-        assert child.ask(b"ab", deadline_s=60) == b"ba"
+        assert child.request(b"ab", deadline_s=60) == b"ba"
         child.finish(step_s=60)
         assert child.exit_code() == 9
 
@@ -166,7 +166,7 @@ def test_frames_come_with_their_bytes():
         (framing(more="os.kill(os.getpid(), 9)"), "probably out of memory"),
     ],
 )
-def test_what_is_no_frame_is_told(code, why):
+def test_what_is_no_frame_is_reported(code, why):
     with child_of(code) as child, pytest.raises(ChildDiedError) as error:
         child.frame(limit=4, deadline_s=60)
     assert why in str(error.value)

@@ -16,7 +16,7 @@ from workbench.processes.memory import (
     resident_bytes,
 )
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports it")
 
 _LARGE = 300_000_000
 _GROUP = "/service/training"

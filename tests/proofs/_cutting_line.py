@@ -12,12 +12,12 @@ from collections import Counter
 
 _STALL_S = 60.0
 _EARLY_SHARE = 0.25
-_STANDS_BYTES = 60_000
-"""So much goes up before the other end can have said a word of ours."""
+_CONNECTED_BYTES = 60_000
+"""So much goes up before the other end can have sent a frame of ours."""
 
 
 class CuttingLine:
-    """Listens on this computer and passes on to an address, until told to cut.
+    """Listens on this computer and forwards to an address; cuts while `is_cutting`.
 
     Args:
         target: (host, port) of the server behind it.
@@ -26,7 +26,7 @@ class CuttingLine:
             pulled: the other ends have to notice by themselves.
 
     Attributes:
-        cuts: How many were made, by their kind; told at once when one is made.
+        cuts: How many were made, by their kind; counted at once when one is made.
         bytes_up: Passed on to the server so far.
         is_cutting: New connections get a cut; those before go on as they were begun.
     """
@@ -97,8 +97,8 @@ class CuttingLine:
 
     def _make(self, cut: _Cut, source: socket.socket, target: socket.socket) -> None:
         with self._lock:
-            if not cut.is_told:
-                cut.is_told = True
+            if not cut.is_counted:
+                cut.is_counted = True
                 self.cuts[cut.kind] += 1
         if cut.kind == "stall":
             time.sleep(_STALL_S)
@@ -115,7 +115,7 @@ class _Cut:
     """One connection's cut: after so many bytes, or within the first piece after a moment.
 
     A quarter is cut while the line is made, by bytes alone. Of the others the moment is counted
-    from when it stands: a line that trains says little, and by bytes would hardly ever be cut.
+    from when it is made: a line that trains carries little, and by bytes would hardly ever be cut.
     """
 
     def __init__(self, rng: random.Random, stall_share: float) -> None:
@@ -128,7 +128,7 @@ class _Cut:
         self._lock = threading.Lock()
         self.kind = "stall" if rng.random() < stall_share else rng.choice(("close", "reset"))
         self.is_made = False
-        self.is_told = False
+        self.is_counted = False
 
     def share_of(self, data: bytes, *, is_up: bool) -> int:
         """How many bytes of a piece still pass; both directions count."""
@@ -136,7 +136,7 @@ class _Cut:
             if self.is_made:
                 return 0
             self._up += len(data) if is_up else 0
-            if self._until is None and self._up > _STANDS_BYTES:
+            if self._until is None and self._up > _CONNECTED_BYTES:
                 self._until = time.monotonic() + self._wait_s
             if self._until is not None and time.monotonic() > self._until:
                 self.is_made = True

@@ -66,7 +66,7 @@ class RemoteHost:
         if answer.returncode:
             raise RuntimeError(answer.stdout + answer.stderr)
 
-    def classify(self, asked: list[tuple[RunFolder, Path]]) -> list[Classified | str]:
+    def classify(self, pictures: list[tuple[RunFolder, Path]]) -> list[Classified | str]:
         """All scores of one picture by each run, or in words why there are none."""
         process = subprocess.Popen(
             [str(self.python), "-P", "-m", "workbench.worker", "serve", "--lazy"],
@@ -77,7 +77,7 @@ class RemoteHost:
         assert process.stdout is not None
         found: list[Classified | str] = []
         with process:
-            for number, (run, picture) in enumerate(asked, 1):
+            for number, (run, picture) in enumerate(pictures, 1):
                 request = Classify(id=number, model=str(run.path), pictures=[str(picture)], top=0)
                 process.stdin.write(encode_request(request))
                 process.stdin.flush()
@@ -98,7 +98,7 @@ def _answered(process: subprocess.Popen[bytes], number: int) -> Classified | str
         elif isinstance(answer, FINAL_ANSWERS):
             error = getattr(answer, "error", None)
             return result if error is None else f"{error.what} {error.received}"
-    return "the worker died"
+    return "the worker crashed"
 
 
 def unpacked_code(folder: Path) -> Path:

@@ -55,7 +55,7 @@ def grouped() -> Project:
 
 
 def can_train(graph: Graph) -> bool:
-    """Whether it takes pictures, grey or in colours, and no convolution of it goes in groups."""
+    """Whether its input is gray or color pictures, and no convolution has groups."""
     nodes = graph.nodes.values()
     channels = [node.params["shape"][-1] for node in nodes if node.kind == "input"]
     return channels[0] in {1, 3} and not any(

@@ -1,5 +1,5 @@
 """A Python environment made from one of our lock files, exactly as the bridge makes it on another
-computer: hash-checked, kept in the cache folder, made anew only when the lock has changed.
+computer: hash-checked, kept in the cache folder, made again only when the lock has changed.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 from workbench.assets import environment_lock
-from workbench.host.asked import HostRequest
 from workbench.host.environment import make
 from workbench.host.home import Home
+from workbench.host.request import HostRequest
 from workbench.runs.home import cache_home, made_cache
 
 NO_WINDOW = ("pyside", "shiboken", "pyqt")
@@ -31,17 +31,17 @@ def locked_python(name: str) -> tuple[Path, dict[str, str], bool]:
     lock = environment_lock(name).read_bytes()
     home = Home(made_cache(cache_home() / "proofs"))
     home.make()
-    wish = {
+    request = {
         "name": name,
         "sha": hashlib.sha256(lock).hexdigest(),
         "python": str(Path(sys._base_executable).resolve()),
     }
-    answer, _ = make(HostRequest(home, wish, lock, lambda fields, data: _tell(fields)))
+    answer, _ = make(HostRequest(home, request, lock, lambda fields, data: _print_progress(fields)))
     python = Path(answer["python"])
     return python, installed(python), bool(answer["is_new"])
 
 
-def _tell(fields: dict[str, object]) -> None:
+def _print_progress(fields: dict[str, object]) -> None:
     print(f"  {fields.get('progress')}", file=sys.stderr, flush=True)
 
 

@@ -5,7 +5,7 @@ trainer builds, in float32, without augmentation and dropout, all from the same 
 
 - one: on one device.
 - reversed: the same with the pictures of each batch in reversed order. To mathematics that is
-  the same training; how far it is from the first tells what rounding alone does.
+  the same training; how far it is from the first shows what rounding alone does.
 - on, off: on the replicas, with `sync_batch_norm`.
 
     python -m tests.proofs._replica_losses '{"data": NPZ, "replicas": 8, "steps": 50,
@@ -29,35 +29,35 @@ from workbench.templates import find_template
 from workbench.worker.execution.compiled import Connected, compile_training, connect, sizes_of
 
 
-def main(wish: dict[str, object]) -> dict[str, dict[str, object]]:
+def main(order: dict[str, object]) -> dict[str, dict[str, object]]:
     """Case -> its losses, seconds until the first step was over, and seconds of the others."""
-    target = Choice("virtual", {"replicas": wish["replicas"]})
+    target = Choice("virtual", {"replicas": order["replicas"]})
     several = connect(Project(target=target))  # the first thing: it makes the devices
     one = Connected(tf.distribute.OneDeviceStrategy("/cpu:0"))
-    data = _data(wish)
+    data = _data(order)
     return {
-        "one": _trained(wish, data, one),
-        "reversed": _trained(wish, data, one, is_reversed=True),
-        "on": _trained(wish, data, several, sync_batch_norm="on"),
-        "off": _trained(wish, data, several, sync_batch_norm="off"),
+        "one": _trained(order, data, one),
+        "reversed": _trained(order, data, one, is_reversed=True),
+        "on": _trained(order, data, several, sync_batch_norm="on"),
+        "off": _trained(order, data, several, sync_batch_norm="off"),
     }
 
 
-def _data(wish: dict[str, object]) -> PreparedData:
-    with np.load(wish["data"]) as arrays:
+def _data(order: dict[str, object]) -> PreparedData:
+    with np.load(order["data"]) as arrays:
         x, y = arrays["x_train"], arrays["y_train"].ravel().astype(np.int64)
     names = tuple(str(label) for label in range(int(y.max()) + 1))
     return PreparedData(names, PreparedPart(x, y), None, None)
 
 
-def _trained(wish, data, target, *, is_reversed=False, **recipe):
+def _trained(order, data, target, *, is_reversed=False, **recipe):
     project = find_template("cifar10_convnet").project
     values = {
-        "batch_size": wish["batch_size"],
+        "batch_size": order["batch_size"],
         "precision": "float32",
         "xla": "off",
         "validation": "none",
-        **wish["recipe"],
+        **order["recipe"],
         **recipe,
     }
     project = replace(
@@ -72,7 +72,7 @@ def _trained(wish, data, target, *, is_reversed=False, **recipe):
     if is_reversed:
         batches = batches.map(lambda x, y: (x[::-1], y[::-1]))
     iterator = compiled.loop.distribute(batches)
-    rates = np.full(wish["steps"], project.recipe.peak_rate, np.float32)
+    rates = np.full(order["steps"], project.recipe.peak_rate, np.float32)
     first = compiled.loop.train(iterator, 1, rates=rates[:1])
     start_s = time.monotonic() - began
     rest = compiled.loop.train(iterator, len(rates) - 1, rates=rates[1:])

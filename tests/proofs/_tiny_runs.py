@@ -117,7 +117,7 @@ def wait_for_end(run: RunFolder) -> None:
 
 
 def history_of(run: RunFolder) -> MetricHistory:
-    """All that a run has told."""
+    """All that a run has logged."""
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
     return history
@@ -125,12 +125,12 @@ def history_of(run: RunFolder) -> MetricHistory:
 
 def differences(run: RunFolder, reference: RunFolder) -> list[str]:
     """What of two runs' logged steps, epochs, scores and final weights is not the same."""
-    return [*_told_differences(run, reference), *_weight_differences(run, reference)]
+    return [*_log_differences(run, reference), *_weight_differences(run, reference)]
 
 
-def _told_differences(run: RunFolder, reference: RunFolder) -> Iterator[str]:
+def _log_differences(run: RunFolder, reference: RunFolder) -> Iterator[str]:
     ours, theirs = history_of(run), history_of(reference)
-    # Rates are told once a call, whose length depends on the clock; each epoch has its own.
+    # Rates are logged once a call, whose length depends on the clock; each epoch has its own.
     for name in ("steps", "losses", "accuracies"):
         left, right = getattr(ours, name), getattr(theirs, name)
         if len(left) != len(right):

@@ -1,8 +1,8 @@
-"""Takes a training's disk away: full, read-only, limited. It goes on, tells it, and recovers.
+"""Removes a training's disk space: full, read-only, limited. It goes on, reports it, and recovers.
 
 `python -m tests.proofs.checkpoint_faults [--rounds N]` needs root for small tmpfs and read-only
 mounts; without it only files limited in size are tried. In each round a run is disturbed while
-it trains: the old checkpoint must stay readable, the user must be told within 5 s, the run must
+it trains: the old checkpoint must stay readable, it must be reported to the user within 5 s, the run must
 go on when the fault is over, and end as the undisturbed run does, to the bit. Ends with 1
 when any of that fails.
 """
@@ -37,7 +37,7 @@ from workbench.runs.start import reap, start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import read_checkpoint
 
-_TOLD_WITHIN_S = 5.0
+_REPORTED_WITHIN_S = 5.0
 _PATIENCE_S = 240.0
 _DISK_MB = 16
 
@@ -49,7 +49,7 @@ class Round:
     """What was seen of one fault."""
 
     name: str
-    told_s: float = float("inf")
+    reported_s: float = float("inf")
     words: str = ""
     recovered_s: float = float("inf")
     problems: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Round:
     def line(self) -> str:
         """One line for people."""
         return (
-            f"{self.name}: told after {self.told_s:.1f} s ({self.words}), goes on "
+            f"{self.name}: reported after {self.reported_s:.1f} s ({self.words}), goes on "
             f"{self.recovered_s:.1f} s after the fault, {len(self.problems)} problems"
         )
 
@@ -116,8 +116,8 @@ def disturb(run: RunFolder, fault: Fault, name: str, *, fault_s: float) -> Round
     with fault(run, pid):
         begun = time.monotonic()
         while (elapsed := time.monotonic() - begun) < fault_s:
-            if seen.told_s == float("inf") and (words := _told(run, reader)):
-                seen.told_s, seen.words = elapsed, words
+            if seen.reported_s == float("inf") and (words := _reported(run, reader)):
+                seen.reported_s, seen.words = elapsed, words
             _check_checkpoint(run, seen)
             time.sleep(0.05)
         if not run.is_alive() and history_of(run).finished is None:
@@ -127,13 +127,13 @@ def disturb(run: RunFolder, fault: Fault, name: str, *, fault_s: float) -> Round
     _wait(lambda: sum(1 for _ in _kept(run)) > before or not run.is_alive(), "a new checkpoint")
     seen.recovered_s = time.monotonic() - ended
     wait_for_end(run)
-    if seen.told_s > _TOLD_WITHIN_S:
-        seen.problems.append("the user was not told in time")
+    if seen.reported_s > _REPORTED_WITHIN_S:
+        seen.problems.append("it was not reported in time")
     return seen
 
 
-def _told(run: RunFolder, reader: EventReader) -> str:
-    """What the user has been told of a fault: by an event, or by how the run stands."""
+def _reported(run: RunFolder, reader: EventReader) -> str:
+    """What was reported to the user of a fault: by an event, or by the state of the run."""
     for event in reader.read_new():
         if isinstance(event, CheckpointKept) and event.problem is not None:
             return event.problem.what
@@ -176,7 +176,7 @@ def remove(run: RunFolder) -> Round:
         shutil.rmtree(run.path, ignore_errors=True)
     begun = time.monotonic()
     outcome = outcome_of(run)
-    seen.told_s, seen.words = time.monotonic() - begun, outcome.sentence()
+    seen.reported_s, seen.words = time.monotonic() - begun, outcome.sentence()
     deadline = begun + _PATIENCE_S
     while reap() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -243,10 +243,10 @@ def main() -> int:
         for problem in one.problems[:5]:
             print(f"    {problem}")
     problems = sum(len(one.problems) for one in seen)
-    slowest = max(one.told_s for one in seen)
+    slowest = max(one.reported_s for one in seen)
     print(
         f"checkpoint_faults: {len(seen)} faults, {problems} problems, "
-        f"told after {slowest:.1f} s at most"
+        f"reported after {slowest:.1f} s at most"
     )
     return 1 if problems else 0
 

@@ -2,7 +2,7 @@
 
 A real `tf.distribute.Server` without a TPU, a server of grpc without TensorFlow's service, a
 closed and a silent port, an ssh banner, a web server, a full queue of connections (as a
-machine that is off), and a name that leads nowhere; each is asked by `workbench doctor` and
+machine that is off), and a name that leads nowhere; each is checked by `workbench doctor` and
 by `workbench train`. Exit code 1 when a message is wrong or took longer than 10 s.
 """
 
@@ -45,7 +45,7 @@ time.sleep(600)
 @contextlib.contextmanager
 def program(source: str) -> Iterator[int]:
     """A server in a process of its own; the port that it prints. Killed by its number in the
-    end: TensorFlow's does not listen to SIGTERM."""
+    end: TensorFlow's ignores SIGTERM."""
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     with subprocess.Popen(
         [sys.executable, "-c", source],
@@ -114,7 +114,7 @@ CASES = (
 )
 
 
-def ask(words: list[str], place: Path) -> tuple[str, float]:
+def last_words(words: list[str], place: Path) -> tuple[str, float]:
     """What a command says last, as one text, and how long it took."""
     environment = {**os.environ, "WORKBENCH_HOME": str(place), "PYTHONPATH": str(ROOT)}
     begun = time.perf_counter()
@@ -128,18 +128,18 @@ def ask(words: list[str], place: Path) -> tuple[str, float]:
     seconds = time.perf_counter() - begun
     lines = answer.stdout.splitlines()
     last = json.loads(lines[-1]) if lines else {}
-    told = last.get("error", last)
-    return " ".join(map(str, told.values())) or answer.stderr[-300:], seconds
+    said = last.get("error", last)
+    return " ".join(map(str, said.values())) or answer.stderr[-300:], seconds
 
 
 def check(address: str, expected: str, place: Path) -> Iterator[str]:
-    """Asks both commands; yields what is wrong, and prints how long they took."""
+    """Runs both commands; yields what is wrong, and prints how long they took."""
     times = []
     for words in (["doctor", address], ["train", str(place / "p.workbench"), "--target", address]):
-        told, seconds = ask(words, place)
+        said, seconds = last_words(words, place)
         times.append(seconds)
-        if expected not in told or "2025-04-25" not in told or "ssh:HOST" not in told:
-            yield f"{words[0]} {address}: {told}"
+        if expected not in said or "2025-04-25" not in said or "ssh:HOST" not in said:
+            yield f"{words[0]} {address}: {said}"
         if seconds > LIMIT_S:
             yield f"{words[0]} {address} took {seconds:.1f} s"
     print(f"  {expected}: {' and '.join(f'{seconds:.1f} s' for seconds in times)}", flush=True)
@@ -160,7 +160,7 @@ def main() -> int:
         problems += check(nowhere, "Unknown host name", place)
     for problem in problems:
         print(problem)
-    print(f"grpc addresses: {len(CASES) + 1} kinds asked by 2 commands, {len(problems)} problems")
+    print(f"grpc addresses: {len(CASES) + 1} kinds checked by 2 commands, {len(problems)} problems")
     return 1 if problems else 0
 
 

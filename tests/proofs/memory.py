@@ -2,7 +2,7 @@
 
 `python -m tests.proofs.memory [--limit-mb 1000] [--times 10] [--side 512]` makes two folders
 of JPEG files, one ten times the other, and trains on both in trainers whose memory is limited
-(RLIMIT_DATA: the kernel gives them no more), once from the cache on disk, which takes as much
+(RLIMIT_DATA: the kernel gives them no more), once from the cache on disk, which needs as much
 disk as the pictures decoded, and once streamed. It prints each peak and ends with 1 when a
 training failed, or a large one's peak is over 1.15 times the small one's.
 

@@ -2,14 +2,14 @@
 
 `bash packaging/prove.sh precision [--seeds 3] [--only cifar10|fashion|flowers] [--data FOLDER]`
 trains each network in float32 and in bfloat16, all else equal, and prints every test accuracy,
-the mean difference, and its standard error, which tells how far chance alone may move it. Ends
+the mean difference, and its standard error, which shows how far chance alone may move it. Ends
 with 1 when a mean difference is above 0.5 points.
 
 - cifar10: the template cifar10_speedrun as it is.
 - fashion: fashion_convnet as published, 5 x 60 steps.
 - flowers: flowers_gap on pictures of 64 x 64 instead of 192 x 192, 15 epochs instead of 60;
   40 % of the 3,610 photos are the test part, and twice as many seeds are trained: 362 photos,
-  as in the template, are 0.28 points each and too few to tell half a point.
+  as in the template, are 0.28 points each and too few to show half a point.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Case:
         words: What is trained.
         project: From the folder of shared data to the project, its recipe but for seed and
             precision.
-        seeds: How many seeds are trained for one that is asked for.
+        seeds: How many seeds are trained for one that is requested.
     """
 
     words: str

@@ -1,4 +1,4 @@
-"""Opens mutated project files: each is a project or a told error, never anything else.
+"""Opens mutated project files: each is a project or a reported error, never anything else.
 
 `python -m tests.proofs.project_fuzz --cases 100000 [--seed N]` prints one summary line and
 ends with 1 when any case broke the promise.

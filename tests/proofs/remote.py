@@ -4,7 +4,7 @@
 root, sshd and ip. Runs are started one after the other until so many cuts at random bytes and so
 many kills of courier and ssh have been made. After each: the log here is the log there, byte for
 byte; its events are numbered without gap; one trainer did all of it; losses and weights are those
-of a run that nobody disturbed. The pictures were sent once. With --fresh the other computer begins
+of an undisturbed run. The pictures were sent once. With --fresh the other computer begins
 empty, and makes its environment from the package index by the lock file. In the end addresses that
 would be commands start nothing. Ends with 1 when anything is otherwise.
 """
@@ -67,7 +67,7 @@ class Tally:
 
 @dataclass
 class Scene:
-    """The other computer, the line to it, and what nobody disturbed."""
+    """The other computer, the line to it, and the undisturbed run."""
 
     host: PrivateHost
     line: CuttingLine
@@ -103,7 +103,7 @@ def prove(folder: Path, *, cuts: int, kills: int, fresh: bool, epochs: int, seed
         choice = target(host, line.port, python=python or "")
         scene = Scene(host, line, replace(plain, target=choice), reference, rng)
         try:
-            if fresh:  # pip ends with its line: no line here would stand as long as it takes
+            if fresh:  # pip ends with its line: no line here would last long enough
                 begun = time.monotonic()
                 _train_quietly(scene, title="Fresh")
                 print(f"set up and trained after {time.monotonic() - begun:.0f} s", flush=True)

@@ -78,7 +78,7 @@ class Trained:
 
 
 def main() -> int:
-    """Returns 0 when all that was asked for agrees."""
+    """Returns 0 when all that was requested agrees."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--section", choices=list(SECTIONS))
     parser.add_argument("--replicas", type=int, default=8)
@@ -123,14 +123,14 @@ def _losses_agree(options: argparse.Namespace) -> bool:
 
 
 def _compare_losses(options: argparse.Namespace, key: str, recipe: dict[str, object]) -> bool:
-    wish = {
+    order = {
         "data": str(options.data.resolve()),
         "replicas": options.replicas,
         "steps": options.steps,
         "batch_size": options.batch,
         "recipe": recipe,
     }
-    found = _child_losses(wish)
+    found = _child_losses(order)
     one = np.array(found["one"]["losses"])
     print(
         f"loss, {key}: one device, {options.steps} steps of {options.batch:,}: from {one[0]:.4f} "
@@ -160,7 +160,7 @@ def _times(found: dict[str, Any]) -> str:
     return f"first step after {found['start_s']:.0f} s, the others in {found['steps_s']:.0f} s"
 
 
-def _child_losses(wish: dict[str, object]) -> dict[str, Any]:
+def _child_losses(order: dict[str, object]) -> dict[str, Any]:
     """What `_replica_losses` finds.
 
     Raises:
@@ -168,7 +168,7 @@ def _child_losses(wish: dict[str, object]) -> dict[str, Any]:
     """
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     answer = subprocess.run(
-        [sys.executable, "-m", "tests.proofs._replica_losses", json.dumps(wish)],
+        [sys.executable, "-m", "tests.proofs._replica_losses", json.dumps(order)],
         capture_output=True, text=True, check=False, env=environment,
     )  # fmt: skip
     if answer.returncode:
@@ -215,7 +215,7 @@ def _trained(project: Project) -> Trained:
     """Trains once.
 
     Raises:
-        SystemExit: it did not complete, or not on as many replicas as was asked for.
+        SystemExit: it did not complete, or not on as many replicas as requested.
     """
     run = train(project, timeout_s=_TIMEOUT_S)
     events = list(read_all(run.events_path))

@@ -67,7 +67,7 @@ def train_killed(run: RunFolder, kills: int, rng: random.Random) -> Tally:
     pid = start_trainer(run)
     while True:
         when = _draw(rng, is_resumed=tally.resumes > 0) if left else "never"
-        if not _live(run, pid, when, rng):
+        if not _killed_in_time(run, pid, when, rng):
             break
         left -= 1
         tally.kills[when] += 1
@@ -82,13 +82,13 @@ def train_killed(run: RunFolder, kills: int, rng: random.Random) -> Tally:
 
 
 def _draw(rng: random.Random, *, is_resumed: bool) -> str:
-    """In which part of its life a trainer is killed."""
+    """When a trainer is killed."""
     start = "resuming" if is_resumed else "starting"
     return rng.choices([start, "training", "checkpoint"], [1, 3, 2])[0]
 
 
-def _live(run: RunFolder, pid: int, when: str, rng: random.Random) -> bool:
-    """Lets a trainer live until its time has come; False when it ended before by itself."""
+def _killed_in_time(run: RunFolder, pid: int, when: str, rng: random.Random) -> bool:
+    """Kills a trainer at its time; False when it ended before by itself."""
     if when in {"starting", "resuming"}:
         return _kill_after(run, pid, rng.random() * _STARTING_S)
     tail = Tail(run)

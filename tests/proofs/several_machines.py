@@ -5,8 +5,8 @@
 Two processes on this computer, each with every other row of every batch: losses and weights
 beside those of a single process (float32). Then a machine is killed or frozen: the run must say
 so within the deadline, and end as undisturbed when it is resumed. With --namespaces the second
-process lives in a network namespace of its own (root, iproute2), and the line is cut too. With
---ssh both live in a namespace with an ssh server each (openssh-server), know each other by other
+process runs in a network namespace of its own (root, iproute2), and the line is cut too. With
+--ssh both run in a namespace with an ssh server each (openssh-server), reach each other by other
 addresses than ssh does, and are set up and started from here.
 """
 
@@ -76,7 +76,7 @@ def project_of(data: Path, *, number: int = 0, epochs: int = 3, machines: str = 
 
 
 def _without_idle_bias(node: Node, behind: Node) -> Node:
-    """A bias that normalization takes away again has no gradient: Adam would make steps of what
+    """A bias that normalization cancels has no gradient: Adam would make steps of what
     is mere rounding, in another direction each time.
     """
     if behind.kind != "batch_normalization":
@@ -120,7 +120,7 @@ def disturbed(
     seconds = time.monotonic() - begun
     wait_for_end(run)
     if not isinstance(finished, RunFinished):
-        message = f"its trainer died without a word: {run.log_tail()}"
+        message = f"its trainer crashed without a word: {run.log_tail()}"
         raise AssertionError(message)  # noqa: TRY004 - nothing of a wrong type was handed over
     return finished, seconds
 
@@ -191,7 +191,7 @@ def joined(name: str, machines: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def cut(link: str) -> None:
-    """Takes this end of a line down."""
+    """Brings this end of a line down."""
     subprocess.run(["ip", "link", "set", link, "down"], check=True)
 
 
@@ -244,8 +244,8 @@ def over_ssh(data: Path, folder: Path, reference: RunFolder) -> Iterator[str]:
         start_trainer(run, resume=True)
         wait_for_end(run)
         undisturbed = trained(replace(long, target=Choice("several", {"machines": LOCAL})), folder)
-        told = _verdict("resumed", *distances(run, undisturbed))
-        yield f"machine 2 killed over ssh, told after {seconds:.1f} s; {told}"
+        verdict = _verdict("resumed", *distances(run, undisturbed))
+        yield f"machine 2 killed over ssh, reported after {seconds:.1f} s; {verdict}"
 
 
 def ssh_target(hosts: Sequence[Sshd], *, machines: str) -> Choice:
@@ -291,8 +291,8 @@ def locally(data: Path, home: Path, recipes: int) -> Iterator[str]:
         check_gone(finished, seconds)
         start_trainer(run, resume=True)
         wait_for_end(run)
-        told = _verdict("resumed", *distances(run, undisturbed))
-        yield f"{number.name} to machine 2, told after {seconds:.1f} s; {told}"
+        verdict = _verdict("resumed", *distances(run, undisturbed))
+        yield f"{number.name} to machine 2, reported after {seconds:.1f} s; {verdict}"
 
 
 def main() -> int:

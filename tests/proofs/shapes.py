@@ -43,7 +43,7 @@ def count(weights: list[Any]) -> int:
 
 
 def keras_build(keras: Any, graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Keras's own tensors and layers by node id, without asking our rules anything."""
+    """Keras's own tensors and layers by node id, without our rules."""
     layers = all_layers()
     tensors: dict[str, Any] = {}
     made: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def keras_build(keras: Any, graph: Graph) -> tuple[dict[str, Any], dict[str, Any
     for node in graph.nodes.values():
         spec = layers.get(node.kind)
         if spec is None:
-            getattr(keras.layers, node.kind)  # Keras knows no such layer: AttributeError
+            getattr(keras.layers, node.kind)  # Keras has no such layer: AttributeError
             raise AssertionError(node.kind)
         arguments = spec.keras_arguments({**spec.defaults(), **node.params})
         if node.kind == "input":
@@ -68,15 +68,15 @@ def keras_build(keras: Any, graph: Graph) -> tuple[dict[str, Any], dict[str, Any
 def differences(keras: Any, graph: Graph) -> list[str]:
     """Where ours and Keras's answers on a valid network differ, in words."""
     found = analyse(graph, all_layers(), recipe=RECIPE)
-    told = [problem.message for problem in found.errors]
+    differing = [problem.message for problem in found.errors]
     try:
         tensors, made = keras_build(keras, graph)
     except Exception as error:  # noqa: BLE001 - whatever Keras raises is its refusal
-        return [*told, f"Keras refuses: {error}"[:500]]
+        return [*differing, f"Keras refuses: {error}"[:500]]
     for key, tensor in tensors.items():
         ours, node = found.shapes.get(key), graph.nodes[key]
         if ours != tuple(tensor.shape[1:]):
-            told.append(f"{node.name} {dict(node.params)}: {ours}, Keras {tensor.shape[1:]}")
+            differing.append(f"{node.name} {dict(node.params)}: {ours}, Keras {tensor.shape[1:]}")
             continue
         cost = found.costs.nodes[key].parameters
         layer = made.get(key)
@@ -84,9 +84,9 @@ def differences(keras: Any, graph: Graph) -> list[str]:
         if layer is not None:
             theirs = (count(layer.trainable_weights), count(layer.non_trainable_weights))
         if (cost.trainable, cost.non_trainable) != theirs:
-            told.append(f"{node.name} {dict(node.params)}: {cost}, Keras {theirs}")
-    if told:
-        return told
+            differing.append(f"{node.name} {dict(node.params)}: {cost}, Keras {theirs}")
+    if differing:
+        return differing
     model = keras.Model(tensors[next(iter(graph.nodes))], list(tensors.values()))
     total = found.costs.parameters.total
     if model.count_params() != total:
@@ -129,8 +129,8 @@ def valid_graph(seed: int) -> Graph:
 
 def valid_failure(keras: Any, seed: int) -> str:
     """ "" when ours and Keras agree on the valid network of this seed, else the differences."""
-    told = differences(keras, valid_graph(seed))
-    return f"valid {seed}: {' | '.join(told)}" if told else ""
+    found = differences(keras, valid_graph(seed))
+    return f"valid {seed}: {' | '.join(found)}" if found else ""
 
 
 def invalid_failure(keras: Any, seed: int) -> str:

@@ -1,6 +1,6 @@
 """The window follows a run of a million batch events: memory, frame gaps, files, points.
 
-One process writes the log of a run as fast as it is told to, this one shows it in the real
+One process writes the log of a run as fast as it is set to, this one shows it in the real
 window (offscreen, or on the display that QT_QPA_PLATFORM names) and watches itself.
 """
 
@@ -26,7 +26,7 @@ SAMPLE_MS = 250
 
 
 def losses_of(steps: np.ndarray) -> np.ndarray:
-    """The loss that is written at each step, in float32: each can be told from the next."""
+    """The loss that is written at each step, in float32: each differs from the next."""
     steps = np.asarray(steps, np.float64)
     return (2.0 / np.sqrt(steps) + 0.1 * np.sin(steps)).astype(np.float32)
 
@@ -58,9 +58,9 @@ def memory_mib() -> float:
 
 
 class Watch:
-    """Takes the window's pulse: gaps between ticks, memory, open files.
+    """Measures the window: gaps between ticks, memory, open files.
 
-    A gap is judged by the clock; how much of it this thread has computed is told beside it,
+    A gap is judged by the clock; how much of it this thread has computed is given beside it,
     since on a busy machine a window may have to wait for its turn.
     """
 

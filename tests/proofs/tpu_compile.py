@@ -6,7 +6,7 @@ Installs the compiler environment by its own command, and accepts the licence th
 explicitly: it prints that. Then, by `workbench preflight` alone:
 
 * every template at its published batch / 8 for each core compiles for v2, v3 and v5e, with a
-  memory verdict; what lowering passes, the compiler takes;
+  memory verdict; what lowering passes, the compiler compiles;
 * a batch far too large is refused with needs and has, and the proposed one compiles;
 * a sweep over 8 to 1,024 for each core is printed.
 
@@ -95,7 +95,7 @@ def memory_words(report: dict[str, Any]) -> str:
 
 
 def compile_template(path: Path, template: Template, tpu: str, tally: Tally) -> None:
-    """At its published batch / 8 for each core: lowering passes and the compiler takes it."""
+    """At its published batch / 8 for each core: lowering passes and the compiler compiles it."""
     batch = max(_CORES, template.project.recipe.batch_size)
     code, report = preflight(path, tpu, batch)
     estimate = report.get("estimate") or {}

@@ -11,7 +11,7 @@ the sources are those that the bridge sends. There, with `virtual:2,like_tpu` as
   weights by more than that of its length. Adam and its kin divide each first gradient by its own
   size, so that a gradient of rounding alone becomes a whole step: hence by length, not by number;
 - both environments classify a picture by the weights made there, to 1e-5;
-- this_computer as the target, with XLA asked for, trains too; what needs XLA for the processor
+- this_computer as the target, with XLA requested, trains too; what needs XLA for the processor
   all the same, a convolution in groups, fails in words that say what to choose.
 """
 
@@ -36,7 +36,7 @@ from tests.proofs._tiny_runs import Tail, differences, history_of, wait_for_end
 from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import Batch, RunFinished, RunStarted
 from workbench.protocol.messages import Classified
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import request_pause
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.store.weights_file import read_arrays
@@ -138,7 +138,7 @@ class Proof:
         run = create_run(project, path=path)
         self.there.start(run)
         Tail(run).until(lambda event: isinstance(event, Batch | RunFinished))
-        ask_to_pause(run)
+        request_pause(run)
         wait_for_end(run)
         end = history_of(run).finished
         step = len(history_of(run).losses)
@@ -155,8 +155,8 @@ class Proof:
 
     def classify(self, rows: list[Row]) -> None:
         """Has both environments classify a picture of each by the weights made there."""
-        asked = [(row.run, _picture(row.run)) for row in rows if not row.problems]
-        pairs = zip(self.there.classify(asked), self.here.classify(asked), strict=True)
+        pictures = [(row.run, _picture(row.run)) for row in rows if not row.problems]
+        pairs = zip(self.there.classify(pictures), self.here.classify(pictures), strict=True)
         for row, (theirs, ours) in zip([r for r in rows if not r.problems], pairs, strict=True):
             if not isinstance(theirs, Classified) or not isinstance(ours, Classified):
                 row.problems.append(f"not classified: {theirs} {ours}"[:300])
@@ -167,7 +167,7 @@ class Proof:
                 row.problems.append(f"scores differ by {row.score:.1e}")
 
     def processor(self) -> Row:
-        """this_computer there, with XLA asked for."""
+        """this_computer there, with XLA requested."""
         name, project = next(iter(small_projects(0)))
         project = self._elsewhere("processor", project, xla="on", mixing="mixup")
         row = Row(
@@ -213,7 +213,7 @@ def faults(run: RunFolder) -> list[str]:
 
 
 def versions_of(run: RunFolder) -> dict[str, str]:
-    """What took part in a run, as its trainer told it; empty where it did not begin."""
+    """What took part in a run, as its trainer logged it; empty where it did not begin."""
     begun = (event for event in read_all(run.events_path) if isinstance(event, RunStarted))
     return next((event.versions for event in begun), {})
 

@@ -5,7 +5,7 @@
 Every template in float32 and bfloat16, and random networks with random recipes. A refusal must
 name a layer of the network and what helps; each of its fixes is applied, and then the layer
 must no longer be refused. "Cannot be checked here" is right for operations that only TPUs
-know. Whatever else is raised is a failure.
+have. Whatever else is raised is a failure.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Judge:
 
     def _refusal_fault(self, answer: Refused | Unchecked, project: Project, precision: str) -> str:
         if isinstance(answer, Unchecked) and "StableHLO" in answer.words:
-            return ""  # XLA takes it; only its text is of no use
+            return ""  # XLA compiles it; only its text is of no use
         if answer.node not in project.graph.nodes:
             return f"names no layer: {answer}"
         if isinstance(answer, Unchecked):

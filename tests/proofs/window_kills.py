@@ -62,10 +62,10 @@ def _digest(history: MetricHistory, count: int) -> str:
 
 
 def run_window(report: Path, project: Path | None) -> int:
-    """The window's process: the real application, telling now and then what it holds.
+    """The window's process: the real application, reporting now and then what it holds.
 
     Args:
-        report: File to tell it in, a JSON line each time.
+        report: File to report it in, a JSON line each time.
         project: Its training is started by pressing Train; None to find a run that trains.
     """
     from PySide6.QtCore import QTimer
@@ -76,14 +76,14 @@ def run_window(report: Path, project: Path | None) -> int:
 
     application = QApplication(sys.argv[:1])
     file = report.open("a", encoding="utf-8")
-    asked: list[bool] = []
+    has_started: list[bool] = []
 
-    def tell() -> None:
+    def write_report() -> None:
         window = next((w for w in application.topLevelWidgets() if isinstance(w, MainWindow)), None)
         if window is None:
             return
-        if project is not None and not asked and window.context.document.project.title:
-            asked.append(True)
+        if project is not None and not has_started and window.context.document.project.title:
+            has_started.append(True)
             window.show_view("train")
             window.context.library.start_run(
                 window.context.document.project, title="Window kills", project_path=""
@@ -96,15 +96,15 @@ def run_window(report: Path, project: Path | None) -> int:
         file.flush()
 
     timer = QTimer()
-    timer.timeout.connect(tell)
+    timer.timeout.connect(write_report)
     timer.start(_REPORT_MS)
     return app.run_window(None if project is None else str(project))
 
 
 class Window:
-    """A window in a process of its own, and what it last told."""
+    """A window in a process of its own, and its last report."""
 
-    _living: ClassVar[set[Window]] = set()
+    _running: ClassVar[set[Window]] = set()
 
     def __init__(self, folder: Path, number: int, project: Path | None = None) -> None:
         self._report = folder / f"report-{number}.jsonl"
@@ -116,12 +116,12 @@ class Window:
             stdout=self._log, stderr=self._log, start_new_session=True,
         )  # fmt: skip
         self.began = time.monotonic()
-        self._living.add(self)
+        self._running.add(self)
 
     @classmethod
     def kill_all(cls) -> None:
         """Leaves none behind when the proof ends early."""
-        for window in list(cls._living):
+        for window in list(cls._running):
             window.kill()
 
     def last(self) -> dict[str, object] | None:
@@ -144,7 +144,7 @@ class Window:
 
     def kill(self) -> None:
         """Kills it without a chance to tidy up."""
-        self._living.discard(self)
+        self._running.discard(self)
         self._process.kill()
         self._process.wait()
         self._log.close()
@@ -156,7 +156,7 @@ def compare(said: dict[str, object], run: RunFolder) -> list[str]:
     count = int(str(said["points"]))
     problems = []
     if count > len(history.steps):
-        problems.append(f"{count} points, but only {len(history.steps)} were told")
+        problems.append(f"{count} points, but only {len(history.steps)} were logged")
     elif said["digest"] != _digest(history, count):
         problems.append(f"the {count} points are not the first {count} of the log")
     if not np.array_equal(history.steps, np.arange(1, len(history.steps) + 1)):
@@ -205,9 +205,9 @@ def _kill_windows(
 
 def _end(window: Window, run: RunFolder, tally: Tally) -> None:
     """Stops the training and holds the whole curve of the last window against the log."""
-    from workbench.runs.control import ask_to_stop
+    from workbench.runs.control import request_stop
 
-    ask_to_stop(run)
+    request_stop(run)
     window.wait("is_finished")
     time.sleep(1.0)
     said = window.wait("is_finished")
@@ -241,7 +241,7 @@ def main() -> int:
         print(problem)
     median = sorted(tally.attach_s)[len(tally.attach_s) // 2] if tally.attach_s else 0.0
     print(
-        f"window_kills: {tally.kills} kills while {tally.points:,} points were told: "
+        f"window_kills: {tally.kills} kills while {tally.points:,} points were logged: "
         f"{len(tally.problems)} lost, doubled or disturbed; a new window shows the curve "
         f"{median:.1f} s after its start (median)"
     )

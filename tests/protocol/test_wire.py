@@ -166,12 +166,14 @@ def test_a_loss_that_is_not_finite_becomes_none():
 @pytest.mark.parametrize("kind", [errors.DatasetError, errors.PictureError, errors.UsageError])
 def test_an_error_keeps_its_class_and_its_words(kind):
     error = kind("What.", where="w", received="r", expected="e", fix="f")
-    told = error_from_parts(decode_answer(encode_answer(m.Failed(error=error_parts(error)))).error)
-    assert type(told) is kind
-    assert told.to_dict() == error.to_dict()
-    assert told.exit_code == error.exit_code
+    decoded = error_from_parts(
+        decode_answer(encode_answer(m.Failed(error=error_parts(error)))).error
+    )
+    assert type(decoded) is kind
+    assert decoded.to_dict() == error.to_dict()
+    assert decoded.exit_code == error.exit_code
 
 
-def test_an_error_of_an_unknown_class_is_still_told():
+def test_an_error_of_an_unknown_class_is_still_reported():
     parts = msgspec.structs.replace(error_parts(errors.RunError("x")), kind="LaterError")
     assert str(error_from_parts(parts)) == "x"

@@ -22,7 +22,7 @@ def local_line(home, **options):
 
 
 def digest_before(data):
-    """What `attach` is told of the bytes that this end has."""
+    """The digest that `attach` gets of the bytes that this end has."""
     return hashlib.sha256(data[-64 * 1024 :]).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What stands for `workbench.worker` on the other computer in tests that need no TensorFlow.
+"""Replaces `workbench.worker` on the other computer in tests that need no TensorFlow.
 
 It is sent as the application's code is, and started as a trainer is: `start RUN [--resume]`
 leaves a process of its own session that holds the run's lock, appends events, keeps
@@ -30,7 +30,7 @@ def start(folder: Path, *, is_resumed: bool) -> None:
     for number in (0, 1, 2):
         os.dup2(null, number)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # By its command line the host's part knows a trainer from whatever else has the file open.
+    # By its command line the host distinguishes a trainer from other programs that have the file open.
     arguments = [sys.executable, "-m", "workbench.worker", "train", str(folder), str(lock)]
     os.set_inheritable(lock, True)
     os.execv(sys.executable, arguments + ["--resume"] * is_resumed)  # noqa: S606 - by its path
@@ -42,7 +42,7 @@ def train(folder: Path, *, is_resumed: bool) -> None:
     if is_resumed:
         control.unlink(missing_ok=True)
 
-    def tell(**event: object) -> None:
+    def log_event(**event: object) -> None:
         nonlocal seq
         seq += 1
         first = {"event": event.pop("event"), "seq": seq, "time": time.time()}
@@ -51,19 +51,19 @@ def train(folder: Path, *, is_resumed: bool) -> None:
 
     with (folder / "log.txt").open("a", encoding="utf-8") as log:
         log.write(f"trainer {os.getpid()}\n")
-    tell(event="log_line", text=f"pid {os.getpid()} resumed {is_resumed}")
+    log_event(event="log_line", text=f"pid {os.getpid()} resumed {is_resumed}")
     for number in range(EVENTS):
-        tell(event="heartbeat", memory_bytes=number)
+        log_event(event="heartbeat", memory_bytes=number)
         if number % 50 == 10:
             (folder / "checkpoints").mkdir(exist_ok=True)
             put(folder, "1.npz", "checkpoints/1.npz")
-            tell(event="checkpoint_kept", step=number, epoch=1)
-        wish = control.read_bytes().strip() if control.exists() else b""
-        if wish:
-            finish(folder, tell, "stopped", is_paused=wish == b"pause")
+            log_event(event="checkpoint_kept", step=number, epoch=1)
+        command = control.read_bytes().strip() if control.exists() else b""
+        if command:
+            finish(folder, log_event, "stopped", is_paused=command == b"pause")
             return
         time.sleep(0.01)
-    finish(folder, tell, "completed", is_paused=False)
+    finish(folder, log_event, "completed", is_paused=False)
 
 
 def put(folder: Path, ready: str, name: str) -> None:
@@ -72,10 +72,10 @@ def put(folder: Path, ready: str, name: str) -> None:
     new.replace(folder / name)
 
 
-def finish(folder: Path, tell: Callable[..., None], outcome: str, *, is_paused: bool) -> None:
+def finish(folder: Path, log_event: Callable[..., None], outcome: str, *, is_paused: bool) -> None:
     put(folder, "weights.npz", "weights.npz")
     put(folder, "model.json", "model.json")
-    tell(event="run_finished", outcome=outcome, run=str(folder), seconds=1.0, epochs_done=1,
+    log_event(event="run_finished", outcome=outcome, run=str(folder), seconds=1.0, epochs_done=1,
          is_paused=is_paused, can_resume=outcome == "stopped")  # fmt: skip
     if outcome == "completed":
         shutil.rmtree(folder / "checkpoints")

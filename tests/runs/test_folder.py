@@ -8,7 +8,7 @@ from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
-from workbench.runs.control import ask_to_stop, wish_of
+from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import create_run, find_model, open_run
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
 from workbench.runs.lock import is_locked
@@ -75,17 +75,17 @@ def test_runs_are_found_by_path_name_and_start_of_the_name(run):
         ("[" * 100_000, "damaged"),
     ],
 )
-def test_a_damaged_request_is_told(run, text, match):
+def test_a_damaged_request_is_reported(run, text, match):
     run.request_path.write_text(text)
     with pytest.raises(RunFolderError, match=match):
         run.request()
 
 
-def test_stop_is_asked_once_and_stays_asked(run):
-    assert not wish_of(run)
-    ask_to_stop(run)
-    ask_to_stop(run)
-    assert wish_of(run)
+def test_a_stop_is_requested_once_and_stays_requested(run):
+    assert not command_of(run)
+    request_stop(run)
+    request_stop(run)
+    assert command_of(run)
 
 
 def test_the_lock_is_proof_of_life(run):
@@ -109,7 +109,7 @@ def test_the_card_comes_back(run):
     assert find_model(run.name) == str(run.path)
 
 
-def test_a_run_without_weights_is_told(run):
+def test_a_run_without_weights_is_reported(run):
     with pytest.raises(RunFolderError, match="no weights yet"):
         find_model(run.path)
 
@@ -124,7 +124,7 @@ def test_a_run_without_weights_is_told(run):
         '{"class_names": ["a"], "input_shape": [8, 8, 1], "fit": "crop", "graph": {}, "version": 9}',
     ],
 )
-def test_a_damaged_card_is_told(run, text):
+def test_a_damaged_card_is_reported(run, text):
     run.card_path.write_text(text)
     with pytest.raises(RunFolderError):
         run.model_card()
@@ -135,7 +135,7 @@ def test_the_log_tail_has_no_control_characters(run):
     assert run.log_tail() == ("[31mred[0m", "\ufffd", "last")
 
 
-def test_a_cache_that_cannot_be_made_is_told_in_words(tmp_path):
+def test_a_cache_that_cannot_be_made_is_reported(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(SaveError, match="could not be created") as caught:

@@ -27,7 +27,7 @@ benchmarked for seconds first, which is a matter of tests/worker/execution.
 
 
 def stripes(count, seed):
-    """uint8 (count, 8, 8, 1) with a bright row that tells the class, int64 (count,)."""
+    """uint8 (count, 8, 8, 1) with a bright row that marks the class, int64 (count,)."""
     random = np.random.default_rng(seed)
     labels = np.arange(count) % 3
     pictures = random.integers(0, 90, (count, 8, 8, 1), dtype=np.uint8)

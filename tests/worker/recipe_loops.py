@@ -32,7 +32,7 @@ BATCH = 32
 
 
 def stripes(count, seed=1):
-    """Pictures with a bright row that tells the class."""
+    """Pictures with a bright row that marks the class."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 3, count)
     pictures = random.integers(0, 90, (count, 8, 8, 1), dtype=np.uint8)

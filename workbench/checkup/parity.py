@@ -23,7 +23,7 @@ from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunStarted
 from workbench.protocol.wire import error_from_parts
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
 from workbench.runs.library.compare import compare_runs
@@ -181,7 +181,7 @@ def wait_for_end(run: RunFolder, wait: Callable[[], None]) -> None:
         while run.is_alive():
             wait()
     except BaseException:
-        ask_to_stop(run)
+        request_stop(run)
         raise
 
 

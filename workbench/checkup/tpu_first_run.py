@@ -41,7 +41,7 @@ from workbench.errors import RunError, WorkbenchError
 from workbench.hardware.tpu_host import TpuHost, installed, packages_problem
 from workbench.processes.child import Child, end_words
 from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarted
-from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
+from workbench.runs.control import request_pause, request_stop, send_command
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.link import has_courier
@@ -179,7 +179,7 @@ class FirstRun:
         run = self._run("paused")
         start_trainer(run)
         self._until(run, lambda event: isinstance(event, Batch))
-        ask_to_pause(run)
+        request_pause(run)
         wait_for_end(run, self.wait)
         finished = history_of(run).finished
         if finished is None or not finished.is_paused:
@@ -220,7 +220,7 @@ class FirstRun:
         run = self._run("memory", epochs=4)
         start_trainer(run)
         self._until(run, lambda event: isinstance(event, CheckpointKept))
-        ask_to_pause(run)
+        request_pause(run)
         wait_for_end(run, self.wait)
         self._paused = run
         return self._replicas()
@@ -247,7 +247,7 @@ class FirstRun:
             try:
                 self.wait()
             except BaseException:  # called off: no trainer is left behind
-                ask_to_stop(run)
+                request_stop(run)
                 raise
 
     def _compared(self, run: RunFolder) -> str:
@@ -278,7 +278,7 @@ class FirstRun:
 def end_hard(run: RunFolder, pid: int) -> None:
     """Kills a run's trainer: of a run that another computer trains, `pid` is only a courier's."""
     if has_courier(run):
-        ask_courier(run, "kill")
+        send_command(run, "kill")
         return
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)

@@ -8,7 +8,7 @@ import time
 from types import FrameType
 from typing import Self
 
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder
 
 _PATIENCE_S = 1.0
@@ -60,7 +60,7 @@ class CtrlC:
         if self.is_pressed:
             self.is_pressed = False
             self.has_asked = True
-            ask_to_stop(self._folder)
+            request_stop(self._folder)
 
     def sleep(self, seconds: float) -> None:
         """Sleeps, but not on when the key is pressed."""

@@ -49,7 +49,7 @@ def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
     """
     news = _News()
     with ServiceCall() as service:
-        for answer in service.ask(request):
+        for answer in service.answers(request):
             if isinstance(answer, Failed):
                 raise error_from_parts(answer.error)
             if isinstance(answer, Progress):

@@ -6,7 +6,7 @@ import argparse
 
 from workbench.cli._options import add_run
 from workbench.cli._output import print_line
-from workbench.runs.control import ask_to_pause, ask_to_stop
+from workbench.runs.control import request_pause, request_stop
 from workbench.runs.folder import open_run
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_line(f"{folder.name} was removed from the queue.")
     elif outcome_of(folder).kind == "away":
         # The courier passes it on: a stop that waits for a connection costs hours of a TPU.
-        (ask_to_pause if arguments.pause else ask_to_stop)(folder)
+        (request_pause if arguments.pause else request_stop)(folder)
         reattach(folder)
         print_line(
             f"Reconnecting to the computer that trains {folder.name}. The run ends as soon as "
@@ -43,9 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     elif not folder.is_alive():
         print_line(f"{folder.name} is not running.")
     elif arguments.pause:
-        ask_to_pause(folder)
+        request_pause(folder)
         print_line(f"{folder.name} is pausing; `workbench resume {folder.name}` continues it.")
     else:
-        ask_to_stop(folder)
+        request_stop(folder)
         print_line(f"{folder.name} is stopping; it saves its weights first.")
     return 0

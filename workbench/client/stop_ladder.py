@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.client.background import Background
 from workbench.core.storage.file_lock import has_open
 from workbench.errors import RunError, SaveError, WorkbenchError
-from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
+from workbench.runs.control import request_pause, request_stop, send_command
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import has_courier
 
@@ -51,7 +51,7 @@ class StopLadder(QObject):
 
     def ask(self) -> None:
         """First step: a request to finish the current step, save and end."""
-        run, ask = self.run, ask_to_pause if self.is_pause else ask_to_stop
+        run, ask = self.run, request_pause if self.is_pause else request_stop
         self._background.run(lambda: ask(run), lambda _none: None, self.failed.emit)
         self._timer.start()
 
@@ -105,7 +105,7 @@ def _end_elsewhere(run: RunFolder, *, is_hard: bool) -> WorkbenchError | None:
             fix="Reconnect first.",
         )
     try:
-        ask_courier(run, "kill" if is_hard else "terminate")
+        send_command(run, "kill" if is_hard else "terminate")
     except SaveError as error:
         return error
     return None

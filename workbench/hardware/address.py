@@ -1,4 +1,4 @@
-"""The address of another computer, as people write it, and what may stand in it.
+"""The address of another computer, as people write it, and what it may contain.
 
 [USER@]HOST[:PORT], an IPv6 address in brackets. ssh takes a host that begins with "-" for an
 option, and older ones hand metacharacters to a shell: both are refused here, before any

@@ -14,8 +14,8 @@ from workbench.errors import RunError, UsageError
 from workbench.hardware.address import Address, parse_address
 
 CLUSTER_VARIABLE = "WORKBENCH_CLUSTER"
-"""Environment variable: the cluster as `Cluster.text` writes it, for a worker that somebody
-else has started beside others. Without it a trainer starts the others itself.
+"""Environment variable: the cluster as `Cluster.text` writes it, for a worker that is
+started from outside beside others. Without it a trainer starts the others itself.
 """
 
 CLUSTER_NAME = "cluster.json"
@@ -78,12 +78,12 @@ def read_addresses(text: str) -> tuple[Address, ...]:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The machines of one training, as each of them is told.
+    """The machines of one training, as sent to each of them.
 
     Attributes:
         machines: "HOST:PORT" of each; the first leads.
         index: Which of them this process is, from 0.
-        key: What the others must know to be let in; "" for anybody.
+        key: Secret that the others must send to be let in; "" for none.
     """
 
     machines: tuple[str, ...]
@@ -95,7 +95,7 @@ class Cluster:
         return msgspec.json.encode(self).decode()
 
     def of(self, index: int) -> Cluster:
-        """The same cluster as another machine is told it."""
+        """The same cluster for another machine."""
         return replace(self, index=index)
 
     @classmethod
@@ -155,12 +155,12 @@ def local_cluster(addresses: tuple[Address, ...]) -> Cluster:
 
 
 def with_ports(addresses: tuple[Address, ...]) -> tuple[str, ...]:
-    """The addresses as every machine knows them: with the usual port where none is named."""
+    """The addresses as every machine uses them: with the usual port where none is named."""
     return tuple(replace(each, port=each.port or FIRST_PORT).text() for each in addresses)
 
 
 def _free_port(held: contextlib.ExitStack) -> int:
-    """A port that nobody uses; held until all are found, so that none is found twice."""
+    """A free port; held until all are found, so that none is found twice."""
     one = held.enter_context(socket.socket())
     one.bind(("127.0.0.1", 0))
     return int(one.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Asks a grpc address what it is, step by step: `python grpc_child.py HOST PORT`.
+"""Checks what a grpc address is, step by step: `python grpc_child.py HOST PORT`.
 
 Is there such a machine, does its port take a connection, does it answer HTTP/2 (RFC 9113), and
 does TensorFlow's worker service behind it name a TPU among its devices? Before each step a line
@@ -20,7 +20,7 @@ _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _SETTINGS = b"\0\0\0\x04\0\0\0\0\0"  # a frame of HTTP/2: nothing to set
 
 
-def _ask(host: str, port: int) -> None:
+def _check(host: str, port: int) -> None:
     _report("Unknown host name.", host)
     try:
         socket.getaddrinfo(host, port)
@@ -40,7 +40,7 @@ def _ask(host: str, port: int) -> None:
         with line:
             is_http2 = _greet(line)
         if is_http2:
-            _ask_tensorflow(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+            _query_tensorflow(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
 
 
 def _report(what: str, received: str) -> None:
@@ -75,7 +75,7 @@ def _greet(line: socket.socket) -> bool:
     return False
 
 
-def _ask_tensorflow(address: str) -> None:
+def _query_tensorflow(address: str) -> None:
     _report("This server is not a TensorFlow server.", "an HTTP/2 server")
     import grpc  # noqa: PLC0415 - comes with TensorFlow; most addresses are answered without
 
@@ -95,7 +95,7 @@ def _ask_tensorflow(address: str) -> None:
 
 def device_kinds(status: bytes) -> list[str]:
     """The kinds ("CPU", "TPU", ...) of devices in a GetStatusResponse: field 2 of each of its
-    fields 1 (DeviceAttributes). Its description in TensorFlow takes seconds to import.
+    fields 1 (DeviceAttributes). Importing its description from TensorFlow lasts seconds.
     """
     devices = _texts(status, 1)
     return sorted({kind.decode("utf-8", "replace") for one in devices for kind in _texts(one, 2)})
@@ -113,4 +113,4 @@ def _texts(data: bytes, number: int) -> list[bytes]:
 
 
 if __name__ == "__main__":
-    _ask(sys.argv[1], int(sys.argv[2]))
+    _check(sys.argv[1], int(sys.argv[2]))

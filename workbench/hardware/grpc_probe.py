@@ -1,7 +1,7 @@
-"""What answers at a TPU's old grpc address, asked without TensorFlow.
+"""What answers at a TPU's old grpc address, checked without TensorFlow.
 
-TensorFlow itself is not a way to find out: asked to connect to a closed, a silent or a wrong
-port it never comes back and says nothing. A child process asks instead (`grpc_child.py`).
+TensorFlow itself is not a way to find out: connecting to a closed, a silent or a wrong port it
+never returns and logs nothing. A child process checks instead (`grpc_child.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from workbench.errors import TpuError
 from workbench.hardware import grpc_child
 
 DEADLINE_S = 9.0
-"""For the whole question, the child's start included."""
+"""For the whole check, the child's start included."""
 
 _ENDED = (
     "Google ended grpc access to TPUs on 2025-04-25. Train on a TPU VM over SSH: "
@@ -23,7 +23,7 @@ _ENDED = (
 
 
 def probe_grpc(host: str, port: int) -> TpuError:
-    """Says what is there. Always an error: nothing trains this way any more.
+    """Returns what is there. Always an error: nothing trains this way any more.
 
     Args:
         host: A name or an address, IPv6 without brackets.

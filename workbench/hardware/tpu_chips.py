@@ -41,7 +41,7 @@ class TpuGeneration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         matrix_width: Rows and columns of its matrix units.
         sublanes: Rows of the tile that arrays are padded to.
         is_cube: Its slices have three axes, not two.
-        is_megacore: The compiler is told that two cores work as one.
+        is_megacore: Two cores are compiled for as one.
         needs_jax: TensorFlow has no support for it.
     """
 
@@ -118,7 +118,7 @@ class ChipChoice:
 
 
 def chip_choice(text: str) -> ChipChoice:
-    """The TPU that a text names: "v5e" is one chip; behind a dash stands Google's number,
+    """The TPU that a text names: "v5e" is one chip; behind a dash comes Google's number,
     chips for v5e and v6e, cores (two a chip) for the others.
 
     Raises:

@@ -1,5 +1,5 @@
 """What TensorFlow and libtpu print when a TPU fails, in words, with a remedy. One table for the
-trainer's last event and for dead trainers; what ssh prints is in `remote.ssh.faults`.
+trainer's last event and for crashed trainers; what ssh prints is in `remote.ssh.faults`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     Attributes:
         key: Its name for programs.
-        pattern: Found somewhere in the text; groups by name may stand in `words` as {name}.
+        pattern: Found somewhere in the text; named groups can be used in `words` as {name}.
         words: What happened, one sentence.
         fix: What to do.
-        asks_smaller_batch: A smaller batch may help.
+        suggests_smaller_batch: A smaller batch may help.
         is_connecting: The text means this only while a TPU is being started.
     """
 
@@ -27,7 +27,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     pattern: str
     words: str
     fix: str
-    asks_smaller_batch: bool = False
+    suggests_smaller_batch: bool = False
     is_connecting: bool = False
 
 
@@ -44,8 +44,8 @@ TPU_FAULTS = _read_faults()
 
 
 def fault_of(text: str, *, is_connecting: bool = False) -> Fault | None:
-    """The first fault of the table that a text tells of, with the text's own figures in its
-    words; None where it tells of none.
+    """The first fault of the table that a text matches, with the text's own figures in its
+    words; None where it matches none.
 
     Args:
         text: An exception with its type's name, or the last lines of a log.

@@ -1,7 +1,7 @@
 """What there is of a TPU on this computer, found without TensorFlow and without waiting:
 chips, who may use them, who does, and whether the installed packages fit each other.
 
-TensorFlow is not asked: with a libtpu that does not fit it ends the process at its import,
+TensorFlow is not used: with a libtpu that does not fit it ends the process at its import,
 and without a chip it waits for minutes or ends it too.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from workbench.errors import TpuError
 
 PINNED = "tensorflow-tpu==2.19.1 keras==3.15.1"
-"""What trains on a TPU; without the numbers pip takes a libtpu that ends the process."""
+"""What trains on a TPU; without the numbers pip installs a libtpu that ends the process."""
 
 _INSTALL = f"Install the pinned packages: pip install {PINNED}"
 _VENDOR = "0x1ae0"  # Google's number on the PCI bus
@@ -42,7 +42,7 @@ _TWO_CORES = {"v2", "v3"}
 """Generations whose chips are two replicas; later ones join a chip's cores, or have one."""
 
 _PJRT = {"v5e", "v5p", "v6e"}
-"""Generations that run through libtpu's newer interface, which wants to be named."""
+"""Generations that run through libtpu's newer interface, which has to be named."""
 
 _MOST_HOLDERS = 8
 
@@ -204,7 +204,7 @@ def installed(name: str) -> str:
 def packages_problem(
     tensorflow_tpu: str | None = None, libtpu: str | None = None
 ) -> TpuError | None:
-    """Whether the installed TensorFlow and libtpu fit each other, told by their versions.
+    """Whether the installed TensorFlow and libtpu fit each other, by their versions.
 
     Which pairs end the process was measured by importing them: 2.20.0 does with every libtpu
     from 0.0.32 on, 2.19.1 names the one it needs.
@@ -261,7 +261,7 @@ def libtpu_path() -> str:
 
 
 def runtime_variables(generation: str) -> dict[str, str]:
-    """What TensorFlow wants set before it starts, for a generation of TPU.
+    """What TensorFlow needs set before it starts, for a generation of TPU.
 
     v2 to v4 run through the older interface, which is the default.
     """

@@ -1,4 +1,4 @@
-"""Programs started here: none outlives the line but the trainers, and none is waited for
+"""Programs started here: all but the trainers end with the line, and none is waited for
 without end.
 """
 
@@ -13,7 +13,7 @@ from typing import IO, Callable, Deque, Dict, Iterable, Iterator, List, Optional
 
 from workbench.host.faults import Fault, system_faults
 
-_alive: Set[int] = set()
+_running: Set[int] = set()
 _MOST_LINES = 200
 _LONGEST = 64 * 1024
 
@@ -42,7 +42,7 @@ def run(
         env: All its variables.
         silence_s: Ended when it has neither printed nor grown anything for so long.
         on_line: Called with each line that it prints, errors too.
-        has_grown: Asked each second of silence: whether something else shows that it works.
+        has_grown: Called each second of silence: whether something else shows progress.
         is_ended_with_line: It ends when the line to the other computer does.
 
     Raises:
@@ -58,7 +58,7 @@ def run(
             start_new_session=True,
         )
     if is_ended_with_line:
-        _alive.add(child.pid)
+        _running.add(child.pid)
     kept: Deque[str] = collections.deque(maxlen=_MOST_LINES)
     try:
         with cast("IO[bytes]", child.stdout) as output:
@@ -75,7 +75,7 @@ def run(
         if isinstance(error, Fault):
             raise
     finally:
-        _alive.discard(child.pid)
+        _running.discard(child.pid)
     return Ended(code, list(kept))
 
 
@@ -117,6 +117,6 @@ def end_group(pid: int, number: int = signal.SIGKILL) -> None:
 
 
 def end_all() -> None:
-    """Kills everything that was started here and should not outlive the line."""
-    for pid in list(_alive):
+    """Kills everything that was started here and should end with the line."""
+    for pid in list(_running):
         end_group(pid)

@@ -69,7 +69,7 @@ def gpus(root: str = "/") -> List[str]:
 
 
 def cloud() -> Dict[str, str]:
-    """What a computer of Google's cloud says of itself; nothing is asked elsewhere."""
+    """The metadata of a computer in Google's cloud; nothing is requested elsewhere."""
     try:
         with open("/sys/class/dmi/id/product_name", encoding="utf-8") as file:
             product = file.read(200).strip()

@@ -10,9 +10,9 @@ import time
 from typing import Any, Dict, Iterator, List, Optional
 
 from workbench.host import children, probe, state
-from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, system_faults
 from workbench.host.home import read_json, write_file, write_json
+from workbench.host.request import Answer, HostRequest
 
 SILENCE_S = 120.0
 """So long pip may neither say nor write anything."""
@@ -21,21 +21,21 @@ _WAIT_S = 1800.0
 """So long one waits for another line that makes the same environment."""
 
 
-def make(asked: HostRequest) -> Answer:
+def make(request: HostRequest) -> Answer:
     """Makes an environment, or finds it made.
 
-    Asks: name (for words), sha (sha256 of the lock file), python (path); bytes: the lock file.
-    Answers: python (of the environment), versions, is_new.
+    Request: name (for messages), sha (sha256 of the lock file), python (path); bytes: that file.
+    Answer: python (of the environment), versions, is_new.
     """
-    sha, python = asked.text("sha"), asked.text("python")
-    folder = asked.home.environment(sha)
-    if hashlib.sha256(asked.data).hexdigest() != sha:
+    sha, python = request.text("sha"), request.text("python")
+    folder = request.home.environment(sha)
+    if hashlib.sha256(request.data).hexdigest() != sha:
         raise Fault("sum", "The package list does not match its checksum.", received=sha)
-    with _alone(asked, folder):
+    with _alone(request, folder):
         ready = _ready(folder)
         is_new = ready is None
         if ready is None:
-            ready = _build(asked, folder, python, sha)
+            ready = _build(request, folder, python, sha)
     return {"python": ready["python"], "versions": ready["versions"], "is_new": is_new}, b""
 
 
@@ -47,7 +47,7 @@ def _ready(folder: str) -> Optional[Dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def _alone(asked: HostRequest, folder: str) -> Iterator[None]:
+def _alone(request: HostRequest, folder: str) -> Iterator[None]:
     """Holds the making of an environment: another line may be at it."""
     path = folder + ".lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -62,14 +62,14 @@ def _alone(asked: HostRequest, folder: str) -> Iterator[None]:
                     raise Fault(
                         "busy", "Another setup on that computer does not finish.", where=path
                     ) from None
-                asked.progress("Waiting for another setup of the same environment")
+                request.progress("Waiting for another setup of the same environment")
                 time.sleep(2.0)
         yield
     finally:
         os.close(descriptor)
 
 
-def _build(asked: HostRequest, folder: str, python: str, sha: str) -> Dict[str, Any]:
+def _build(request: HostRequest, folder: str, python: str, sha: str) -> Dict[str, Any]:
     parent = os.path.dirname(folder)
     _sweep(parent)
     shutil.rmtree(folder, ignore_errors=True)
@@ -79,14 +79,14 @@ def _build(asked: HostRequest, folder: str, python: str, sha: str) -> Dict[str, 
     try:
         with system_faults(folder):
             lock = os.path.join(temporary, "requirements.lock")
-            write_file(lock, asked.data)
-            _run(asked, temporary, [python, "-I", "-m", "venv", temporary], "venv")
+            write_file(lock, request.data)
+            _run(request, temporary, [python, "-I", "-m", "venv", temporary], "venv")
             own = os.path.join(temporary, "bin", "python")
             # Only whole wheels with the right checksums; nothing is built, no code of theirs runs.
             pip = [own, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
             pip += ["--progress-bar", "off", "--only-binary", ":all:", "--require-hashes"]
             pip += ["-r", lock]
-            _run(asked, temporary, pip, "pip")
+            _run(request, temporary, pip, "pip")
             shutil.rmtree(os.path.join(temporary, "tmp"), ignore_errors=True)
             found = probe.pythons((own,))
             if not found:
@@ -94,7 +94,7 @@ def _build(asked: HostRequest, folder: str, python: str, sha: str) -> Dict[str, 
                 raise Fault("pip", what, where=own)
             ready = {
                 "sha": sha,
-                "name": asked.text("name"),
+                "name": request.text("name"),
                 "python": os.path.join(folder, "bin", "python"),
                 "version": found[0]["version"],
                 "versions": found[0]["versions"],
@@ -116,21 +116,21 @@ def _sweep(parent: str) -> None:
             shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
 
 
-def _run(asked: HostRequest, folder: str, argv: List[str], step: str) -> None:
+def _run(request: HostRequest, folder: str, argv: List[str], step: str) -> None:
     sizes = [0]
 
     def has_grown() -> bool:
         size = _bytes_in(folder)
         is_more, sizes[0] = size > sizes[0], max(size, sizes[0])
         if is_more:
-            asked.progress("%d MB so far" % (size // 1_000_000))
+            request.progress("%d MB so far" % (size // 1_000_000))
         return is_more
 
     variables = dict(os.environ, TMPDIR=os.path.join(folder, "tmp"))
     for name in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_USER", "PIP_PREFIX"):
         variables.pop(name, None)
     ended = children.run(
-        argv, variables, silence_s=SILENCE_S, on_line=asked.progress, has_grown=has_grown
+        argv, variables, silence_s=SILENCE_S, on_line=request.progress, has_grown=has_grown
     )
     if ended.code:
         raise _failed(step, ended.lines, argv[0])

@@ -7,10 +7,10 @@ _LONGEST = 2000
 
 
 class Fault(Exception):  # noqa: N818 - it crosses the line as an answer, not as an exception
-    """Something that is told to people.
+    """An error that is shown to the user.
 
     Args:
-        key: Short word by which programs know it, e.g. "no_venv".
+        key: Short identifier for programs, e.g. "no_venv".
         what: One sentence that names the problem.
         parts: Any of where, received, expected, fix.
     """
@@ -30,7 +30,7 @@ class Fault(Exception):  # noqa: N818 - it crosses the line as an answer, not as
 
 @contextlib.contextmanager
 def system_faults(where: str) -> Iterator[None]:
-    """Tells a refusal of the operating system as a Fault."""
+    """Raises an error of the operating system as a Fault."""
     try:
         yield
     except OSError as error:

@@ -9,12 +9,12 @@ from collections import OrderedDict
 from typing import IO, Any, Dict
 
 from workbench.host import state
-from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, system_faults
+from workbench.host.request import Answer, HostRequest
 from workbench.host.wire import BEAT_S, CHUNK
 
 DIGEST_BYTES = 64 * 1024
-"""So much of the log before an offset tells that both ends hold the same."""
+"""Bytes of the log before an offset whose digest shows that both ends hold the same log."""
 
 _LOOK_S = 0.05
 
@@ -38,28 +38,28 @@ _MOST_OPEN = 8
 _open: "OrderedDict[str, IO[bytes]]" = OrderedDict()
 
 
-def attach(asked: HostRequest) -> Answer:
+def attach(request: HostRequest) -> Answer:
     """Sends what a run's log holds and gets, until the run is over.
 
-    Asks: run, offset (bytes the other end has), digest (sha256 of the last 64 KiB of them).
-    Sends: frames with `offset` and bytes; each second one with `beat`, `is_alive`,
+    Request: run, offset (bytes the other end has), digest (sha256 of the last 64 KiB of them).
+    Frames sent: those with `offset` and bytes; each second one with `beat`, `is_alive`,
     `is_waiting`, `size`, `outcome`.
-    Answers: is_over, size, outcome; or restart, where the other end has another log.
+    Answer: is_over, size, outcome; or restart, where the other end has another log.
     """
-    folder = asked.home.known_run(asked.text("run"))
+    folder = request.home.known_run(request.text("run"))
     path = os.path.join(folder, "events.jsonl")
-    offset = asked.number("offset")
-    if not _is_same(path, offset, asked.text("digest")):
+    offset = request.number("offset")
+    if not _is_same(path, offset, request.text("digest")):
         return {"restart": True, "size": state.size_of(path)}, b""
     next_beat = 0.0
     while True:
         is_alive = state.is_alive(folder)  # first: what it wrote last is then seen below
-        offset = _send_new(asked, path, offset)
+        offset = _send_new(request, path, offset)
         if not is_alive:
             return {"is_over": True, "size": offset, "outcome": state.outcome(folder)}, b""
         if time.monotonic() >= next_beat:
             next_beat = time.monotonic() + BEAT_S
-            asked.tell(_beat(folder, offset), b"")
+            request.send(_beat(folder, offset), b"")
         time.sleep(_LOOK_S)
 
 
@@ -84,22 +84,22 @@ def _is_same(path: str, offset: int, digest: str) -> bool:
     return hashlib.sha256(before).hexdigest() == digest
 
 
-def _send_new(asked: HostRequest, path: str, offset: int) -> int:
+def _send_new(request: HostRequest, path: str, offset: int) -> int:
     with system_faults(path), contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
         file.seek(offset)
         for data in iter(lambda: file.read(CHUNK), b""):
-            asked.tell({"offset": offset}, data)
+            request.send({"offset": offset}, data)
             offset += len(data)
     return offset
 
 
-def stat(asked: HostRequest) -> Answer:
+def stat(request: HostRequest) -> Answer:
     """Opens a file of a run and says what it is; `read` then reads this very file, whatever
-    takes its name meanwhile.
+    gets its name meanwhile.
 
-    Asks: run, name. Answers: is_there; size, mtime_ns, sha256.
+    Request: run, name. Answer: is_there; size, mtime_ns, sha256.
     """
-    path = _path(asked)
+    path = _path(request)
     with system_faults(path):
         try:
             file = open(path, "rb")  # noqa: SIM115 - it stays open for `read`
@@ -120,24 +120,24 @@ def stat(asked: HostRequest) -> Answer:
     return dict(facts, is_there=True), b""
 
 
-def read(asked: HostRequest) -> Answer:
-    """A piece of the file that `stat` has opened on this line. Asks: run, name, offset, limit.
+def read(request: HostRequest) -> Answer:
+    """A piece of the file that `stat` has opened on this line. Request: run, name, offset, limit.
 
-    Answers: offset, and the bytes; none at the end of the file.
+    Answer: offset, and the bytes; none at the end of the file.
     """
-    path = _path(asked)
+    path = _path(request)
     file = _open.get(path)
     if file is None:
         raise Fault("request", "This file was not requested before.", where=path)
-    offset = asked.number("offset")
+    offset = request.number("offset")
     with system_faults(path):
         file.seek(offset)
-        data = file.read(min(asked.number("limit", CHUNK), CHUNK))
+        data = file.read(min(request.number("limit", CHUNK), CHUNK))
     return {"offset": offset}, data
 
 
-def _path(asked: HostRequest) -> str:
-    folder, name = asked.home.known_run(asked.text("run")), asked.text("name")
+def _path(request: HostRequest) -> str:
+    folder, name = request.home.known_run(request.text("run")), request.text("name")
     if name not in FILES and not _BEST.fullmatch(name):
         raise Fault("request", "This file of a run may not be read.", received=name[:200])
     return os.path.join(folder, name)

@@ -3,7 +3,7 @@
 environments/ID   Python environments, one for each lock file
 code/ID           the application's own sources, unpacked
 parcels/ID        pictures and labels, unpacked
-states/ID         what a run has told and kept elsewhere, until its folder is made of it
+states/ID         log and checkpoints of a run from elsewhere, until its folder is made of it
 uploads/          what has come so far of a file
 runs/NAME         as on every computer
 """
@@ -125,7 +125,7 @@ def write_json(path: str, value: Dict[str, Any]) -> None:
 
 
 def flush_folder(path: str) -> None:
-    """Waits until the disk has a folder's entries; nothing where it knows no such thing."""
+    """Waits until a folder's entries are on the disk; nothing where that is not supported."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,6 @@
 """The bridge: reads requests from stdin, answers on stdout, ends with the line.
 
-Nothing here hangs: a beat each second shows the other end that this one lives, and silence of
+Nothing here hangs: a beat each second shows the other end that this one is running; silence of
 the other end, or the end of stdin, ends the bridge with all that it started but trainers.
 """
 
@@ -15,9 +15,9 @@ import traceback
 from typing import IO, Any, Callable, Dict, Tuple, cast
 
 from workbench.host import children, environment, follow, probe, run, store, wire
-from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault
 from workbench.host.home import Home
+from workbench.host.request import Answer, HostRequest
 
 VERBS: Dict[str, Callable[[HostRequest], Answer]] = {
     "probe": probe.probe,
@@ -57,11 +57,11 @@ class Bridge:
 
     def __init__(self, home: Home, read: Callable[[int], bytes], target: IO[bytes]) -> None:
         self._home = home
-        self._source = io.BufferedReader(wire.Noted(read, self._hear))
+        self._source = io.BufferedReader(wire.Noted(read, self._note_received))
         self._target = target
         self._lock = threading.Lock()
         self._requests: queue.Queue[Request] = queue.Queue()
-        self._heard = time.monotonic()
+        self._received_at = time.monotonic()
 
     def serve(self) -> None:
         """Answers until the line ends; returns then."""
@@ -80,8 +80,8 @@ class Bridge:
             else:
                 self._requests.put(frame)
 
-    def _hear(self) -> None:
-        self._heard = time.monotonic()
+    def _note_received(self) -> None:
+        self._received_at = time.monotonic()
 
     def _work(self) -> None:
         while True:
@@ -91,17 +91,17 @@ class Bridge:
         fields, data = request
         number, verb = fields["n"], fields.get("verb")
 
-        def tell(more: Dict[str, Any], piece: bytes) -> None:
+        def send(more: Dict[str, Any], piece: bytes) -> None:
             self._send(dict(more, n=number), piece)
 
         try:
             self._home.make()
             known = VERBS.get(str(verb)) or STREAMS.get(str(verb), unknown)
-            answer, piece = known(HostRequest(self._home, fields, data, tell))
+            answer, piece = known(HostRequest(self._home, fields, data, send))
             self._send(dict(answer, n=number, ok=True), piece)
         except Fault as fault:
             self._send({"n": number, "ok": False, "error": fault.to_dict()})
-        except Exception:  # noqa: BLE001 - told to the other end with its stack
+        except Exception:  # noqa: BLE001 - the other end gets the traceback
             failed = Fault(
                 "internal",
                 "Workbench failed on the other computer.",
@@ -127,15 +127,15 @@ class Bridge:
             self._send({"n": 0})
 
     def _watch(self) -> None:
-        """Ends the bridge also where all others wait for a line that swallows nothing."""
-        while time.monotonic() - self._heard < SILENCE_S:
+        """Ends the bridge also while the other threads are blocked writing to the line."""
+        while time.monotonic() - self._received_at < SILENCE_S:
             time.sleep(1.0)
         end(1)
 
 
-def unknown(asked: HostRequest) -> Answer:
+def unknown(request: HostRequest) -> Answer:
     """What this bridge is not for."""
-    raise Fault("request", "Unknown command.", received=asked.text("verb")[:100])
+    raise Fault("request", "Unknown command.", received=request.text("verb")[:100])
 
 
 def end(code: int) -> None:

@@ -8,7 +8,7 @@ version 2 one tree for everything.
 import os
 from typing import Iterator, List, Tuple
 
-_UNLIMITED = 1 << 60  # what version 1 says where nobody has set a limit is a little above
+_UNLIMITED = 1 << 60  # without a limit, version 1 reports a little more
 
 
 def memory_limit(root: str = "/") -> int:
@@ -23,7 +23,7 @@ def memory_limit(root: str = "/") -> int:
 def group_limits(root: str = "/") -> List[Tuple[int, int]]:
     """(bytes allowed, bytes in use) of each control group around this process that has a limit.
 
-    Pages of files that nobody has touched for a while are not counted as used: the kernel drops
+    Pages of files that were not used for a while are not counted as used: the kernel drops
     them before it refuses memory.
     """
     found = []

@@ -1,4 +1,4 @@
-"""What this computer is and has: asked before anything is set up, changes nothing."""
+"""The facts of this computer: queried before anything is set up, changes nothing."""
 
 import json
 import os
@@ -7,10 +7,10 @@ import shutil
 from typing import Any, Dict, List, Sequence
 
 from workbench.host import children, chips, state
-from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault
 from workbench.host.home import read_json
 from workbench.host.memory import memory_limit
+from workbench.host.request import Answer, HostRequest
 
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3")
 _SILENCE_S = 20.0
@@ -48,28 +48,28 @@ PACKAGES = (
     "platformdirs",
     "PySide6",
 )
-"""Whose versions are told; they are read from what is installed, nothing is imported."""
+"""Packages whose versions are reported, from their metadata: nothing is imported."""
 
 
-def probe(asked: HostRequest) -> Answer:
-    """The facts as JSON in the answer's bytes. Asks: python (one to use, or "")."""
-    named = asked.text("python")
+def probe(request: HostRequest) -> Answer:
+    """The facts as JSON in the answer's bytes. Request: python (one to use, or "")."""
+    named = request.text("python")
     facts = {
         "system": platform.system(),
         "machine": platform.machine(),
         "release": platform.release(),
         "name": platform.node(),
         "user": _user(),
-        "home": asked.home.path,
+        "home": request.home.path,
         "cores": len(os.sched_getaffinity(0)),
         "memory_bytes": memory_limit(),
-        "free_bytes": shutil.disk_usage(asked.home.path).free,
+        "free_bytes": shutil.disk_usage(request.home.path).free,
         "pythons": pythons((named,) if named else PYTHONS),
-        "environments": _environments(asked),
+        "environments": _environments(request),
         "chips": chips.chips(),
         "gpus": chips.gpus(),
         "cloud": chips.cloud(),
-        "runs_alive": _runs_alive(asked),
+        "runs_alive": _runs_alive(request),
     }
     return {}, json.dumps(facts).encode("ascii")
 
@@ -95,8 +95,8 @@ def pythons(names: Sequence[str]) -> List[Dict[str, Any]]:
     return list(found.values())
 
 
-def _environments(asked: HostRequest) -> List[Dict[str, Any]]:
-    parent = os.path.join(asked.home.path, "environments")
+def _environments(request: HostRequest) -> List[Dict[str, Any]]:
+    parent = os.path.join(request.home.path, "environments")
     made = []
     for name in sorted(os.listdir(parent)):
         ready = read_json(os.path.join(parent, name, "ready.json"))
@@ -105,9 +105,9 @@ def _environments(asked: HostRequest) -> List[Dict[str, Any]]:
     return made
 
 
-def _runs_alive(asked: HostRequest) -> List[str]:
-    names = sorted(os.listdir(asked.home.runs))
-    return [name for name in names if state.is_alive(os.path.join(asked.home.runs, name))]
+def _runs_alive(request: HostRequest) -> List[str]:
+    names = sorted(os.listdir(request.home.runs))
+    return [name for name in names if state.is_alive(os.path.join(request.home.runs, name))]
 
 
 def _user() -> str:

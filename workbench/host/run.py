@@ -1,4 +1,4 @@
-"""Runs on this computer: made, started, asked to stop, listed, forgotten."""
+"""Runs on this computer: created, started, stopped, listed, removed."""
 
 import contextlib
 import hashlib
@@ -11,12 +11,12 @@ import time
 from typing import Dict, List
 
 from workbench.host import children, state
-from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, system_faults
 from workbench.host.home import read_json, remove_file, write_file, write_json
+from workbench.host.request import Answer, HostRequest
 from workbench.host.wire import LINE_LIMIT
 
-_WISHES = ("stop", "pause")
+_COMMANDS = ("stop", "pause")
 _SIGNALS = {"terminate": signals.SIGTERM, "kill": signals.SIGKILL}
 _START_SILENCE_S = 120.0
 _END_S = 20.0
@@ -24,22 +24,22 @@ _CLUSTER = "cluster.json"
 _REFUSAL = "refusal.json"
 
 
-def create(asked: HostRequest) -> Answer:
+def create(request: HostRequest) -> Answer:
     """Makes the folder of a run from its request; the same request again changes nothing.
 
-    Asks: name, code (sha), python (path), parcel (sha or ""), state (sha or "": what it has told
-    and kept elsewhere, with which a new folder begins); bytes: request.json.
-    Answers: run (its name), path, is_new.
+    Request: name, code (sha), python (path), parcel (sha or ""), state (sha or "": its log and
+    checkpoints from elsewhere, with which a new folder begins); bytes: request.json.
+    Answer: run (its name), path, is_new.
     """
-    name, python = asked.text("name"), asked.text("python")
-    folder = asked.home.run(name)
+    name, python = request.text("name"), request.text("python")
+    folder = request.home.run(name)
     facts = {
-        "request": hashlib.sha256(asked.data).hexdigest(),
-        "code": asked.text("code"),
+        "request": hashlib.sha256(request.data).hexdigest(),
+        "code": request.text("code"),
         "python": python,
-        "parcel": asked.text("parcel"),
+        "parcel": request.text("parcel"),
     }
-    _check_stored(asked, facts["code"], facts["parcel"])
+    _check_stored(request, facts["code"], facts["parcel"])
     if not (os.path.isabs(python) and os.access(python, os.X_OK)):
         raise Fault(
             "no_python",
@@ -49,7 +49,7 @@ def create(asked: HostRequest) -> Answer:
         )
     is_new = not os.path.lexists(folder)
     if is_new:
-        _make(asked, folder, facts, asked.text("state"))
+        _make(request, folder, facts, request.text("state"))
     else:
         _check_same(folder, facts["request"])
         if not state.is_alive(folder):
@@ -57,23 +57,23 @@ def create(asked: HostRequest) -> Answer:
     return {"run": name, "path": folder, "is_new": is_new}, b""
 
 
-def _check_stored(asked: HostRequest, code: str, parcel: str) -> None:
+def _check_stored(request: HostRequest, code: str, parcel: str) -> None:
     for kind, sha in (("code", code), ("parcel", parcel)):
-        if (sha or kind == "code") and not os.path.isdir(asked.home.stored(kind, sha)):
+        if (sha or kind == "code") and not os.path.isdir(request.home.stored(kind, sha)):
             raise Fault("not_stored", "The %s has not been sent yet." % kind, received=sha)
 
 
-def _make(asked: HostRequest, folder: str, facts: Dict[str, str], begun: str) -> None:
-    if begun and not os.path.isdir(asked.home.stored("state", begun)):
+def _make(request: HostRequest, folder: str, facts: Dict[str, str], begun: str) -> None:
+    if begun and not os.path.isdir(request.home.stored("state", begun)):
         raise Fault("not_stored", "The log of the run has not been sent yet.", received=begun)
-    with system_faults(asked.home.runs):
-        temporary = tempfile.mkdtemp(prefix=".new-", dir=asked.home.runs)
+    with system_faults(request.home.runs):
+        temporary = tempfile.mkdtemp(prefix=".new-", dir=request.home.runs)
     try:
         with system_faults(folder):
             if begun:
                 os.rmdir(temporary)
-                os.rename(asked.home.stored("state", begun), temporary)
-            write_file(os.path.join(temporary, "request.json"), asked.data)
+                os.rename(request.home.stored("state", begun), temporary)
+            write_file(os.path.join(temporary, "request.json"), request.data)
             write_json(os.path.join(temporary, "host.json"), facts)
             os.rename(temporary, folder)
     finally:
@@ -91,22 +91,22 @@ def _check_same(folder: str, digest: str) -> None:
         )
 
 
-def start(asked: HostRequest) -> Answer:
-    """Starts a run's trainer, or lets it wait for its turn. Asked again after a cut line, with
-    the same attempt, it starts nothing twice.
+def start(request: HostRequest) -> Answer:
+    """Starts a run's trainer, or queues it. The same attempt requested again, after a cut line,
+    starts nothing.
 
-    Asks: run, attempt (1, 2, ...), resume, joins; bytes: of several machines that train
-    together, all of them, and which this one is. Whoever joins without leading is ended first
-    where it still waits for an earlier attempt.
-    Answers: was_started, is_waiting, log_bytes (of the log before this attempt); those bytes,
-    as they were told to the trainer: whoever asks first has said them for good.
+    Request: run, attempt (1, 2, ...), resume, joins; bytes: of several machines that train
+    together, all of them, and which this one is. A process that joins as a worker and still
+    waits for an earlier attempt is ended first.
+    Answer: was_started, is_waiting, log_bytes (of the log before this attempt); those bytes,
+    as the trainer got them: those of the first request are final.
     """
-    folder = asked.home.known_run(asked.text("run"))
-    attempt = asked.number("attempt", 1)
+    folder = request.home.known_run(request.text("run"))
+    attempt = request.number("attempt", 1)
     mark = os.path.join(folder, "started.json")
     events = os.path.join(folder, "events.jsonl")
     cluster = os.path.join(folder, _CLUSTER)
-    if asked.flag("joins") and asked.data != _read(cluster):
+    if request.flag("joins") and request.data != _read(cluster):
         _end(folder)
     if state.is_alive(folder):
         return _started(folder, is_new=False)
@@ -115,13 +115,13 @@ def start(asked: HostRequest) -> Answer:
         return _started(folder, is_new=False)  # it came, trained and ended meanwhile
     write_json(mark, {"attempt": attempt, "log_bytes": state.size_of(events)})
     remove_file(os.path.join(folder, _REFUSAL))
-    if asked.data:
-        write_file(cluster, asked.data)
+    if request.data:
+        write_file(cluster, request.data)
     else:
         remove_file(cluster)
     ended = children.run(
-        _command(folder, "start", *(["--resume"] if asked.flag("resume") else [])),
-        _environment(asked, folder),
+        _command(folder, "start", *(["--resume"] if request.flag("resume") else [])),
+        _environment(request, folder),
         silence_s=_START_SILENCE_S,
         is_ended_with_line=False,
     )
@@ -159,11 +159,12 @@ def _read(path: str) -> bytes:
     return b""
 
 
-def refuse(asked: HostRequest) -> Answer:
-    """Tells a run's trainer, which waits for other machines, why one of them cannot come. Asks:
-    run; bytes: the error as JSON.
+def refuse(request: HostRequest) -> Answer:
+    """Passes to a run's trainer, which waits for other machines, why one of them cannot join.
+
+    Request: run; bytes: the error as JSON.
     """
-    write_file(os.path.join(asked.home.known_run(asked.text("run")), _REFUSAL), asked.data)
+    write_file(os.path.join(request.home.known_run(request.text("run")), _REFUSAL), request.data)
     return {}, b""
 
 
@@ -174,12 +175,12 @@ def _command(folder: str, verb: str, *options: str) -> List[str]:
     return [python, "-P", "-m", "workbench.worker", verb, folder, *options]
 
 
-def _environment(asked: HostRequest, folder: str) -> Dict[str, str]:
+def _environment(request: HostRequest, folder: str) -> Dict[str, str]:
     facts = read_json(os.path.join(folder, "host.json")) or {}
     variables = dict(os.environ)
     variables.pop("PYTHONHOME", None)
-    variables["PYTHONPATH"] = asked.home.stored("code", facts.get("code", ""))
-    variables["WORKBENCH_HOME"] = asked.home.path
+    variables["PYTHONPATH"] = request.home.stored("code", facts.get("code", ""))
+    variables["WORKBENCH_HOME"] = request.home.path
     return variables
 
 
@@ -201,30 +202,30 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
     )
 
 
-def control(asked: HostRequest) -> Answer:
-    """Asks a trainer to stop or to pause; a waiting one waits no more. Asks: run, wish."""
-    folder, wish = asked.home.known_run(asked.text("run")), asked.text("wish")
-    if wish not in _WISHES:
-        raise Fault("request", "Unknown command for a run.", received=wish[:100])
-    if not (state.is_waiting(folder) and _is_cancelled(asked, folder)):
-        write_file(os.path.join(folder, "control"), wish.encode("ascii") + b"\n")
+def control(request: HostRequest) -> Answer:
+    """Requests a trainer to stop or to pause, or removes a queued run. Request: run, wish."""
+    folder, command = request.home.known_run(request.text("run")), request.text("wish")
+    if command not in _COMMANDS:
+        raise Fault("request", "Unknown command for a run.", received=command[:100])
+    if not (state.is_waiting(folder) and _is_cancelled(request, folder)):
+        write_file(os.path.join(folder, "control"), command.encode("ascii") + b"\n")
     return {}, b""
 
 
-def _is_cancelled(asked: HostRequest, folder: str) -> bool:
-    """False where its turn has just come, or its program knows of no such wish."""
+def _is_cancelled(request: HostRequest, folder: str) -> bool:
+    """False where its turn has just come, or its program has no such command."""
     ended = children.run(
-        _command(folder, "cancel"), _environment(asked, folder), silence_s=_START_SILENCE_S
+        _command(folder, "cancel"), _environment(request, folder), silence_s=_START_SILENCE_S
     )
     return ended.code == 0
 
 
-def signal(asked: HostRequest) -> Answer:
-    """Ends a run's trainer by force. Asks: run, signal (terminate or kill).
+def signal(request: HostRequest) -> Answer:
+    """Ends a run's trainer by force. Request: run, signal (terminate or kill).
 
-    Answers: how many processes got it; the numbers are found here, never told.
+    Answer: how many processes got it; their ids are looked up here, never sent.
     """
-    folder, name = asked.home.known_run(asked.text("run")), asked.text("signal")
+    folder, name = request.home.known_run(request.text("run")), request.text("signal")
     if name not in _SIGNALS:
         raise Fault("request", "Unknown signal.", received=name[:100])
     count = 0
@@ -237,22 +238,22 @@ def signal(asked: HostRequest) -> Answer:
     return {"count": count}, b""
 
 
-def list_runs(asked: HostRequest) -> Answer:
-    """All runs here, as a JSON list in the answer's bytes. Asks: run, to see only that one."""
-    one = asked.text("run")
+def list_runs(request: HostRequest) -> Answer:
+    """All runs here, as a JSON list in the answer's bytes. Request: run, to see only that one."""
+    one = request.text("run")
     if one:
-        folders = [asked.home.run(one)]
+        folders = [request.home.run(one)]
     else:
-        names = sorted(os.listdir(asked.home.runs), reverse=True)
-        folders = [os.path.join(asked.home.runs, n) for n in names if not n.startswith(".")]
+        names = sorted(os.listdir(request.home.runs), reverse=True)
+        folders = [os.path.join(request.home.runs, n) for n in names if not n.startswith(".")]
     known = [f for f in folders if os.path.isfile(os.path.join(f, "request.json"))]
     runs = [state.facts_of(folder) for folder in known[:2000]]
     return {"count": len(known)}, json.dumps(runs).encode("ascii")
 
 
-def forget(asked: HostRequest) -> Answer:
-    """Removes a run that is over. Asks: run. Nothing happens where it is gone already."""
-    folder = asked.home.run(asked.text("run"))
+def forget(request: HostRequest) -> Answer:
+    """Removes a run that is over. Request: run. Nothing happens where it is gone already."""
+    folder = request.home.run(request.text("run"))
     if os.path.isdir(folder) and not os.path.islink(folder):
         if state.is_alive(folder):
             raise Fault(

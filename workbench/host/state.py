@@ -36,12 +36,12 @@ def is_held(path: str) -> bool:
 
 
 def is_locked(folder: str) -> bool:
-    """True while a trainer holds the run's lock: it lives."""
+    """True while a trainer holds the run's lock: it is running."""
     return is_held(os.path.join(folder, "worker.lock"))
 
 
 def is_waiting(folder: str) -> bool:
-    """True while the run waits for its turn: the mark is of the log as it stands."""
+    """True while the run is queued: the marker is of the log as it is now."""
     mark = read_json(os.path.join(folder, "waiting"))
     events = size_of(os.path.join(folder, "events.jsonl"))
     return mark is not None and mark.get("log_bytes", 0) == events
@@ -53,7 +53,7 @@ def is_alive(folder: str) -> bool:
 
 
 def outcome(folder: str) -> str:
-    """The outcome that the last line of the log tells; "" while it tells none."""
+    """The outcome in the last line of the log; "" while there is none."""
     try:
         with open(os.path.join(folder, "events.jsonl"), "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
@@ -69,8 +69,7 @@ def outcome(folder: str) -> str:
 def holders(folder: str) -> List[int]:
     """Processes of this account that are the run's trainer: they hold its lock file open.
 
-    A number that was told once may be another program's by now, so nobody's word is taken
-    for it.
+    A stored process id may be another program's by now, so none is trusted.
     """
     try:
         lock = os.stat(os.path.join(folder, "worker.lock"))
@@ -100,7 +99,7 @@ def _has_open(pid: int, lock: os.stat_result) -> bool:
             if (info.st_dev, info.st_ino) == (lock.st_dev, lock.st_ino):
                 return True
     except OSError:
-        return False  # it ended, or belongs to somebody else
+        return False  # it ended, or belongs to another user
     return False
 
 

@@ -18,40 +18,40 @@ import zipfile
 from typing import IO, Iterator
 
 from workbench.host import state
-from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, system_faults
 from workbench.host.home import remove_file
+from workbench.host.request import Answer, HostRequest
 from workbench.host.wire import CHUNK
 
 _MEMBER = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_TOLD_EVERY = 500
+_REPORT_EVERY = 500
 _LOOK_S = 1.0
 _SPARE_BYTES = 256 * 1024 * 1024
 """Disk space that an upload leaves free."""
 
 
-def have(asked: HostRequest) -> Answer:
-    """How much of an upload is here. Asks: kind (code, parcel), sha, size (bytes in all).
+def have(request: HostRequest) -> Answer:
+    """How much of an upload is here. Request: kind (code, parcel), sha, size (bytes in all).
 
-    Answers: is_whole, path (once it is unpacked), offset (from where to go on).
+    Answer: is_whole, path (once it is unpacked), offset (from where to go on).
     """
-    kind, sha = asked.text("kind"), asked.text("sha")
-    folder = asked.home.stored(kind, sha)
+    kind, sha = request.text("kind"), request.text("sha")
+    folder = request.home.stored(kind, sha)
     if os.path.isdir(folder):
         return {"is_whole": True, "path": folder, "offset": 0}, b""
-    upload = asked.home.upload(kind, sha)
+    upload = request.home.upload(kind, sha)
     offset = state.size_of(upload)
-    _check_room(asked, asked.number("size") - offset)
+    _check_room(request, request.number("size") - offset)
     return {"is_whole": False, "path": "", "offset": offset}, b""
 
 
-def put(asked: HostRequest) -> Answer:
-    """Takes the next piece of an upload. Asks: kind, sha, offset; bytes: the piece.
+def put(request: HostRequest) -> Answer:
+    """Takes the next piece of an upload. Request: kind, sha, offset; bytes: the piece.
 
-    Answers: offset (bytes here now). A piece for another place than the end is refused.
+    Answer: offset (bytes here now). A piece for another place than the end is refused.
     """
-    upload = asked.home.upload(asked.text("kind"), asked.text("sha"))
-    offset = asked.number("offset")
+    upload = request.home.upload(request.text("kind"), request.text("sha"))
+    offset = request.number("offset")
     flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | (0 if offset else os.O_CREAT)
     with system_faults(upload):
         try:
@@ -68,24 +68,24 @@ def put(asked: HostRequest) -> Answer:
                     received=str(offset),
                     expected=str(there),
                 )
-            file.write(asked.data)
-    return {"offset": offset + len(asked.data)}, b""
+            file.write(request.data)
+    return {"offset": offset + len(request.data)}, b""
 
 
-def commit(asked: HostRequest) -> Answer:
-    """Checks a whole upload and unpacks it. Asks: kind, sha. Answers: path.
+def commit(request: HostRequest) -> Answer:
+    """Checks a whole upload and unpacks it. Request: kind, sha. Answer: path.
 
     A wrong sum removes it: the next upload starts from nothing.
     """
-    kind, sha = asked.text("kind"), asked.text("sha")
-    folder, upload = asked.home.stored(kind, sha), asked.home.upload(kind, sha)
+    kind, sha = request.text("kind"), request.text("sha")
+    folder, upload = request.home.stored(kind, sha), request.home.upload(kind, sha)
     if os.path.isdir(folder):
         return {"path": folder}, b""
     try:
-        with system_faults(upload), _alone(upload, asked):
+        with system_faults(upload), _alone(upload, request):
             if not os.path.isdir(folder):
                 _check_sum(upload, sha)
-                _unpack(upload, folder, asked)
+                _unpack(upload, folder, request)
             remove_file(upload)
     except Fault as fault:
         if fault.key != "system" or not os.path.isdir(folder):  # else another line was faster
@@ -94,7 +94,7 @@ def commit(asked: HostRequest) -> Answer:
 
 
 @contextlib.contextmanager
-def _alone(upload: str, asked: HostRequest) -> Iterator[None]:
+def _alone(upload: str, request: HostRequest) -> Iterator[None]:
     """Holds an upload: another line may be unpacking it."""
     with open(upload, "rb") as file:
         while True:
@@ -102,7 +102,7 @@ def _alone(upload: str, asked: HostRequest) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                asked.progress("Another connection is unpacking it there")
+                request.progress("Another connection is unpacking it there")
                 time.sleep(_LOOK_S)
         yield
 
@@ -121,14 +121,14 @@ def _check_sum(upload: str, sha: str) -> None:
         )
 
 
-def _check_room(asked: HostRequest, size: int) -> None:
+def _check_room(request: HostRequest, size: int) -> None:
     # Packed and unpacked it is there at the same time, for a moment.
-    free = shutil.disk_usage(asked.home.path).free
+    free = shutil.disk_usage(request.home.path).free
     if 2 * size + _SPARE_BYTES > free:
         raise Fault(
             "disk_full",
             "Not enough disk space on the other computer.",
-            where=asked.home.path,
+            where=request.home.path,
             received="%d MB free" % (free // 1_000_000),
             expected="%d MB" % ((2 * size + _SPARE_BYTES) // 1_000_000),
             fix="Free some space there, for example by deleting old runs.",
@@ -143,10 +143,10 @@ def _sha_of(path: str) -> str:
     return digest.hexdigest()
 
 
-def _unpack(upload: str, folder: str, asked: HostRequest) -> None:
+def _unpack(upload: str, folder: str, request: HostRequest) -> None:
     """Each member's name is checked before its file is made: none lies outside the folder."""
     parent, mark = os.path.dirname(folder), ".new-%s-" % os.path.basename(folder)[:16]
-    # A line that is cut ends the bridge wherever it is: what it left takes room for nothing.
+    # A line that is cut ends the bridge wherever it is: what it left only uses disk space.
     for left in glob.glob(os.path.join(glob.escape(parent), mark + "*")):
         shutil.rmtree(left, ignore_errors=True)
     temporary = tempfile.mkdtemp(prefix=mark, dir=parent)
@@ -154,8 +154,8 @@ def _unpack(upload: str, folder: str, asked: HostRequest) -> None:
         with zipfile.ZipFile(upload) as archive:
             members = archive.infolist()
             for number, member in enumerate(members):
-                if number % _TOLD_EVERY == 0:
-                    asked.progress("Unpacking there", number / len(members))
+                if number % _REPORT_EVERY == 0:
+                    request.progress("Unpacking there", number / len(members))
                 if not _MEMBER.fullmatch(member.filename):
                     raise Fault(
                         "member", "Invalid file name in the archive.", received=member.filename

@@ -8,7 +8,7 @@ between machines that train together, and by readers of foreign files.
 
 A request has a number and is answered once, with `ok`; frames of the same number without `ok`
 may come before: progress, and what a stream carries. A frame of number 0 is a beat: this end
-lives. The host begins with a HELLO line; all before it is the chatter of login scripts.
+is running. The host begins with a HELLO line; all before it is output of login scripts.
 """
 
 import io
@@ -115,7 +115,7 @@ class Noted(io.RawIOBase):
 
 
 def hello(facts: Fields) -> bytes:
-    """The line by which the other end knows that what follows is ours."""
+    """The line that marks the begin of the frames."""
     whole = dict(facts)
     whole["proto"] = PROTOCOL
     return HELLO + json.dumps(whole).encode("ascii") + b"\n"

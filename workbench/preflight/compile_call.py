@@ -71,7 +71,7 @@ class CompilerCall:
         }
         try:
             child = self._child or self._start()
-            return read_answer(child.ask(msgspec.json.encode(order), deadline_s=deadline_s))
+            return read_answer(child.request(msgspec.json.encode(order), deadline_s=deadline_s))
         except (DeadlineError, ChildDiedError) as error:
             self._end()
             if isinstance(error, DeadlineError):

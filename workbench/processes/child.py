@@ -1,7 +1,7 @@
 """A child process that answers within a deadline, and of which nothing is left afterwards.
 
 It answers in lines or frames, can be given up at any moment, and is ended with all that it has
-started itself. What it prints to stderr is kept for when it dies.
+started itself. What it prints to stderr is kept for a crash report.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Child:
             self._selector.register(self._input, selectors.EVENT_WRITE)
         self._unsent = memoryview(bytes(self._unsent) + data)
 
-    def ask(self, order: bytes, *, deadline_s: float) -> bytes:
+    def request(self, order: bytes, *, deadline_s: float) -> bytes:
         """Sends a line (without its end), and returns the next one of its output.
 
         Raises:
@@ -115,7 +115,7 @@ class Child:
         return self.answer(deadline_s=deadline_s)
 
     def answer(self, *, deadline_s: float) -> bytes:
-        """The next line of its output, without the line end; errors as of `ask`."""
+        """The next line of its output, without the line end; errors as of `request`."""
         line = next(self.lines(deadline_s=deadline_s), None)
         if line is None:
             raise self.death()
@@ -130,7 +130,7 @@ class Child:
             yield line[:-1]
 
     def frame(self, *, limit: int, deadline_s: float) -> tuple[wire.Fields, bytes]:
-        """The next frame (host/wire.py), with at most `limit` bytes; errors as of `ask`."""
+        """The next frame (host/wire.py), with at most `limit` bytes; errors as of `request`."""
         self._allow(deadline_s)
         try:
             if (announced := wire.read_head(self._stream, _MOST_LINE)) is not None:
@@ -141,7 +141,7 @@ class Child:
         raise self.death()
 
     def rest(self, *, limit: int, deadline_s: float) -> bytes:
-        """What is left of its output, up to so many bytes; DeadlineError as of `ask`."""
+        """What is left of its output, up to so many bytes; DeadlineError as of `request`."""
         self._allow(deadline_s)
         return self._stream.read(limit)
 

@@ -40,12 +40,12 @@ def memory_sizes() -> dict[str, int]:
 
 
 def resident_bytes() -> int:
-    """Memory this process holds; 0 where the system does not tell."""
+    """Memory this process holds; 0 where the system does not report it."""
     return memory_sizes().get("VmRSS", 0)
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has held; 0 where the system does not tell.
+    """The most memory that this process has held; 0 where the system does not report it.
 
     Not `ru_maxrss` where there is another way: Linux hands that on to what a process starts,
     so a run that a trainer has started would have the memory of the run before it.

@@ -1,4 +1,4 @@
-"""What a trainer tells: the events of a run, as its event log holds them.
+"""What a trainer logs: the events of a run, as its event log holds them.
 
 JSON has no NaN: None is "not finite".
 """
@@ -47,21 +47,20 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
-    """What runs where, told once all of it is settled; again when a run is resumed.
+    """What runs where, logged once all of it is settled; again when a run is resumed.
 
     Attributes:
         replicas: Devices that share each batch.
-        per_core_batch: Pictures of a step for each of them; None in logs from before it was
-            told.
-        resumed_at_step: Steps that were done before; batches told after them are void. None
+        per_core_batch: Pictures of a step for each of them; None in older logs.
+        resumed_at_step: Steps that were done before; batches logged after them are void. None
             for a run from its start.
         bit_exact: For a resumed run: True, or the reasons why its figures can differ from
             those of the run never interrupted.
         on: The computer that trains, as those call it who sent the run there; "" for the
             one that the run was started on. `pid` is a number there.
-        keep_by: The recipe's value that tells the best epoch; logs from before it was told
-            are read as if it were the validation accuracy.
-        protocol: Lets an older window refuse politely.
+        keep_by: The recipe's value that selects the best epoch; older logs without it are
+            read as if it were the validation accuracy.
+        protocol: Lets an older window reject the log with a message.
     """
 
     run: str
@@ -140,12 +139,12 @@ class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
 
 
 class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
-    """Where the trainer's seconds went since it was started or resumed, told now and then.
+    """Where the trainer's seconds went since it was started or resumed, logged now and then.
 
     Attributes:
         input_s: Waiting for pictures.
         compute_s: Computing steps.
-        host_s: Python between the calls: reading values, telling events.
+        host_s: Python between the calls: reading values, logging events.
         compile_s: Building and compiling.
         validation_s: Validating.
         saving_s: Copying the state for checkpoints.
@@ -170,7 +169,7 @@ class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
 
 
 class Heartbeat(Event, frozen=True, kw_only=True, tag="heartbeat"):
-    """Proof that the trainer lives, every 2 s, with the memory it holds."""
+    """Proof that the trainer is running, every 2 s, with the memory it holds."""
 
     memory_bytes: int
 
@@ -201,7 +200,7 @@ class BestEpoch(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, epoch: EpochFinished) -> BestEpoch:
-        """What is told of an epoch as the best one."""
+        """The values of an epoch as the best one."""
         return cls(epoch=epoch.epoch, val_accuracy=epoch.val_accuracy, val_loss=epoch.val_loss)
 
 
@@ -210,7 +209,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
 
     Attributes:
         can_resume: A checkpoint is kept from which `resume` goes on.
-        is_paused: The run was asked to pause: stopped to be resumed, nothing tested.
+        is_paused: The run was paused: stopped to be resumed, nothing tested.
     """
 
     outcome: str

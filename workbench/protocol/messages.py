@@ -1,4 +1,4 @@
-"""What a service worker and whoever started it say to each other: requests and answers.
+"""Messages between a service worker and its parent process: requests and answers.
 A run's events are in `events`. JSON has no NaN: None is "not finite".
 """
 
@@ -35,7 +35,7 @@ class ErrorParts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
-    """Something asked of a service worker; `id` comes back in every answer to it."""
+    """A request to a service worker; `id` is repeated in every answer to it."""
 
     id: int
 
@@ -216,7 +216,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     """One picture's scores, highest first; or why it could not be read. `picture_png` and
-    `input_png` are files in the worker's session folder, when asked for.
+    `input_png` are files in the worker's session folder, when requested.
     """
 
     file: str
@@ -275,7 +275,7 @@ class TestPictures(Answer, frozen=True, kw_only=True, tag="test_pictures"):
 
 
 class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
-    """How well one class is told from the others."""
+    """How well one class is distinguished from the others."""
 
     name: str = msgspec.field(name="class")
     precision: float

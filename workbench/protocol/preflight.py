@@ -20,10 +20,10 @@ HONESTY: dict[Level, str] = {
     "lowering": "lowered by XLA on this computer",
     "compiler": "compiled by Google's TPU compiler, not run on hardware",
 }
-"""What each level is worth, in the words that stand beside its verdict."""
+"""What each level is worth, in the words that are shown beside its verdict."""
 
 ESTIMATE_WORDS = "compiler estimate"
-"""Stands beside every time and speed that a compiler tells."""
+"""Shown beside every time and speed of a compiler's estimate."""
 
 
 class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,18 +95,18 @@ class PreflightReport(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to "will this project train on such a TPU?".
 
     Attributes:
-        ok: Nothing speaks against it, as far as was looked.
+        ok: No problem was found, as far as was checked.
         tpu: Its name, e.g. "v5e-8".
         level: The deepest level that ran.
         verdict: In words, with what the level is worth.
-        per_core_batch, global_batch: Pictures a step; the first that was asked about.
+        per_core_batch, global_batch: Pictures a step; the first that was requested.
         problems: Errors first.
         memory: By the compiler, for one core.
         estimate: By the compiler.
         largest: The largest buffers, by the compiler.
         sweep: Batches from small to large.
-        suggested_batch: Global batch to take instead, or 0: the next that fits where the
-            asked one does not, the best of a sweep.
+        suggested_batch: Global batch to use instead, or 0: the next that fits where the
+            requested one does not, the best of a sweep.
         is_tight: It fits, and leaves little memory for prefetched batches and validation.
         seconds: That all of it took.
     """

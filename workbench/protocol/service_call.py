@@ -1,7 +1,7 @@
 """A service worker for a program that may wait: the command line, scripts, tests. Qt-free.
 
 with ServiceCall() as service:
-    for answer in service.ask(Classify(id=1, model="runs/first", pictures=["a.jpg"])):
+    for answer in service.answers(Classify(id=1, model="runs/first", pictures=["a.jpg"])):
         ...
 """
 
@@ -46,7 +46,7 @@ STOP_SECONDS = 3.0
 
 
 def check_hello(hello: Hello) -> None:
-    """Raises WireError when the worker speaks another version of the protocol."""
+    """Raises WireError when the worker has another version of the protocol."""
     if hello.protocol != PROTOCOL_VERSION:
         raise WireError(
             "The service worker has another version than Workbench.",
@@ -57,7 +57,7 @@ def check_hello(hello: Hello) -> None:
 
 
 def death_error(exit_code: int, last_words: str) -> RunError:
-    """The error that every unfinished request ends with when its worker has died."""
+    """The error that every unfinished request ends with when its worker has crashed."""
     return RunError(
         f"The service worker {end_words(exit_code)}.",
         where="service worker",
@@ -67,7 +67,7 @@ def death_error(exit_code: int, last_words: str) -> RunError:
 
 
 class ServiceCall:
-    """A service worker process that lives as long as its `with` block; it imports TensorFlow
+    """A service worker process that runs as long as its `with` block; it imports TensorFlow
     only when a request needs it.
     """
 
@@ -86,9 +86,9 @@ class ServiceCall:
         with self._child:
             self._child.finish(step_s=STOP_SECONDS)
 
-    def ask(self, request: AnyRequest) -> Iterator[AnyAnswer]:
+    def answers(self, request: AnyRequest) -> Iterator[AnyAnswer]:
         """Yields the answers to one request; the last is a final one, Failed with the worker's last
-        log lines where that dies on the way. Raises WireError where one cannot be sent or read.
+        log lines where that crashes on the way. Raises WireError where one cannot be sent or read.
         """
         self.send(request)
         for answer in map(decode_answer, self._child.lines()):
@@ -103,5 +103,5 @@ class ServiceCall:
         yield Failed(id=request.id, error=error_parts(death))
 
     def send(self, request: AnyRequest) -> None:
-        """Sends a request whose answers nobody waits for, such as a Cancel; see `ask`."""
+        """Sends a request without waiting for answers, such as a Cancel; see `answers`."""
         self._child.send(encode_request(request))

@@ -2,7 +2,7 @@
 
 What is sent is read once more by its sender, so a message that the other side would refuse
 never leaves this one: a number that is not finite is null in JSON, which no float may be. That
-takes half a microsecond, and 2 ms for a request of 20,000 pictures. Lines have a size limit.
+costs half a microsecond, and 2 ms for a request of 20,000 pictures. Lines have a size limit.
 """
 
 from __future__ import annotations

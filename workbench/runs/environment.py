@@ -20,7 +20,7 @@ that starts the next one gives it the user's environment, not its own."""
 
 
 def target_environment(target: Choice) -> dict[str, str]:
-    """The variables that a target wants set before TensorFlow starts; as `known_target`."""
+    """The variables that a target needs set before TensorFlow starts; as `known_target`."""
     spec, params = known_target(target)
     return dict(spec.environment(params))
 

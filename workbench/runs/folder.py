@@ -1,9 +1,9 @@
-"""A run's folder: what is asked (never changed), what happened, and what came out of it.
+"""A run's folder: its request (never changed), its events, and its results.
 
 request.json   what to train: the whole project, its title and origin; written once
 events.jsonl   numbered events, appended by the trainer (event_log.py)
-control        what the trainer is asked to do (control.py)
-worker.lock    locked while the trainer lives (lock.py)
+control        the last command to the trainer (control.py)
+worker.lock    locked while the trainer is running (lock.py)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
@@ -49,7 +49,7 @@ _MAX_REQUEST_BYTES = 64 * 1024 * 1024
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was asked to do.
+    """What a run is to train, and how.
 
     Attributes:
         project: The project as project-file JSON.
@@ -121,7 +121,7 @@ class RunFolder:
         return self.path / "machines" / str(number)
 
     def request(self) -> RunRequest:
-        """What was asked; raises RunFolderError where it is missing, damaged or newer."""
+        """The run's request; raises RunFolderError where it is missing, damaged or newer."""
         try:
             if self.request_path.stat().st_size > _MAX_REQUEST_BYTES:
                 raise RunFolderError("The run's request is too large.", where=str(self.path))
@@ -145,7 +145,7 @@ class RunFolder:
         return request
 
     def project(self) -> Project:
-        """What to train, at the target that it was asked for, or moved to last.
+        """What to train, at the requested target, or the one it was moved to last.
 
         Raises:
             RunFolderError: as `request` and `moved_to`.
@@ -171,7 +171,7 @@ class RunFolder:
         return Choice(found.key, found.params)
 
     def move_to(self, target: Choice) -> None:
-        """Keeps where it goes on; its request stays as it was asked. Raises SaveError."""
+        """Keeps where it goes on; its request stays unchanged. Raises SaveError."""
         moved = _Target(key=target.key, params=dict(target.params))
         save_bytes(self.target_path, msgspec.json.encode(moved))
 

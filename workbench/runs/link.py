@@ -1,7 +1,7 @@
-"""A run that is trained by another computer: how its courier stands, and where the run is.
+"""A run that is trained by another computer: the state of its courier, and where the run is.
 
-link.json     how the line to the other computer stands; written by the courier while it
-              lives, and there exactly as long as the run's lock is a courier's, not a trainer's
+link.json     the state of the line to the other computer; written by the running courier, and
+              there exactly as long as the run's lock is a courier's, not a trainer's
 remote.json   where the run is on the other computer, and what was made ready for it there
 """
 
@@ -24,11 +24,11 @@ _LATE_S = 3.0
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """How the line stands.
+    """The state of the line.
 
     Attributes:
         state: setting_up; connecting; attached; lost (the courier tries again); gone (lost for
-            so long, or told so, that the run may go on elsewhere; the courier tries again);
+            so long, or reported so, that the run may go on elsewhere; the courier tries again);
             refused (trying again is of no use: see `error`); ended (nothing more will come).
         host: The other computer, as people call it.
         device: What trains there, as the subject of a sentence: "The TPU".
@@ -57,13 +57,13 @@ class Remote(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run is on another computer.
 
     Attributes:
-        target: The target with its parameters, as it was asked for: {"key", "params"}.
+        target: The target with its parameters, as it was requested: {"key", "params"}.
         host: The other computer, as people call it.
         run: The run's folder there.
         code, parcel, environment: Names by content of what was made ready there; "" for what
             is not used.
-        attempt: How often its trainer was asked for, by whoever started or resumed the run: the
-            same attempt starts nothing twice.
+        attempt: How often the run was started or resumed: requesting the same attempt again
+            starts nothing.
         is_resumed: The last of them goes on from a checkpoint.
         is_abandoned: The run went on elsewhere: nothing of this place counts any more.
     """
@@ -91,12 +91,12 @@ def plain_target(choice: Choice) -> dict[str, Any]:
 
 
 def read_link(run: RunFolder) -> Link | None:
-    """How the line stands; None for a run that has no courier, or where it cannot be read."""
+    """The state of the line; None for a run that has no courier, or where it cannot be read."""
     return read_json(run.link_path, Link)
 
 
 def write_link(run: RunFolder, link: Link) -> None:
-    """Tells how the line stands; raises SaveError."""
+    """Writes the state of the line; raises SaveError."""
     save_bytes(run.link_path, msgspec.json.encode(link))
 
 
@@ -106,7 +106,7 @@ def forget_link(run: RunFolder) -> None:
 
 
 def has_courier(run: RunFolder) -> bool:
-    """True where whoever holds the run's lock is a courier. Cheap: one look at the folder."""
+    """True where the holder of the run's lock is a courier. Cheap: checks for one file."""
     return run.link_path.exists()
 
 
@@ -129,7 +129,7 @@ def abandon_remote(run: RunFolder) -> None:
 
 
 def link_words(link: Link, now: float | None = None) -> str:
-    """How the line stands at `now` (seconds since the epoch; None: the clock's), as sentences;
+    """The state of the line at `now` (seconds since the epoch; None: the clock's), as sentences;
     "" where all is as it should be.
     """
     now = time.time() if now is None else now
@@ -146,8 +146,8 @@ def link_words(link: Link, now: float | None = None) -> str:
         case "attached" if link.words:
             return f"The run {link.words}."
         case "refused":
-            told = link.error or ErrorParts(what=f"{host} refused.")
-            return " ".join(filter(None, (told.what, told.fix)))
+            error = link.error or ErrorParts(what=f"{host} refused.")
+            return " ".join(filter(None, (error.what, error.fix)))
         case _:
             return ""
 

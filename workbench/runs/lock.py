@@ -1,4 +1,4 @@
-"""The proof that a trainer lives: the lock that it holds on a file of its run."""
+"""The proof that a trainer is running: the lock that it holds on a file of its run."""
 
 from __future__ import annotations
 

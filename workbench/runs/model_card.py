@@ -18,7 +18,7 @@ _MAX_CARD_BYTES = 64 * 1024 * 1024
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands beside the weights, as `model.json`.
+    """What is stored beside the weights, as `model.json`.
 
     Attributes:
         title: Words for people.

@@ -1,4 +1,4 @@
-"""Starts a trainer: a process of its own session that outlives whoever started it.
+"""Starts a trainer: a process of its own session that goes on when its parent ends.
 
 Of a run that another computer trains it is a courier: it holds the run's lock as a trainer
 would, and brings the run's log here.
@@ -15,7 +15,7 @@ from pathlib import Path
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
-from workbench.runs.control import forget_wish
+from workbench.runs.control import clear_command
 from workbench.runs.environment import is_remote, trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
@@ -34,8 +34,8 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     once.
 
     The run is locked before the process starts and the lock is handed over, so there is no moment
-    in which a living trainer looks dead. With `resume` it goes on from its checkpoint; what it was
-    asked before is forgotten.
+    in which a running trainer looks ended. With `resume` it goes on from its checkpoint; an earlier
+    command is removed.
 
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
@@ -63,13 +63,13 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
 
 
 def may_reattach(run: RunFolder) -> bool:
-    """Whether a courier has a chance: a refusal of the other computer a person has to look at."""
+    """Whether a courier has a chance: a refusal of the other computer needs the user."""
     link = read_link(run)
     return link is None or link.state != "refused"
 
 
 def reattach(run: RunFolder) -> int:
-    """Starts a courier for a run that goes on elsewhere while nobody here is connected; as
+    """Starts a courier for a run that goes on elsewhere without a connection here; as
     `start_trainer`, and RunFolderError where the run is nowhere else.
     """
     if read_remote(run) is None:
@@ -93,10 +93,10 @@ def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_courier: bool) -
 
 
 def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
-    """Forgets what the trainer before was asked, notes where the log of events ends, and
+    """Removes the command to the earlier trainer, notes where the log of events ends, and
     separates what the trainers print; what those elsewhere print is separated there.
     """
-    forget_wish(run)
+    clear_command(run)
     size = run.events_path.stat().st_size if run.events_path.exists() else 0
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{size}\n".encode(), 0)

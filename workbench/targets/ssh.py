@@ -3,7 +3,7 @@
 ssh:[USER@]HOST[:PORT]            its processor
 ssh:[USER@]HOST[:PORT]/TARGET     another of its targets, e.g. ssh:tpu-vm-1/tpu:local
 ssh:HOST,HOST,...                 several computers share every batch; the first one leads
-ssh:HOST,HOST,.../several:A,B,... the same, where they know each other by other addresses
+ssh:HOST,HOST,.../several:A,B,... the same, where they reach each other by other addresses
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _text_of(choice: Choice) -> str:
 
 
 def _limits(params: Params) -> TargetLimits:
-    """Those of the target there, as far as they can be told from here."""
+    """Those of the target there, as far as they are known here."""
     from workbench.targets import all_targets  # noqa: PLC0415 - as above
 
     try:
@@ -213,7 +213,7 @@ def _limits(params: Params) -> TargetLimits:
 
 
 def _probe(params: Params) -> WorkbenchError | None:
-    """What can be seen without asking the other computer."""
+    """What can be checked without connecting to the other computer."""
     if not params["host"]:
         expected = "ssh:[USER@]HOST[:PORT][/TARGET]"
         return UsageError("No host given.", where="ssh", expected=expected)

@@ -82,7 +82,7 @@ def _environment(params: Params) -> Mapping[str, str]:
 def _with_huge_pages(tunables: str) -> str:
     """The user's settings of the C library, and memory in large pages.
 
-    A step takes and gives back hundreds of megabytes; in pages of 2 MB instead of 4 kB there
+    A step allocates and frees hundreds of megabytes; in pages of 2 MB instead of 4 kB there
     are fewer to be cleared and looked up: with the CIFAR-10 template a quarter of the page
     faults, and 548 to 568 instead of 642 microseconds of processor time a picture, measured on
     a busy machine. Has no effect where the kernel or the library has no such pages;

@@ -2,7 +2,7 @@
 
 tpu:local                    trains here; chips, rights and packages are looked at first
 tpu:NAME[@zone[/project]]    a TPU VM of Google Cloud, reached over ssh
-tpu:grpc://HOST:PORT         the way of old tutorials: told what is there, and never trains
+tpu:grpc://HOST:PORT         the way of old tutorials: reports what is there, and never trains
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _found(variables: Mapping[str, str]) -> Iterator[tuple[Params, str]]:
 
 
 def _offered(address: str, zone: str, project: str, why: str) -> Iterator[tuple[Params, str]]:
-    """What a variable names, if it can be an address: anything may stand in a variable."""
+    """What a variable names, if it can be an address: a variable may hold anything."""
     values = {"address": address, "zone": zone, "project": project}
     texts = all(
         re.fullmatch(param.pattern, values[param.key]) for param in (_ADDRESS, _ZONE, _PROJECT)

@@ -40,7 +40,7 @@ def _connect(tf: Any, params: Params) -> Any:
         tf.config.set_logical_device_configuration(
             processor, [tf.config.LogicalDeviceConfiguration() for _ in range(count)]
         )
-    except RuntimeError as error:  # TensorFlow has begun, with as many as it was told then
+    except RuntimeError as error:  # TensorFlow was initialized before, with its number of then
         there = len(tf.config.list_logical_devices("CPU"))
         if there < count:
             raise RunError(

@@ -78,7 +78,7 @@ def _cancel(folder: str) -> int:
 
 
 _ALONE = {"cancel": _cancel, "pack": _pack, "join": _join}
-"""What takes a folder and nothing else."""
+"""Commands whose only argument is a folder."""
 
 
 if __name__ == "__main__":

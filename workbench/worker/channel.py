@@ -22,7 +22,7 @@ from workbench.protocol.wire import (
 
 
 def claim_stdout() -> int:
-    """Keeps stdout for the protocol and points everybody else's stdout at stderr.
+    """Keeps stdout for the protocol and points any other stdout at stderr.
 
     Returns:
         The file descriptor that answers are written to; children don't inherit it.
@@ -38,8 +38,7 @@ class Channel:
     """Messages over two file descriptors. `send` may be called from any thread.
 
     Attributes:
-        is_open: False once the other side has gone; sending is then a silent no-op,
-            because nobody is left to be told.
+        is_open: False once the other side has gone; sending is then a silent no-op.
     """
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
@@ -61,7 +60,7 @@ class Channel:
             try:
                 while line:
                     line = line[os.write(self._write_fd, line) :]
-            except OSError:  # a broken pipe: whoever asked has gone
+            except OSError:  # a broken pipe: the client has gone
                 self.is_open = False
 
     def receive(self) -> AnyRequest | None:

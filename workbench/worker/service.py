@@ -1,7 +1,7 @@
 """The service worker: classifies, evaluates, describes and exports, one request at a time.
 
 It says Hello before it imports TensorFlow, reads requests in a thread of its own so that
-a cancel is heard while another request is being done, and ends when its stdin closes.
+a cancel takes effect while another request is running, and ends when its stdin closes.
 Every request ends in a final answer or in Failed.
 """
 
@@ -41,7 +41,7 @@ def serve(write_fd: int, *, is_lazy: bool = False) -> int:
     Answers go to `write_fd`, from `claim_stdout`. TensorFlow is imported at once, or with
     `is_lazy` only when a request needs it.
     """
-    # Ctrl+C reaches the whole process group: whoever started us decides what it means.
+    # Ctrl+C reaches the whole process group: the parent process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     offer_to_the_kernel()
@@ -118,13 +118,13 @@ class Service:
             return Failed(id=job.id, error=error_parts(error))
         except MemoryError:
             return Failed(id=job.id, error=error_parts(_too_little_memory(request)))
-        except Exception as error:  # noqa: BLE001 - the asker is told, the log has the trace
+        except Exception as error:  # noqa: BLE001 - sent to the client, with its trace in the log
             traceback.print_exc()
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
 
 
 def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
-    """Does what is asked: the handler has the name of the request.
+    """Handles a request: the handler has the name of the request.
 
     Each handler is imported with its first request: Hello, and the description of data,
     come before the layers and TensorFlow.

@@ -11,7 +11,7 @@ from workbench.gui.panels import panels_of
 from workbench.gui.train.run_header import clock
 from workbench.gui.train.view import TrainView
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.control import wish_of
+from workbench.runs.control import command_of
 from workbench.runs.folder import create_run
 from workbench.runs.state import queue
 
@@ -79,7 +79,7 @@ def test_stop_is_requested_from_the_trainer(qtbot, view, written, open_library):
     open_library()
     qtbot.waitUntil(view.header.stop.isVisible)
     view.header.stop.click()
-    qtbot.waitUntil(lambda: wish_of(run.folder) is not None)
+    qtbot.waitUntil(lambda: command_of(run.folder) is not None)
     assert not view.header.stop.isEnabled()
     run.finish("stopped")
     qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")

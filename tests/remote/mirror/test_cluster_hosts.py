@@ -65,35 +65,35 @@ def members(home):
 
 LIGHT = Path(light_trainer.__file__).read_text()
 FAILING = "import sys; print('no such thing', file=sys.stderr); sys.exit(3)"
-DYING = LIGHT.replace("def train(", "def train(*_, **__):\n    print('nobody')\n\ndef _train(").replace(
+CRASHING = LIGHT.replace("def train(", "def train(*_, **__):\n    print('nobody')\n\ndef _train(").replace(
     "for number in (0, 1, 2):",
     "log = os.open(folder / 'log.txt', os.O_WRONLY | os.O_CREAT)\n    "
     "os.dup2(log, 1)\n    for number in (0,):",
 )  # fmt: skip
 
 
-def test_what_the_first_was_told_first_counts_for_its_attempt(homes):
-    told = members(homes[1]).cluster(), members(homes[1]).cluster()
+def test_the_first_cluster_sent_to_the_chief_counts_for_its_attempt(homes):
+    clusters = members(homes[1]).cluster(), members(homes[1]).cluster()
     with local_line(homes[0]) as line:
         made(line, "run-1", LIGHT)
-        first = line.call("start", told[0], run="run-1", attempt=1)
-        again = line.call("start", told[1], run="run-1", attempt=1)
-        assert first.data == again.data == told[0]
+        first = line.call("start", clusters[0], run="run-1", attempt=1)
+        again = line.call("start", clusters[1], run="run-1", attempt=1)
+        assert first.data == again.data == clusters[0]
         assert again.flag("was_started")
         line.call("signal", run="run-1", signal="kill")
         folder = homes[0] / "runs" / "run-1"
         wait_for(lambda: not RunFolder(folder).is_alive())
-        assert line.call("start", told[1], run="run-1", attempt=2).data == told[1]
+        assert line.call("start", clusters[1], run="run-1", attempt=2).data == clusters[1]
         line.call("signal", run="run-1", signal="kill")
     assert (folder / "cluster.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_who_still_waits_for_an_earlier_attempt_makes_room(homes):
-    told = members(homes[1]).cluster(), members(homes[1]).cluster()
+    clusters = members(homes[1]).cluster(), members(homes[1]).cluster()
     log = homes[1] / "runs" / "run-1.2" / "log.txt"
     with local_line(homes[1]) as line:
         made(line, "run-1.2", LIGHT)
-        for number, text in enumerate((told[0], told[0], told[1]), 1):
+        for number, text in enumerate((clusters[0], clusters[0], clusters[1]), 1):
             line.call("start", text, run="run-1.2", attempt=1 + number // 3, joins=True)
             wait_for(lambda: log.exists() and log.read_text().endswith("\n"))
         # The same text has started nothing twice.
@@ -119,8 +119,10 @@ def test_they_come_once_the_first_one_has_begun(homes):
             line.call("signal", run=name, signal="kill")
 
 
-@pytest.mark.parametrize(("source", "word"), [(FAILING, "no such thing"), (DYING, "nobody")])
-def test_who_cannot_come_is_told_to_the_first_with_its_last_words(homes, source, word):
+@pytest.mark.parametrize(("source", "word"), [(FAILING, "no such thing"), (CRASHING, "nobody")])
+def test_a_machine_that_cannot_join_is_reported_to_the_chief_with_its_last_words(
+    homes, source, word
+):
     these = members(homes[1])
     folder = RunFolder(homes[0] / "runs" / "run-1")
     with local_line(homes[0]) as leader:

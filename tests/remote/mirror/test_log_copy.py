@@ -46,7 +46,7 @@ def test_whatever_arrives_the_copy_is_the_first_bytes_of_the_log(tmp_path_factor
 
 
 @pytest.mark.parametrize("size", [0, 1, DIGEST_BYTES, DIGEST_BYTES + 1, 3 * DIGEST_BYTES])
-def test_the_end_of_the_copy_is_told_by_its_digest(mirror, size):
+def test_the_end_of_the_copy_is_identified_by_its_digest(mirror, size):
     data = os.urandom(size)
     mirror.append(0, data)
     assert mirror.digest_before() == hashlib.sha256(data[-DIGEST_BYTES:]).hexdigest()
@@ -62,11 +62,11 @@ def test_the_old_copy_stays_readable_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_bytes(b"another log\n")
     mirror = LogMirror(path)
-    mirror.begin_anew()
-    assert (mirror.offset, mirror.is_anew) == (0, True)
+    mirror.restart()
+    assert (mirror.offset, mirror.is_restarted) == (0, True)
     mirror.append(0, b"the log there\n")
     assert path.read_bytes() == b"another log\n"
-    mirror.finish_anew()
+    mirror.finish_restart()
     assert path.read_bytes() == b"the log there\n"
     mirror.append(mirror.offset, b"more\n")
     mirror.close()
@@ -78,7 +78,7 @@ def test_a_new_copy_that_was_cut_off_leaves_the_old_one(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_bytes(b"another log\n")
     mirror = LogMirror(path)
-    mirror.begin_anew()
+    mirror.restart()
     mirror.append(0, b"half")
     mirror.close()
     assert path.read_bytes() == b"another log\n"

@@ -35,7 +35,7 @@ from workbench.remote.mirror.session import FileFetcher
 from workbench.remote.setup.setup import Setup, name_there
 from workbench.remote.setup.state_archive import packed_state, piece_of
 from workbench.remote.ssh.connection import Connection
-from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
+from workbench.runs.control import request_pause, request_stop, send_command
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.link import Remote, read_link, read_remote, write_link, write_remote
 from workbench.runs.log.event_log import EventWriter, read_all
@@ -87,8 +87,8 @@ class There:
         argv = (sys.executable, cutting_pipe.__file__, str(limit), *LOCAL)
         return Connection(argv, home=str(self.home), name="there", env=env)
 
-    def prepare(self, line, tell):
-        tell("the code", 0.5)
+    def prepare(self, line, on_progress):
+        on_progress("the code", 0.5)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             for name, text in (
@@ -98,7 +98,7 @@ class There:
             ):
                 archive.writestr(zipfile.ZipInfo(name), text)
         code = send(line, "code", packed.getvalue())
-        state = Setup(line, tell).state(self.sends) if self.sends is not None else ""
+        state = Setup(line, on_progress).state(self.sends) if self.sends is not None else ""
         answer = line.call(
             "create", b'{"project": {}}', name="run-1", code=code, python=sys.executable, parcel="",
             state=state,
@@ -220,7 +220,7 @@ def test_checkpoints_come_while_it_trains(here, there):
 def test_a_pause_is_passed_on_and_resume_goes_on_there(here, there):
     thread = in_background(here, there)
     wait_for(lambda: here.events_path.stat().st_size > 2_000 if here.events_path.exists() else 0)
-    ask_to_pause(here)
+    request_pause(here)
     thread.join(PATIENCE_S)
     paused = here.events_path.read_bytes()
     assert json.loads(paused.splitlines()[-1])["is_paused"]
@@ -232,10 +232,10 @@ def test_a_pause_is_passed_on_and_resume_goes_on_there(here, there):
     assert len(there.pids()) == 2
 
 
-def test_a_resume_that_was_noted_and_not_asked_for_is_asked_for_by_the_next(here, there):
+def test_a_resume_that_was_noted_and_not_requested_is_requested_by_the_next(here, there):
     thread = in_background(here, there)
     wait_for(lambda: read_remote(here) is not None and here.events_path.exists())
-    ask_to_stop(here)
+    request_stop(here)
     thread.join(PATIENCE_S)
     here.control_path.unlink()
     note_attempt(here)  # and the courier is killed
@@ -246,10 +246,10 @@ def test_a_resume_that_was_noted_and_not_asked_for_is_asked_for_by_the_next(here
     assert len(there.pids()) == 2
 
 
-def test_a_killed_trainer_is_told_with_its_last_words(here, there):
+def test_a_killed_trainer_is_reported_with_its_last_words(here, there):
     thread = in_background(here, there)
     wait_for((here.checkpoints_path / "1.npz").exists)
-    ask_courier(here, "kill")
+    send_command(here, "kill")
     thread.join(PATIENCE_S)
     assert b"run_finished" not in here.events_path.read_bytes()
     assert here.events_path.read_bytes() == there.log
@@ -258,10 +258,10 @@ def test_a_killed_trainer_is_told_with_its_last_words(here, there):
     assert not here.control_path.exists()
 
 
-def test_a_courier_that_is_asked_to_leave_leaves_the_run_alone(here, there):
+def test_a_courier_leaves_the_run_alone_on_command(here, there):
     thread = in_background(here, there)
     wait_for(lambda: here.events_path.exists() and here.events_path.stat().st_size)
-    ask_courier(here, "leave")
+    send_command(here, "leave")
     thread.join(PATIENCE_S)
     size = len(there.log)
     wait_for(lambda: len(there.log) > size)
@@ -279,16 +279,18 @@ def test_another_log_there_is_copied_anew(here, there):
 
 
 @pytest.mark.parametrize("is_connected", [True, False])
-def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, there, is_connected):
-    def prepare(line, tell):
-        tell("Packing", -1.0)
+def test_a_run_that_is_stopped_before_it_began_there_is_logged_as_stopped(
+    here, there, is_connected
+):
+    def prepare(line, on_progress):
+        on_progress("Packing", -1.0)
         if not is_connected:
             there.cuts = itertools.repeat(0)
             line.close()
             line.call("list")
-        ask_to_stop(here)
+        request_stop(here)
         while True:
-            tell("Packing", -1.0)
+            on_progress("Packing", -1.0)
 
     reporter = LinkReporter(here, host="there", device="")
     code = []
@@ -298,21 +300,21 @@ def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, th
     thread.start()
     if not is_connected:
         wait_for(lambda: read_link(here).state == "lost")
-        ask_to_stop(here)
+        request_stop(here)
     thread.join(PATIENCE_S)
     assert code == [0]
     finished = read_all(here.events_path)[-1]
     assert (finished.outcome, finished.can_resume, read_remote(here)) == ("stopped", True, None)
     assert not here.control_path.exists()
     assert not there.runs.joinpath("run-1").exists()
-    # It can be resumed: what it has told begins the log there.
+    # It can be resumed: what it has logged begins the log there.
     there.cuts, there.sends = None, here
     assert carry(here, there, resume=True) == 0
     assert here.events_path.read_bytes() == there.log
 
 
 class _Failing:
-    """Files that cannot be fetched, for a reason that nobody foresaw."""
+    """Files that cannot be fetched, for an unexpected reason."""
 
     run = RunFolder(Path("/nowhere"))
 
@@ -327,7 +329,7 @@ class _Failing:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_nobody_waits_for_files_of_which_the_fetching_has_ended(error):
     fetcher = FileFetcher(_Failing(error))
-    fetcher.ask("epoch")
+    fetcher.request("epoch")
 
     def wait():
         with contextlib.suppress(WorkbenchError):
@@ -357,14 +359,14 @@ def test_a_new_copy_takes_the_old_one_s_place_only_when_it_is_whole(here, there,
     write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
     here.events_path.write_bytes(b'{"event":"log_line","seq":1,"text":"of another run"}\n')
     sizes = []
-    finish = LogMirror.finish_anew
+    finish = LogMirror.finish_restart
 
     def note(mirror):
-        if mirror.is_anew:
+        if mirror.is_restarted:
             sizes.append(mirror.offset)
         finish(mirror)
 
-    monkeypatch.setattr(LogMirror, "finish_anew", note)
+    monkeypatch.setattr(LogMirror, "finish_restart", note)
     assert carry(here, there) == 0
     assert sizes == [len(heartbeats)]
     assert here.events_path.read_bytes() == heartbeats
@@ -381,7 +383,7 @@ def test_damaged_files_from_there_never_take_the_place_of_good_ones(here, there)
     wait_for(
         lambda: here.events_path.exists() and b"checkpoint_kept" in here.events_path.read_bytes()
     )
-    ask_to_stop(here)
+    request_stop(here)
     thread.join(PATIENCE_S)
     # The log does not wait for them for ever; what is damaged is nowhere.
     assert here.events_path.read_bytes() == there.log
@@ -409,13 +411,13 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
 
 
 def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
-    """Each courier is asked to leave once it has brought some more: the next one goes on."""
+    """Each courier is ended by command once it has brought some more: the next one goes on."""
     rng = random.Random(3)
     for number in range(5):
         thread = in_background(here, there)
         if number:  # the first one perhaps before it has a line
             wait_for_more(here.events_path, rng.randrange(1, 3_000), thread)
-        ask_courier(here, "leave")
+        send_command(here, "leave")
         thread.join(PATIENCE_S)
     here.control_path.unlink(missing_ok=True)
     assert carry(here, there) == 0
@@ -443,7 +445,7 @@ def test_a_run_that_began_here_goes_on_there_from_what_it_has_kept(here, there):
     assert list((there.home / "states").iterdir()) == list((there.home / "uploads").iterdir()) == []
 
 
-def test_what_a_run_has_kept_gives_the_same_archive_and_tells_places_apart(here):
+def test_what_a_run_has_kept_gives_the_same_archive_and_distinguishes_places(here):
     with packed_state(here) as nothing:
         assert nothing is None
     with EventWriter(here.events_path) as writer:

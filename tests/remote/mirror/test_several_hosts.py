@@ -16,7 +16,7 @@ from tests.proofs._tiny_runs import history_of, wait_for_end, write_stripes
 from workbench.protocol.events import RunStarted
 from workbench.remote.ssh import host_keys
 from workbench.remote.ssh.host import RemoteHost
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import request_pause
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import read_all
@@ -77,7 +77,7 @@ def resumed_without_join(run, host, folder):
 def test_two_computers_train_what_one_does_though_one_could_not_join_for_a_while(hosts, tmp_path):
     project = proof.project_of(write_stripes(tmp_path / "stripes.npz"), number=1, epochs=8)
     run = create_run(replace(project, target=together(hosts)))
-    paused, _ = proof.disturbed(run, ask_to_pause)
+    paused, _ = proof.disturbed(run, request_pause)
     assert paused.is_paused
 
     failed = resumed_without_join(run, hosts[1], tmp_path)
@@ -95,13 +95,13 @@ def test_two_computers_train_what_one_does_though_one_could_not_join_for_a_while
     assert run.events_path.read_bytes() == (leader / "events.jsonl").read_bytes()
     started = [event for event in read_all(run.events_path) if isinstance(event, RunStarted)]
     assert [(one.target, one.replicas) for one in started] == [("several", 2)] * 2
-    # Each has got program and pictures, and the same key, which nobody else may read.
+    # Each has got program and pictures, and the same key, which no other user may read.
     for server in hosts:
         for kind in ("code", "parcels"):
             assert len(list((server.home / ".workbench" / kind).iterdir())) == 1
-    told = [json.loads((folder / "cluster.json").read_text()) for folder in (leader, member)]
-    assert [one["index"] for one in told] == [0, 1]
-    assert told[0]["key"] == told[1]["key"]
-    assert len(told[0]["key"]) == 32
+    clusters = [json.loads((folder / "cluster.json").read_text()) for folder in (leader, member)]
+    assert [one["index"] for one in clusters] == [0, 1]
+    assert clusters[0]["key"] == clusters[1]["key"]
+    assert len(clusters[0]["key"]) == 32
     assert stat.S_IMODE((member / "cluster.json").stat().st_mode) == 0o600
     assert not (member / "weights.npz").exists()

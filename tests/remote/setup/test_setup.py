@@ -41,7 +41,7 @@ def home(tmp_path):
 
 
 @pytest.fixture
-def told():
+def progress():
     return []
 
 
@@ -123,7 +123,7 @@ def test_all_computers_have_the_same_keras():
     assert len(found) == 1
 
 
-def test_a_request_tells_the_other_computer_no_path_of_here(npz):
+def test_a_request_has_no_path_of_this_computer(npz):
     run = remote_run(npz, target="virtual:2")
     text = request_there(run, Choice("virtual", {"replicas": 2}), parcel="0" * 64, on="vm")
     request = json.loads(text)
@@ -133,7 +133,7 @@ def test_a_request_tells_the_other_computer_no_path_of_here(npz):
     assert request_there(run, Choice("virtual", {"replicas": 2}), parcel="0" * 64, on="vm") == text
 
 
-def test_runs_of_the_same_name_are_told_apart(written, tmp_path):
+def test_runs_of_the_same_name_are_distinguished(written, tmp_path):
     one, other = written("Ä run; $(x)").folder, written("Ä run; $(x)").folder
     assert name_there(one) != name_there(other)
     assert name_there(one) == name_there(RunFolder(one.path))
@@ -157,12 +157,12 @@ def test_the_python_that_fits_is_chosen_or_the_line_that_installs_it():
     assert "3.10" in caught.value.received
 
 
-def test_an_interpreter_that_cannot_train_is_refused(home, npz, told):
+def test_an_interpreter_that_cannot_train_is_refused(home, npz, progress):
     bare = home / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare], check=True)
     run = remote_run(npz, python=str(bare / "bin" / "python"))
     with local_line(home) as line, pytest.raises(RemoteError) as caught:
-        prepare(run, line, lambda *words: told.append(words))
+        prepare(run, line, lambda *words: progress.append(words))
     assert caught.value.key == "no_fitting_python"
 
 
@@ -177,16 +177,16 @@ def test_a_run_that_waits_for_its_turn_there_is_stopped_at_once(home):
         line.call("control", run="run-1", wish="stop")
         assert not is_waiting(there)
         assert not there.control_path.exists()
-        told = list(line.stream("attach", run="run-1", offset=0, digest=digest_before(b"")))
-    assert told[-1].text("outcome") == "stopped"
+        frames = list(line.stream("attach", run="run-1", offset=0, digest=digest_before(b"")))
+    assert frames[-1].text("outcome") == "stopped"
     assert read_all(there.events_path)[-1].outcome == "stopped"
 
 
-def test_pictures_that_are_gone_are_told_before_anything_is_sent(home, npz, told):
+def test_pictures_that_are_gone_are_reported_before_anything_is_sent(home, npz, progress):
     run = remote_run(npz)
     npz.unlink()
     with local_line(home) as line, pytest.raises(DatasetError):
-        prepare(run, line, lambda *words: told.append(words))
+        prepare(run, line, lambda *words: progress.append(words))
     assert list((home / "parcels").iterdir()) == []
     assert list((home / "runs").iterdir()) == []
 
@@ -197,13 +197,13 @@ def test_a_list_of_packages_with_a_wrong_sum_is_not_installed(home):
     assert caught.value.key == "sum"
 
 
-def test_an_environment_is_made_once_and_told(home, told, monkeypatch, tmp_path):
-    """A real one, of an empty list of packages: no index is asked."""
+def test_an_environment_is_made_once_and_reported(home, progress, monkeypatch, tmp_path):
+    """A real one, of an empty list of packages: no index is used."""
     lock = tmp_path / "worker.lock"
     lock.write_text("# nothing\n")
     monkeypatch.setattr(assets, "environment_lock", lambda name: lock)
     with local_line(home) as line:
-        setup = Setup(line, lambda *words: told.append(words))
+        setup = Setup(line, lambda *words: progress.append(words))
         facts = {**setup.probe(), "free_bytes": 10**12}
         facts["pythons"] = setup.probe(sys.executable)["pythons"]
         path, sha = setup.environment("worker", facts)
@@ -213,7 +213,7 @@ def test_an_environment_is_made_once_and_told(home, told, monkeypatch, tmp_path)
         before = Path(path).lstat().st_ctime_ns
         assert setup.environment("worker", setup.probe())[0] == path
         assert Path(path).lstat().st_ctime_ns == before
-    assert any("environment" in words for words, _ in told)
+    assert any("environment" in words for words, _ in progress)
     assert not [p for p in (home / "environments").iterdir() if p.name.startswith(".new")]
 
 
@@ -229,12 +229,12 @@ def test_a_package_that_cannot_be_had_leaves_no_environment(home, monkeypatch):
 
 
 @pytest.mark.worker
-def test_a_run_is_trained_at_the_far_end(home, npz, told):
+def test_a_run_is_trained_at_the_far_end(home, npz, progress):
     """Probe, code, pictures, request, start, log: all of it real, over plain pipes."""
     run = remote_run(npz)
     with local_line(home) as line:
-        ready = prepare(run, line, lambda *words: told.append(words))
-        again = prepare(run, line, lambda *words: told.append(words))
+        ready = prepare(run, line, lambda *words: progress.append(words))
+        again = prepare(run, line, lambda *words: progress.append(words))
         assert again == ready
         npz.unlink()  # the far end has its own
         assert not line.call("start", run=ready.run, attempt=1).flag("was_started")
@@ -254,12 +254,12 @@ def test_a_run_is_trained_at_the_far_end(home, npz, told):
     request: RunRequest = there.request()
     assert request.on == "there"
     # One upload each, although it was prepared twice.
-    sent = [words for words, _ in told if words.endswith("unpacking")]
+    sent = [words for words, _ in progress if words.endswith("unpacking")]
     assert sorted(sent) == ["Sending the images: unpacking", "Sending the program: unpacking"]
 
 
 def test_two_that_send_the_same_at_once_both_succeed(home):
-    """Two couriers set one computer up: each piece is kept once, whoever sends it."""
+    """Two couriers set one computer up: each piece is kept once, whichever sends it."""
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("random", os.urandom(8 << 20))

@@ -1,4 +1,4 @@
-"""Whatever stands in an address, a project or a list of hosts: no program gets it but as one
+"""Whatever is written in an address, a project or a list of hosts: no program gets it but as one
 word behind `--`, and what could be anything else than an address starts no program at all.
 """
 
@@ -234,13 +234,13 @@ def test_a_hostile_project_starts_no_program(fake_programs, text, field):
 def test_a_hostile_list_of_hosts_is_passed_over(fake_programs, text):
     saved_hosts.save_host(RemoteHost(host="good"))
     path = saved_hosts.hosts_path()
-    told = json.loads(path.read_text())
-    told["hosts"] += [
+    saved = json.loads(path.read_text())
+    saved["hosts"] += [
         {"address": text},
         {"address": "vm", "key_file": "-x"},
         {"address": f"{text}@a"},
     ]
-    path.write_text(json.dumps(told))
+    path.write_text(json.dumps(saved))
     assert [host.address for host in saved_hosts.saved_hosts()] == ["good"]
     assert fake_programs() == []
 
@@ -249,7 +249,7 @@ def test_a_hostile_list_of_hosts_is_passed_over(fake_programs, text):
     "text", ["-oProxyCommand=touch PWN", "$(touch PWN)", "a;touch PWN", "a`b`"]
 )
 def test_the_real_ssh_runs_nothing_of_it(tmp_path, monkeypatch, text):
-    """Even past our own checks: the words stand behind `--`, and no shell is between."""
+    """Even past our own checks: the words come behind `--`, and no shell is between."""
     monkeypatch.chdir(tmp_path)
     place = RemoteHost(host="vm")
     object.__setattr__(place, "host", text)

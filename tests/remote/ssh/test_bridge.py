@@ -130,7 +130,7 @@ def test_only_the_account_may_look_into_its_folder(line, home):
     assert {p.stat().st_mode & 0o777 for p in [home / "runs", home / "code"]} == {0o700}
 
 
-def test_the_probe_tells_what_is_there(line, home):
+def test_the_probe_reports_what_is_there(line, home):
     facts = json.loads(line.call("probe").data)
     assert facts["system"] == os.uname().sysname
     assert facts["home"] == str(home)
@@ -154,7 +154,7 @@ def test_a_login_script_that_leaves_its_line_open_hides_no_hello(home):
 
 
 @pytest.mark.parametrize("chatter", ["motd: Permission denied", "ImportError: no module foo"])
-def test_a_line_that_has_stood_is_cut_whatever_a_login_script_prints(home, chatter):
+def test_a_line_that_was_connected_is_cut_whatever_a_login_script_prints(home, chatter):
     home.mkdir()
     noisy = ["sh", "-c", f"echo '{chatter}' >&2; {COMMAND}; exit 2"]
     connection = Connection(noisy, home=str(home))
@@ -183,7 +183,7 @@ def test_a_line_that_cannot_be_made_says_why(script, key):
     assert caught.value.key == key
 
 
-def test_a_missing_program_is_told():
+def test_a_missing_program_is_reported():
     with pytest.raises(RemoteError) as caught:
         Connection(["no-such-program"])
     assert caught.value.key == "no_ssh"
@@ -226,7 +226,7 @@ def test_a_field_of_the_wrong_type_is_refused(line, fields):
     assert caught.value.key == "request"
 
 
-def test_a_cut_line_is_told_to_whoever_waits(home):
+def test_a_cut_line_is_reported_to_each_caller(home):
     home.mkdir()
     with local_line(home) as line:
         made_run(line)
@@ -298,13 +298,13 @@ def test_two_lines_may_unpack_the_same(line, home):
     sha = hashlib.sha256(data).hexdigest()
     line.call("put", data, kind="parcel", sha=sha, offset=0)
     with local_line(home) as other:
-        asked = threading.Thread(
+        unpacking = threading.Thread(
             target=lambda: other.call("commit", kind="parcel", sha=sha), daemon=True
         )
-        asked.start()
+        unpacking.start()
         line.call("commit", kind="parcel", sha=sha)
-        asked.join(60)
-        assert not asked.is_alive()
+        unpacking.join(60)
+        assert not unpacking.is_alive()
     assert [path.name for path in (home / "parcels").iterdir()] == [sha]
     assert len(list((home / "parcels" / sha).iterdir())) == 1500
 
@@ -443,11 +443,11 @@ def test_another_log_is_noticed(line, home, have):
     assert answer.flag("restart")
 
 
-def test_wishes_reach_the_run(line, home):
+def test_commands_reach_the_run(line, home):
     made_run(line)
-    for wish in ("stop", "pause"):
-        line.call("control", run="run-1", wish=wish)
-        assert (home / "runs" / "run-1" / "control").read_text() == wish + "\n"
+    for command in ("stop", "pause"):
+        line.call("control", run="run-1", wish=command)
+        assert (home / "runs" / "run-1" / "control").read_text() == command + "\n"
     with pytest.raises(RemoteError):
         line.call("control", run="run-1", wish="rm -rf /")
 
@@ -474,7 +474,7 @@ def test_a_signal_goes_to_the_holder_of_the_lock_alone(line, home):
     assert trainer.returncode == -signal.SIGTERM
 
 
-def test_a_file_is_read_as_it_was_when_it_was_asked_about(line, home):
+def test_a_file_is_read_as_it_was_when_it_was_requested(line, home):
     made_run(line)
     weights = home / "runs" / "run-1" / "weights.npz"
     assert not line.call("stat", run="run-1", name="weights.npz").flag("is_there")
@@ -538,8 +538,8 @@ def test_a_failed_start_says_what_the_application_said(line, tmp_path):
     assert "/code/" in caught.value.where
 
 
-def test_a_start_is_asked_for_once(line, home):
-    """The second answer comes from what the run's folder says, whoever started it."""
+def test_a_start_is_requested_once(line, home):
+    """The second answer comes from the run's folder, whichever process started it."""
     made_run(line, python="/bin/false")
     frames = follow_locked(line, home, b"")
     next(frames)
@@ -553,19 +553,19 @@ def test_a_start_is_asked_for_once(line, home):
         line.call("start", run="run-1", attempt=2, resume=True)
 
 
-def test_two_may_ask_at_once(line, home):
+def test_several_threads_may_send_requests_at_once(line, home):
     made_run(line)
     frames = follow_locked(line, home, b"")
     next(frames)
     answers = []
-    askers = [
+    callers = [
         threading.Thread(target=lambda: answers.append(line.call("list").number("count")))
         for _ in range(8)
     ]
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
     assert answers == [1] * 8
     frames.close()
 
@@ -581,15 +581,15 @@ def test_a_slow_reader_is_not_taken_for_silence(home):
         ((_, waiting),) = line._waiting.items()
         while not waiting.full():  # from then on the line is held up here, and nothing is read
             time.sleep(0.01)
-        held_up = line._heard
-        while line._heard < held_up + 2 * line._silence_s and not line._is_over.is_set():
+        held_up = line._received_at
+        while line._received_at < held_up + 2 * line._silence_s and not line._is_over.is_set():
             time.sleep(0.01)
         received += [frame.data for frame in frames]
         assert b"".join(received) == whole
 
 
 def test_a_slow_line_is_no_silence(home, tmp_path):
-    """One frame that takes longer than the silence that counts as a cut."""
+    """One frame that lasts longer than the silence that counts as a cut."""
     home.mkdir()
     slow = tmp_path / "slow.py"
     slow.write_text(
@@ -609,7 +609,7 @@ def test_a_slow_line_is_no_silence(home, tmp_path):
 
 
 def test_an_answer_that_never_comes_is_given_up(home, monkeypatch):
-    """The far end lives and beats, but the disk that the verb asks hangs: a pipe, here."""
+    """The far end is running and beats, but the disk that the verb reads hangs: a pipe, here."""
     monkeypatch.setattr("workbench.remote.ssh.connection.ANSWER_S", 2.0)
     home.mkdir()
     with local_line(home) as line:

@@ -54,7 +54,7 @@ def test_a_target_takes_what_was_saved_for_its_address():
         host="vm", key_file="~/key", home="/disk/wb", python="/usr/bin/python3"
     )
     assert saved_hosts.place_for({**params, "home": "/other"}).home == "/other"
-    # The courier goes where the person was told that it would.
+    # The courier goes where it was shown to go.
     assert carry.place_for(all_targets()["ssh"], params).key_file == "~/key"
     assert saved_hosts.place_for({**params, "user": "me"}).key_file == ""
 
@@ -109,7 +109,7 @@ def test_gcloud_s_dry_run_is_read():
         "ssh -p 99999 me@vm",
     ],
 )
-def test_what_names_no_computer_is_told(text):
+def test_what_names_no_computer_is_refused(text):
     with pytest.raises(RemoteError) as caught:
         place_in(text, "x")
     assert caught.value.key == "gcloud_words"
@@ -125,23 +125,23 @@ def test_names_are_checked_before_gcloud_is_called(name):
 
 @pytest.fixture
 def gcloud(tmp_path, monkeypatch):
-    """A program of that name that does as it is told."""
+    """A program of that name that runs a given script."""
 
     def make(script):
         path = tmp_path / "bin" / "gcloud"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >{tmp_path}/asked\n{script}\n")
+        path.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >{tmp_path}/arguments\n{script}\n")
         path.chmod(0o755)
         monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
-        return tmp_path / "asked"
+        return tmp_path / "arguments"
 
     return make
 
 
-def test_gcloud_is_asked_for_a_dry_run_alone(gcloud):
-    asked = gcloud(f"echo '{DRY_RUN}'")
+def test_gcloud_is_called_for_a_dry_run_alone(gcloud):
+    arguments = gcloud(f"echo '{DRY_RUN}'")
     assert place_from_gcloud("my-tpu", "us-central1-a", "my-project").user == "me_example_org"
-    words = asked.read_text().split()
+    words = arguments.read_text().split()
     assert words[:5] == ["compute", "tpus", "tpu-vm", "ssh", "my-tpu"]
     assert {"--dry-run", "--worker=0", "--zone=us-central1-a", "--project=my-project"} <= set(words)
 
@@ -162,7 +162,7 @@ def test_a_gcloud_that_waits_is_ended_with_all_that_it_has_started(gcloud, scrip
     assert caught.value.key == "gcloud_silent"
 
 
-def test_a_missing_gcloud_is_told(monkeypatch, tmp_path):
+def test_a_missing_gcloud_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RemoteError) as caught:
         place_from_gcloud("my-tpu")

@@ -132,7 +132,7 @@ def test_a_computer_without_python(accepted, sshd):  # noqa: F811
     assert refusal(accepted).key == "no_python"
 
 
-def test_a_cut_line_is_told_and_a_new_one_goes_on(accepted, sshd):  # noqa: F811
+def test_a_cut_line_is_reported_and_a_new_one_goes_on(accepted, sshd):  # noqa: F811
     """In the middle of an upload: the rest alone is sent over the new line."""
     data = BytesIO()
     with ZipFile(data, "w", ZIP_STORED) as archive:
@@ -175,7 +175,7 @@ def test_the_commands_lead_from_an_address_to_a_ready_computer(sshd, capsys, mon
     monkeypatch.setenv("SSH_AUTH_SOCK", "")
     address = f"{sshd.user}@{sshd.address}:{sshd.port}"
 
-    def told(*words, code=0):
+    def answer_of(*words, code=0):
         capsys.readouterr()
         assert main(["host", *words, "--json"]) == code
         lines = capsys.readouterr().out.splitlines()
@@ -183,29 +183,29 @@ def test_the_commands_lead_from_an_address_to_a_ready_computer(sshd, capsys, mon
 
     home = str(sshd.home / "workbench")
     keep = ["--key", str(sshd.key_file), "--home", home, "--python", sys.executable]
-    assert told("add", address, *keep)["target"] == f"ssh:{address}"
-    assert told("check", address, code=4)["error"]["what"].startswith("The host key")
-    shown = told("fingerprint", address)
+    assert answer_of("add", address, *keep)["target"] == f"ssh:{address}"
+    assert answer_of("check", address, code=4)["error"]["what"].startswith("The host key")
+    shown = answer_of("fingerprint", address)
     assert not shown["is_known"]
     assert shown["keys"][0]["fingerprint"] == sshd.fingerprint
-    assert not told("fingerprint", address, "--accept", "SHA256:other", code=1)["is_known"]
-    shown = told("fingerprint", address, "--accept", sshd.fingerprint)
+    assert not answer_of("fingerprint", address, "--accept", "SHA256:other", code=1)["is_known"]
+    shown = answer_of("fingerprint", address, "--accept", sshd.fingerprint)
     assert shown["keys"] == [
         {"kind": "ssh-ed25519", "fingerprint": sshd.fingerprint, "is_accepted": True}
     ]
-    facts = told("check", f"ssh:{address}/virtual:2")["facts"]
+    facts = answer_of("check", f"ssh:{address}/virtual:2")["facts"]
     assert facts["home"] == home
-    ready = told("setup", address)
+    ready = answer_of("setup", address)
     assert ready["python"] == sys.executable
     assert [p.name for p in (sshd.home / "workbench" / "code").iterdir()] == [ready["code"]]
-    listed = told("list")
+    listed = answer_of("list")
     assert listed["address"] == address
     assert listed["seen"] > 0
-    assert told("forget", address) == {"address": address, "host": True, "keys": True}
-    assert told("list") is None
+    assert answer_of("forget", address) == {"address": address, "host": True, "keys": True}
+    assert answer_of("list") is None
 
 
-def test_a_computer_behind_a_jump_host_is_asked_through_it(sshd, tmp_path, monkeypatch):  # noqa: F811
+def test_a_computer_behind_a_jump_host_is_reached_through_it(sshd, tmp_path, monkeypatch):  # noqa: F811
     """The person's configuration names the way; a program before the real ssh brings it."""
     folder = tmp_path / "bin"
     folder.mkdir()

@@ -43,7 +43,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "key"), TEXTS)
-def test_each_text_is_told_in_words(text, key):
+def test_each_text_is_explained(text, key):
     error = words_of(255, text, "me@vm")
     assert error.key == key
     assert error.what.endswith(".")
@@ -52,7 +52,7 @@ def test_each_text_is_told_in_words(text, key):
     assert error.where == "me@vm"
 
 
-def test_every_fault_is_told_by_some_text():
+def test_every_fault_has_a_text():
     assert set(all_faults()) - {key for _, key in TEXTS} <= set()
 
 

@@ -72,7 +72,7 @@ def test_many_rows_are_all_written():
     assert lines[-2] == "x,120000,0.3333333"
 
 
-def test_wrong_names_empty_runs_and_folders_that_are_not_there_are_told(finished, tmp_path):
+def test_wrong_names_empty_runs_and_folders_that_are_not_there_are_reported(finished, tmp_path):
     with pytest.raises(UsageError, match="CSV or Parquet"):
         export_curves(finished, tmp_path / "out.xlsx")
     with pytest.raises(RunFolderError, match="no curves"):

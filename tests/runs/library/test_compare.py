@@ -129,7 +129,7 @@ def test_data_source_classes_and_fingerprint():
     }
 
 
-def test_names_of_ten_thousand_classes_are_told_before_and_compared():
+def test_names_of_ten_thousand_classes_are_logged_before_and_compared():
     names = [f"a kind of bird that has a rather long name {number}" for number in range(10_000)]
     a, b = trained(names=names), trained(names=[*names[:-1], "a fish"])
     assert differing(a, b) == {("data", "Class 10000"): (names[-1], "a fish")}
@@ -176,16 +176,16 @@ def test_results_by_how_much():
 
 def test_runs_that_have_not_begun_can_be_compared(written):
     fresh = create_run(PROJECT, title="fresh")
-    living = WrittenRun("living").begin()
+    running = WrittenRun("running").begin()
     try:
-        comparison = compare_runs(fresh, living.folder)
+        comparison = compare_runs(fresh, running.folder)
         assert not comparison.is_equal
         notes = {section.key: section.note for section in comparison.sections}
         assert notes["machine"] == "not logged by these runs"
         assert notes["versions"] == "not logged by one run"
         assert notes["graph"] == ""
     finally:
-        living.end()
+        running.end()
 
 
 def test_what_is_no_run_is_refused(tmp_path):

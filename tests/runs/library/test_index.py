@@ -134,11 +134,11 @@ def test_a_waiting_run_has_its_place_and_none_of_it_is_kept(finished):
 
 def test_of_a_finished_run_only_the_end_of_the_log_is_read(run, events, monkeypatch):
     """Same figures either way; a resumed run that was killed again is read whole."""
-    *told, end = events(run)
+    *logged, end = events(run)
     filler = [LogLine(text=f"{number} " * 900) for number in range(400)]
     best = BestEpoch(epoch=1, val_accuracy=0.8, val_loss=1.0)
     with EventWriter(run.events_path) as writer:
-        for event in [*told[:4], *filler, *told[4:], msgspec.structs.replace(end, best=best)]:
+        for event in [*logged[:4], *filler, *logged[4:], msgspec.structs.replace(end, best=best)]:
             writer.write(event)
     assert run.events_path.stat().st_size > 500_000
     assert len(summary_module._end_of_finished(run.events_path)) == 2
@@ -148,7 +148,7 @@ def test_of_a_finished_run_only_the_end_of_the_log_is_read(run, events, monkeypa
         patch.setattr(summary_module, "_end_of_finished", lambda path: [])
         assert list_runs()[0] == msgspec.structs.replace(short, epochs=2)
     with EventWriter(run.events_path) as writer:
-        writer.write(msgspec.structs.replace(told[0], resumed_at_step=3))
+        writer.write(msgspec.structs.replace(logged[0], resumed_at_step=3))
     assert summary_module._end_of_finished(run.events_path) == []
     assert (list_runs()[0].outcome, list_runs()[0].epochs_done) == ("died", 1)
 
@@ -159,7 +159,7 @@ def test_a_moved_run_is_listed_where_it_is(finished):
     assert list_runs()[0].name == "moved"
 
 
-def test_living_runs_are_not_cached(run):
+def test_running_runs_are_not_cached(run):
     lock = take_lock(run.lock_path)
     assert list_runs()[0].outcome == "running"
     assert index._read_index(runs_home()) == {}

@@ -86,16 +86,16 @@ def test_events_outlast_a_limit_and_are_in_order(tmp_path, limit):
     assert events[-1].text == "after"
 
 
-def test_a_full_disk_is_told_in_the_room_that_was_kept(tmp_path, monkeypatch):
+def test_a_full_disk_is_logged_in_the_room_that_was_kept(tmp_path, monkeypatch):
     path = tmp_path / "events.jsonl"
     disk = SmallDisk(monkeypatch, room=1_000)
     with EventWriter(path) as writer:
         writer.write(CheckpointKept(step=40, epoch=4))
         for number in range(30):
             writer.write(LogLine(text=f"line {number}"))
-        told = [e for e in read_all(path) if isinstance(e, CheckpointKept) and e.problem]
-        assert [(event.step, event.epoch) for event in told] == [(40, 4)]
-        assert "full" in told[0].problem.what
+        problems = [e for e in read_all(path) if isinstance(e, CheckpointKept) and e.problem]
+        assert [(event.step, event.epoch) for event in problems] == [(40, 4)]
+        assert "full" in problems[0].problem.what
         disk.room = 0
         for number in range(30, 60):
             writer.write(LogLine(text=f"line {number}"))

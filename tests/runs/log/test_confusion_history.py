@@ -90,7 +90,7 @@ def test_a_foreign_file_is_not_believed(run, junk):
     assert read_class_accuracy(run).shape == (0, 0)
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(run):
+def test_a_folder_that_cannot_be_written_to_is_reported(run):
     (run.path / NAME).mkdir()
     with pytest.raises(SaveError, match="could not be saved"):
         append_confusion(run, 1, matrix(1))

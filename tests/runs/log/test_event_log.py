@@ -89,9 +89,9 @@ def test_ten_thousand_names_of_classes_come_back_whole(tmp_path):
     reader = EventReader(path)
     with EventWriter(path) as writer:
         writer.write(ready)
-        (told,) = reader.read_new()
-        assert told.class_names == names
-        assert len(told.bad_files) > 100
+        (event,) = reader.read_new()
+        assert event.class_names == names
+        assert len(event.bad_files) > 100
     with EventWriter(path) as writer:
         assert writer.write(LogLine(text="a trainer that goes on")).seq == 2
     assert [event.seq for event in reader.read_new()] == [2]
@@ -193,7 +193,7 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path):
     assert reader.num_bad_lines == 1
 
 
-def test_missing_events_are_told(tmp_path):
+def test_missing_events_are_reported(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_bytes(b'{"event":"log_line","seq":5,"text":"five"}\n')
     reader = EventReader(path)

@@ -88,10 +88,10 @@ def batch(first, losses, *, time=0.0, rate=None):
 
 
 def test_adding_at_once_is_adding_one_by_one(run, events):
-    told = [*events(run), *(batch(step, [1.0 / step] * 3, time=float(step)) for step in (7, 10))]
+    logged = [*events(run), *(batch(step, [1.0 / step] * 3, time=float(step)) for step in (7, 10))]
     once, each = MetricHistory(), MetricHistory()
-    once.add_all(told)
-    for event in told:
+    once.add_all(logged)
+    for event in logged:
         each.add(event)
     for name in ("steps", "losses", "accuracies", "times"):
         np.testing.assert_array_equal(getattr(once, name), getattr(each, name))
@@ -133,7 +133,7 @@ def test_a_resumed_run_rewinds_and_leaves_the_pause_out_of_its_time():
     assert drawn.tolist() == [9.0] * 4 + [8.0] * 4
 
 
-def test_an_epoch_told_twice_counts_once():
+def test_an_epoch_logged_twice_counts_once():
     history = MetricHistory()
     history.add_all([started(), epoch(1, 0.5, 0.5), epoch(2, 0.6, 0.6), started(2)])
     assert [event.epoch for event in history.epochs] == [1, 2]
@@ -212,7 +212,7 @@ def test_a_finished_run_names_its_best_epoch_itself():
     assert history.best.epoch == 2
 
 
-def test_the_best_of_what_was_told_in_vain_is_void():
+def test_the_best_of_void_epochs_is_void():
     history = MetricHistory()
     history.add_all([started(), epoch(1, 0.5, 0.6), epoch(2, 0.5, 0.9)])
     history.add(epoch(2, 0.5, 0.5))

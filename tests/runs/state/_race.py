@@ -1,6 +1,6 @@
-"""One of several processes that all ask for the next run at the same moment (test_queue).
+"""One of several processes that all request the next run at the same moment (test_queue).
 
-Usage: python _race.py HOME GO_FILE: waits for GO_FILE, then asks until nothing waits. The
+Usage: python _race.py HOME GO_FILE: waits for GO_FILE, then calls it until nothing waits. The
 trainer is replaced by a process that holds the run's lock for a moment, as a trainer does.
 """
 

@@ -1,4 +1,4 @@
-"""Runs that go on at another target: what is asked and changed, with the starting left out."""
+"""Runs that go on at another target: what is requested and changed, with the starting left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from workbench.core.projects.project import Choice
 from workbench.errors import RunError, RunFolderError
 from workbench.protocol.events import Plan
-from workbench.runs.control import courier_wish_of, forget_wish
+from workbench.runs.control import clear_command, courier_command_of
 from workbench.runs.link import Link, Remote, read_remote, write_link, write_remote
 from workbench.runs.state import migrate as elsewhere
 from workbench.runs.state.migrate import go_on_with, is_moving
@@ -46,11 +46,11 @@ def gone(written):
     return run
 
 
-def test_the_courier_is_asked_to_leave_and_the_place_is_given_up(gone, started):
+def test_the_courier_is_ended_by_command_and_the_place_is_given_up(gone, started):
     def leave():
-        while courier_wish_of(gone.folder) != "leave":
+        while courier_command_of(gone.folder) != "leave":
             time.sleep(0.01)
-        forget_wish(gone.folder)
+        clear_command(gone.folder)
         gone.end()
 
     thread = threading.Thread(target=leave)
@@ -71,7 +71,7 @@ def test_a_courier_that_does_not_leave_keeps_its_run(gone, started, monkeypatch)
     assert not started
     assert read_remote(gone.folder) is not None
     assert gone.folder.moved_to() is None
-    assert courier_wish_of(gone.folder) is None
+    assert courier_command_of(gone.folder) is None
 
 
 @pytest.mark.parametrize("end", ["completed", None])
@@ -85,7 +85,7 @@ def test_what_trains_or_is_completed_stays_where_it_is(written, started, end):
     assert run.folder.moved_to() is None
 
 
-def test_a_target_that_nobody_knows_changes_nothing(gone, started):
+def test_an_unknown_target_changes_nothing(gone, started):
     gone.end()
     with pytest.raises(RunError, match="unknown"):
         go_on_with(gone.folder, Choice("moon"))

@@ -18,14 +18,14 @@ from workbench.runs.state.outcome import can_resume, outcome_of
 
 
 @pytest.fixture
-def living(run):
+def running(run):
     """A run whose lock this process holds."""
     lock = take_lock(run.lock_path)
     yield run
     os.close(lock)
 
 
-def dead(run):
+def ended(run):
     run.log_path.write_text("")
     run.lock_path.touch()
     return run
@@ -47,7 +47,7 @@ def test_what_the_trainer_said_holds(run, events, kind):
         assert outcome.sentence()
 
 
-def test_a_failure_is_told_in_the_trainers_words(run):
+def test_a_failure_is_reported_in_the_trainers_words(run):
     error = ErrorParts(what="The disk is full.", fix="Make room.")
     with EventWriter(run.events_path) as writer:
         writer.write(RunFinished(outcome="failed", run="", seconds=1, epochs_done=0, error=error))
@@ -56,18 +56,18 @@ def test_a_failure_is_told_in_the_trainers_words(run):
     assert outcome.error == error
 
 
-def test_a_living_run_is_running(living):
-    assert outcome_of(living).kind == "running"
-    beat(living, 1)
-    assert outcome_of(living).kind == "running"
-    assert not outcome_of(living).is_over
+def test_a_locked_run_is_running(running):
+    assert outcome_of(running).kind == "running"
+    beat(running, 1)
+    assert outcome_of(running).kind == "running"
+    assert not outcome_of(running).is_over
 
 
-def test_a_living_run_without_heartbeats_is_silent_not_dead(living):
-    beat(living, 1)
+def test_a_locked_run_without_heartbeats_is_silent_not_crashed(running):
+    beat(running, 1)
     long_ago = time.time() - 60
-    os.utime(living.events_path, (long_ago, long_ago))
-    outcome = outcome_of(living)
+    os.utime(running.events_path, (long_ago, long_ago))
+    outcome = outcome_of(running)
     assert outcome.kind == "silent"
     assert "60 s" in outcome.sentence()
     assert not outcome.is_over
@@ -81,27 +81,27 @@ def test_a_run_just_made_is_about_to_start(run):
 
 
 def test_killed_with_much_memory_is_probably_out_of_memory(run):
-    beat(dead(run), int(0.9 * memory_limit()))
+    beat(ended(run), int(0.9 * memory_limit()))
     sentence = outcome_of(run).sentence()
     assert "probably out of memory" in sentence
     assert f"it used {0.9 * memory_limit() / 1e9:.1f} of" in sentence
 
 
 def test_killed_with_little_memory_is_not_called_out_of_memory(run):
-    beat(dead(run), 600_000_000)
+    beat(ended(run), 600_000_000)
     outcome = outcome_of(run)
     assert outcome.kind == "died"
     assert "0.6 GB" in outcome.sentence()
     assert "out of memory" not in outcome.sentence()
 
 
-def test_a_crash_below_python_is_told(run):
-    dead(run).crash_path.write_text("Fatal Python error: Segmentation fault\n\nThread 0x1:\n")
+def test_a_crash_below_python_is_reported(run):
+    ended(run).crash_path.write_text("Fatal Python error: Segmentation fault\n\nThread 0x1:\n")
     assert "segmentation fault" in outcome_of(run).sentence()
 
 
-def test_an_error_at_the_end_of_the_log_is_told(run):
-    dead(run).log_path.write_text(
+def test_an_error_at_the_end_of_the_log_is_reported(run):
+    ended(run).log_path.write_text(
         'Traceback (most recent call last):\n  File "x.py", line 1\nModuleNotFoundError: no keras\n'
     )
     outcome = outcome_of(run)
@@ -109,18 +109,18 @@ def test_an_error_at_the_end_of_the_log_is_told(run):
     assert outcome.log_tail[-1].endswith("no keras")
 
 
-def told(run, **values):
+def finished(run, **values):
     with EventWriter(run.events_path) as writer:
         values = {"outcome": "stopped", "run": "", "seconds": 1, "epochs_done": 11, **values}
         return writer.write(RunFinished(**values))
 
 
 def test_a_pause_says_where_it_goes_on(run):
-    told(run, is_paused=True, can_resume=True)
+    finished(run, is_paused=True, can_resume=True)
     outcome = outcome_of(run)
     assert (outcome.kind, outcome.can_resume) == ("paused", True)
     assert outcome.sentence() == "Paused at epoch 12; it can be resumed."
-    # With weights, but no checkpoint, going on would begin anew.
+    # With weights, but no checkpoint, going on would begin from the start.
     run.card_path.touch()
     run.weights_path.touch()
     outcome = outcome_of(run)
@@ -132,7 +132,7 @@ def test_a_pause_says_where_it_goes_on(run):
 
 def test_a_resumed_run_is_running_from_its_first_moment(run):
     history = MetricHistory()
-    history.add(told(run, can_resume=True))
+    history.add(finished(run, can_resume=True))
     lock = take_lock(run.lock_path)
     os.pwrite(lock, f"{run.events_path.stat().st_size}\n".encode(), 0)
     long_ago = time.time() - 600
@@ -146,13 +146,13 @@ def test_a_resumed_run_is_running_from_its_first_moment(run):
     assert outcome_of(run).can_resume
 
 
-def test_too_little_memory_is_told_with_what_would_help(run):
+def test_too_little_memory_is_reported_with_what_would_help(run):
     error = ErrorParts(what="The memory is not enough.", kind="OutOfMemoryError")
-    told(run, outcome="failed", error=error)
+    finished(run, outcome="failed", error=error)
     suggestion = outcome_of(run).suggestion
     assert suggestion.changes["batch_size"] == 32
     assert suggestion.words.startswith("Retry with batch 32")
-    told(run, outcome="failed", error=ErrorParts(what="Something else."))
+    finished(run, outcome="failed", error=ErrorParts(what="Something else."))
     assert outcome_of(run).suggestion is None
 
 
@@ -161,12 +161,12 @@ def test_the_suggestion_starts_from_the_batch_that_was_trained(run, events):
     with EventWriter(run.events_path) as writer:
         writer.write(started)
     error = ErrorParts(what="The memory is not enough.", kind="OutOfMemoryError")
-    told(run, outcome="failed", error=error)
+    finished(run, outcome="failed", error=error)
     assert outcome_of(run).suggestion.changes["batch_size"] == 8
 
 
 def test_a_library_that_gets_no_memory_is_out_of_memory(run):
-    dead(run).log_path.write_text("terminate called after throwing 'std::bad_alloc'\n")
+    ended(run).log_path.write_text("terminate called after throwing 'std::bad_alloc'\n")
     outcome = outcome_of(run)
     assert "ran out of memory" in outcome.sentence()
     assert outcome.suggestion.changes
@@ -184,21 +184,21 @@ def test_a_smaller_batch_is_a_power_of_two(batch_size, half):
     assert use_less(TrainingRecipe(batch_size=1)) is None
 
 
-def test_a_folder_that_cannot_be_written_is_told_soon(living, monkeypatch):
-    beat(living, 1)
+def test_a_folder_that_cannot_be_written_is_reported_soon(running, monkeypatch):
+    beat(running, 1)
     ago = time.time() - 5
-    os.utime(living.events_path, (ago, ago))
-    assert outcome_of(living).kind == "running"
-    values = list(os.statvfs(living.path))
+    os.utime(running.events_path, (ago, ago))
+    assert outcome_of(running).kind == "running"
+    values = list(os.statvfs(running.path))
     full = os.statvfs_result([*values[:3], 0, 0, *values[5:]])
     monkeypatch.setattr(os, "statvfs", lambda path: full)
-    outcome = outcome_of(living)
+    outcome = outcome_of(running)
     assert outcome.kind == "silent"
     assert "the disk is full" in outcome.sentence()
 
 
-def test_a_library_that_takes_the_trainer_with_it_is_told_by_what_it_printed(run):
-    folder = dead(run)
+def test_a_library_that_ends_the_trainer_is_recognized_by_what_it_printed(run):
+    folder = ended(run)
     folder.crash_path.write_text("Fatal Python error: Aborted\n\nThread 0x1:\n")
     folder.log_path.write_text(
         "F0000 TpuExecutable_FreeMaybeOwningDeviceMemoryArray not available in this library.\n"
@@ -208,15 +208,15 @@ def test_a_library_that_takes_the_trainer_with_it_is_told_by_what_it_printed(run
     assert "tensorflow-tpu==2.19.1" in words
 
 
-def test_a_fault_without_a_chip_is_told_by_what_was_printed_before_it(run):
-    folder = dead(run)
+def test_a_fault_without_a_chip_is_recognized_by_what_was_printed_before_it(run):
+    folder = ended(run)
     folder.crash_path.write_text("Fatal Python error: Segmentation fault\n\nThread 0x1:\n")
     folder.log_path.write_text("No TPU platform registered. Waiting 1 second and trying again...\n")
     assert "finds no TPU in this computer" in outcome_of(folder).sentence()
 
 
-def test_an_error_that_python_printed_last_is_told_in_the_words_of_a_tpu(run):
-    folder = dead(run)
+def test_an_error_that_python_printed_last_is_reported_in_the_words_of_a_tpu(run):
+    folder = ended(run)
     folder.log_path.write_text(
         "Traceback (most recent call last):\n  File x\nRuntimeError: The TPU is already in use by "
         "process with pid 4321.\n"

@@ -1,4 +1,4 @@
-"""Runs wait for their turn; each is started once, whoever asks and however often."""
+"""Runs wait for their turn; each is started once, however many processes try."""
 
 from __future__ import annotations
 
@@ -131,9 +131,9 @@ def test_a_run_that_cannot_start_does_not_stop_the_queue(started, monkeypatch):
     queue.enqueue(good)
     assert queue.start_next() == good
     assert not queue.is_waiting(bad)
-    (told,) = read_all(bad.events_path)
-    assert isinstance(told, RunFinished)
-    assert (told.outcome, told.error.what) == ("failed", "There is no such target.")
+    (finished,) = read_all(bad.events_path)
+    assert isinstance(finished, RunFinished)
+    assert (finished.outcome, finished.error.what) == ("failed", "There is no such target.")
 
 
 def test_a_computer_that_starts_no_processes_leaves_the_queue_as_it_is(no_new_processes):
@@ -155,7 +155,7 @@ def test_a_run_whose_folder_is_at_fault_keeps_none_from_its_turn(started):
     assert [title for title, _ in started] == ["good", "faulty"]
 
 
-def test_the_queue_goes_on_behind_a_run_that_cannot_even_be_told_as_failed(started):
+def test_the_queue_goes_on_behind_a_run_that_cannot_even_be_logged_as_failed(started):
     faulty = create_run(Project(title="faulty"))
     faulty.events_path.mkdir()
     faulty.request_path.write_text("{")
@@ -177,7 +177,7 @@ def test_a_kill_between_start_and_marker_starts_nothing_twice(started):
     marker = (run.path / queue.MARKER_NAME).read_bytes()
     queue.start_next()
     (run.path / queue.MARKER_NAME).write_bytes(marker)
-    assert queue.waiting() == [], "its trainer lives"
+    assert queue.waiting() == [], "its trainer is running"
     with EventWriter(run.events_path) as writer:
         writer.write(LogLine(text="begun"))
     assert queue._marker_of(run) is None, "and later its log has grown"
@@ -192,7 +192,7 @@ def test_a_damaged_marker_waits_behind_the_others():
     assert b in queue.waiting()
 
 
-def test_cancelling_one_that_never_began_tells_it_as_stopped():
+def test_cancelling_one_that_never_began_logs_it_as_stopped():
     a, b = queued("a", "b")
     queue.cancel(a)
     assert titles() == ["b"]
@@ -227,13 +227,13 @@ def test_starting_out_of_turn(started):
         queue.start_now(b)
 
 
-def test_a_living_run_cannot_wait(written):
+def test_a_running_run_cannot_be_queued(written):
     run = written("busy").begin()
     with pytest.raises(RunFolderError, match="already being trained"):
         queue.enqueue(run.folder)
 
 
-def test_a_locked_queue_is_told(monkeypatch):
+def test_a_locked_queue_is_reported(monkeypatch):
     (run,) = queued("a")
     monkeypatch.setattr(queue, "_LOCK_WAIT_S", 0.05)
     lock = take_lock(runs_home() / queue.LOCK_NAME)
@@ -243,7 +243,7 @@ def test_a_locked_queue_is_told(monkeypatch):
     queue.cancel(run)
 
 
-def test_a_read_only_home_is_told(tmp_path, monkeypatch):
+def test_a_read_only_home_is_reported(tmp_path, monkeypatch):
     run = create_run(Project(title="a"), home=tmp_path / "home")
     (tmp_path / "home" / queue.LOCK_NAME).mkdir()
     with pytest.raises(queue.SaveError, match="cannot be changed"):

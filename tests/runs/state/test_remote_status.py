@@ -1,4 +1,4 @@
-"""How runs stand that another computer trains: from their folders alone."""
+"""The states of runs that another computer trains: from their folders alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.protocol.events import Plan
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.control import ask_courier, ask_to_stop, courier_wish_of, wish_of
+from workbench.runs.control import command_of, courier_command_of, request_stop, send_command
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.trash import check_deletable
@@ -48,7 +48,7 @@ def link(state, **values):
 
 @pytest.fixture
 def brought(written):
-    """A run in the middle of its training, brought by a living courier."""
+    """A run in the middle of its training, brought by a running courier."""
     run = written().begin().train(1)
     write_remote(run.folder, REMOTE)
     write_link(run.folder, link("attached"))
@@ -66,10 +66,10 @@ def keep_checkpoint(run, step):
 
 def test_what_was_written_is_read_and_what_is_damaged_is_nothing(run):
     assert (read_link(run), read_remote(run), has_courier(run)) == (None, None, False)
-    told = link("lost", tries=2, error=ErrorParts(what="The line is cut."))
-    write_link(run, told)
+    line = link("lost", tries=2, error=ErrorParts(what="The line is cut."))
+    write_link(run, line)
     write_remote(run, REMOTE)
-    assert (read_link(run), read_remote(run), has_courier(run)) == (told, REMOTE, True)
+    assert (read_link(run), read_remote(run), has_courier(run)) == (line, REMOTE, True)
     assert REMOTE.choice() == Choice("ssh", {"host": "box"})
     abandon_remote(run)
     assert read_remote(run) is None
@@ -86,7 +86,7 @@ def test_a_brought_run_is_running_as_any_other(brought):
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "words"),
+    ("line", "kind", "words"),
     [
         (link("connecting"), "running", "Connecting to box."),
         (link("attached", words="is queued there"), "running", "is queued there"),
@@ -98,8 +98,8 @@ def test_a_brought_run_is_running_as_any_other(brought):
         ),
     ],
 )
-def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
-    write_link(brought.folder, told)
+def test_a_running_courier_reports_the_state_of_the_line(brought, line, kind, words):
+    write_link(brought.folder, line)
     outcome = outcome_of(brought.folder)
     assert outcome.kind == kind
     assert words in outcome.sentence()
@@ -107,9 +107,9 @@ def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
 
 
 def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
-    told = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
-    assert link_words(told, 1_040.0) == "Connection to box lost for 40 s; reconnecting in 8 s."
-    assert link_words(told, 1_048.0) == "Connection to box lost for 48 s; reconnecting."
+    line = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
+    assert link_words(line, 1_040.0) == "Connection to box lost for 40 s; reconnecting in 8 s."
+    assert link_words(line, 1_048.0) == "Connection to box lost for 48 s; reconnecting."
 
 
 def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
@@ -124,7 +124,7 @@ def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
 
 
 @pytest.mark.parametrize("is_alive", [True, False])
-def test_a_tpu_that_went_away_is_told_with_both_steps(brought, is_alive):
+def test_a_tpu_that_went_away_is_reported_with_both_steps(brought, is_alive):
     keep_checkpoint(brought.folder, 7)
     write_link(brought.folder, link("gone", device="The TPU"))
     if not is_alive:
@@ -146,7 +146,7 @@ def test_what_the_log_says_of_its_end_holds(brought):
     assert outcome_of(brought.folder).kind == "completed"
 
 
-def test_a_trainer_that_died_elsewhere_is_told_as_one_that_died_here(brought):
+def test_a_trainer_that_crashed_elsewhere_is_reported_as_one_that_crashed_here(brought):
     brought.folder.log_path.write_text(
         'Traceback (most recent call last):\n  File "x.py", line 1\nModuleNotFoundError: no keras\n'
     )
@@ -193,10 +193,10 @@ def test_couriers_do_not_keep_the_queue_waiting(brought, tmp_path):
 
 
 def test_trainers_do_not_hear_what_only_couriers_obey(run):
-    ask_courier(run, "kill")
-    assert (wish_of(run), courier_wish_of(run)) == (None, "kill")
-    ask_to_stop(run)
-    assert (wish_of(run), courier_wish_of(run)) == ("stop", "stop")
+    send_command(run, "kill")
+    assert (command_of(run), courier_command_of(run)) == (None, "kill")
+    request_stop(run)
+    assert (command_of(run), courier_command_of(run)) == ("stop", "stop")
 
 
 def test_a_run_that_is_nowhere_else_cannot_be_connected_to(run):
@@ -266,14 +266,14 @@ def test_a_courier_is_started_for_a_run_of_another_computer(started, resume):
     """Before its process is there the lock is held, and known as a courier's."""
     run = create_run(Project(target=Choice("ssh", {"host": "box"})))
     run.log_path.write_text("what the trainer there has printed\n")
-    ask_to_stop(run)
+    request_stop(run)
     seen = started(run, resume=resume)
     assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, True, True)
     words = ["-P", "-m", "workbench.remote", str(run.path)]
     assert seen.words == words + ["--resume"] * resume
     assert (seen.lock, seen.output) == (str(run.lock_path), str(run.courier_log_path))
     assert run.log_path.read_text() == "what the trainer there has printed\n"
-    assert wish_of(run) == (None if resume else "stop")
+    assert command_of(run) == (None if resume else "stop")
 
 
 @pytest.mark.parametrize(("state", "may_go"), [("lost", False), ("gone", True), ("ended", True)])

@@ -47,7 +47,7 @@ def test_a_damaged_file_is_begun_again(tmp_path: Path) -> None:
     assert [run.images_per_second for run in read_speeds(path)] == [3.0]
 
 
-def test_a_folder_that_cannot_be_made_is_told_as_every_failed_save(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_as_every_failed_save(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.raises(SaveError, match=r"“speeds.json” was not saved: part of the path"):
         add_speed(_run(3.0), tmp_path / "cache" / "speeds.json")

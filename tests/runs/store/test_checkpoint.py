@@ -1,4 +1,4 @@
-"""Checkpoints: two generations in turn, damage found, and what tells machines apart."""
+"""Checkpoints: two generations in turn, damage found, and what distinguishes machines."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_newest_of_two_generations_is_read(run):
     assert has_checkpoint(run)
 
 
-def test_a_damaged_newest_generation_falls_back_and_is_told(run):
+def test_a_damaged_newest_generation_falls_back_and_is_reported(run):
     for number in (1, 2):
         write_checkpoint(run, state(number), arrays(number))
     newest = checkpoint_path(run, 1)
@@ -119,7 +119,7 @@ def test_a_removed_run_folder_does_not_come_back(run):
     assert not run.path.exists()
 
 
-def test_differences_of_machines_are_told_in_words(monkeypatch):
+def test_differences_of_machines_are_explained(monkeypatch):
     then = this_machine({"tensorflow": "2.20.0", "numpy": "2.4"})
     assert differences(then, this_machine({"tensorflow": "2.20.0", "numpy": "2.4"})) == []
     monkeypatch.setenv("OMP_NUM_THREADS", "64")
@@ -135,7 +135,7 @@ def test_what_a_killed_trainer_was_writing_is_removed_and_nothing_else(run):
     leftover = run.checkpoints_path / ".workbench-save-0123456789abcdef"
     leftover.write_bytes(b"half")
     other = run.path / ".workbench-save-0123456789abcdef"
-    other.write_bytes(b"somebody may be saving this")
+    other.write_bytes(b"another process may be saving this")
     tidy_up(run)
     assert not leftover.exists()
     assert other.exists()

@@ -34,7 +34,7 @@ def test_what_is_written_is_read(run):
     assert read_notes(run) == notes
     request = run.request_path.read_bytes()
     change_notes(run, title="Wider")
-    assert run.request_path.read_bytes() == request, "what was asked is never changed"
+    assert run.request_path.read_bytes() == request, "the request is never changed"
 
 
 def test_a_part_can_be_changed(run):
@@ -70,7 +70,7 @@ def test_unreadable_notes_are_put_aside_never_overwritten(run, content):
     assert (run.path / "notes.unreadable.json").read_bytes() == content
 
 
-def test_a_folder_that_is_gone_is_told(tmp_path):
+def test_a_folder_that_is_gone_is_reported(tmp_path):
     with pytest.raises(RunFolderError, match="not a run"):
         write_notes(RunFolder(tmp_path / "gone"), RunNotes())
     assert not (tmp_path / "gone").exists()

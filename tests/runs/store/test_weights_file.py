@@ -69,7 +69,7 @@ def test_the_file_of_another_run_is_refused(tmp_path):
         read_arrays(tmp_path / "w.npz", checksum="0" * 64)
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(WeightsError, match="weights file is missing"):
         read_arrays(tmp_path / "w.npz")
 

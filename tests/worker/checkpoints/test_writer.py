@@ -54,8 +54,8 @@ def _keepsake(number, card=None, **more):
 
 def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
     run = create_run(Project())
-    told = []
-    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *it: told.append(it))
+    reported = []
+    keeper = CheckpointWriter(run, before=lambda: None, report=lambda *it: reported.append(it))
     for number in range(1, 51):
         keeper.write_soon(_keepsake(number, CARD))
     keeper.close()
@@ -64,20 +64,20 @@ def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
     assert run.model_card().checksum == ""
     keeper.keep_model({"w": np.zeros(3, np.float32)}, CARD)
     assert read_arrays(run.weights_path, checksum=run.model_card().checksum)["w"].sum() == 0
-    assert told[-1][0].step == 500
-    assert {error for _, error in told} == {None}
+    assert reported[-1][0].step == 500
+    assert {error for _, error in reported} == {None}
 
     run.checkpoints_path.rename(run.path / "aside")
     run.checkpoints_path.write_text("in the way")
-    failing = CheckpointWriter(run, before=lambda: None, tell=lambda *it: told.append(it))
+    failing = CheckpointWriter(run, before=lambda: None, report=lambda *it: reported.append(it))
     failing.write_soon(_keepsake(51))
     failing.close()
-    assert isinstance(told[-1][1], SaveError)
+    assert isinstance(reported[-1][1], SaveError)
 
 
 def test_a_checkpoint_is_due_after_a_minute_an_epoch_or_a_failure(monkeypatch):
     run, now = create_run(Project()), time.monotonic()
-    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
+    keeper = CheckpointWriter(run, before=lambda: None, report=lambda *_: None)
     keeper.close()
 
     def due_after(seconds):
@@ -100,7 +100,7 @@ def test_a_best_epoch_counts_as_kept_once_all_of_its_keepsake_is():
     run = create_run(Project())
     blocked = checkpoint_path(run, 2)
     blocked.mkdir(parents=True)
-    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
+    keeper = CheckpointWriter(run, before=lambda: None, report=lambda *_: None)
     keeper.close()
     best = {"w": np.ones(3, np.float32)}
     with pytest.raises(SaveError):
@@ -114,37 +114,37 @@ def test_a_best_epoch_counts_as_kept_once_all_of_its_keepsake_is():
     assert run.has_model()
 
 
-def test_the_keeper_outlives_what_nobody_expected():
-    run, told = create_run(Project()), []
-    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *it: told.append(it))
+def test_the_writer_goes_on_after_an_unexpected_error():
+    run, reported = create_run(Project()), []
+    keeper = CheckpointWriter(run, before=lambda: None, report=lambda *it: reported.append(it))
     keeper.write_soon(_keepsake(1, best={"w": np.array([object()])}))
     deadline = time.monotonic() + 60
-    while not told and time.monotonic() < deadline:
+    while not reported and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert "TypeError" in told[0][1].where
+    assert "TypeError" in reported[0][1].where
     assert not keeper.is_due(is_epoch_end=True)  # tried again after a moment
     keeper.write_soon(_keepsake(2))
     keeper.close()
-    assert told[1][1] is None
+    assert reported[1][1] is None
     assert read_checkpoint(run).state.number == 2
 
 
 def test_a_card_of_a_run_that_went_on_names_no_checksum_of_weights_that_are_gone():
     run = create_run(Project())
-    first = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
+    first = CheckpointWriter(run, before=lambda: None, report=lambda *_: None)
     first.close()
     first.keep_model({"w": np.zeros(3, np.float32)}, CARD)
     stamped = run.model_card()
     assert stamped.checksum
     run.weights_path.unlink()
     run.weights_path.mkdir()  # the weights cannot be written: as far as a kill would let it come
-    resumed = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
+    resumed = CheckpointWriter(run, before=lambda: None, report=lambda *_: None)
     resumed.close()
     with pytest.raises(SaveError):
         resumed.write_now(_keepsake(1, CARD))
     assert run.model_card() == msgspec.structs.replace(stamped, checksum="")
     write_card(run.path, stamped)
-    again = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
+    again = CheckpointWriter(run, before=lambda: None, report=lambda *_: None)
     again.close()
     with pytest.raises(SaveError):
         again.keep_model({"w": np.ones(3, np.float32)}, CARD)

@@ -68,7 +68,7 @@ def test_masks_of_each_replica_are_found_and_explained(project, tmp_path, capsys
     save_project(project, path)
     words = ["agree", str(path), "this_computer", "virtual:2", "--steps", str(STEPS), "--json"]
     assert main(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["verdict"], told["explained_by"]) == ("explained", ["dropout_3"])
-    assert told["first_step"] == 1
-    assert all(RunFolder(path).has_model() for path in map(type(path), told["runs"]))
+    report = json.loads(capsys.readouterr().out)
+    assert (report["verdict"], report["explained_by"]) == ("explained", ["dropout_3"])
+    assert report["first_step"] == 1
+    assert all(RunFolder(path).has_model() for path in map(type(path), report["runs"]))

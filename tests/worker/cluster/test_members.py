@@ -83,12 +83,12 @@ def member_of(cluster, folder, index=1):
     return Member(cluster.of(index), StopSwitch(run), pytest.fail), run
 
 
-def test_a_machine_is_told_what_to_train_and_from_where(leader, cluster, run, tmp_path):
+def test_a_machine_receives_what_to_train_and_from_where(leader, cluster, run, tmp_path):
     run.checkpoints_path.mkdir()
     (run.checkpoints_path / "2.npz").write_bytes(b"state " * 100_000)
     gathering = in_background(leader.rendezvous, resume=True)
     member, folder = member_of(cluster, tmp_path / "member")
-    assert member.hear_task(folder)
+    assert member.receive_task(folder)
     assert outcome_of(gathering) is None
     assert folder.request() == run.request()
     assert (folder.checkpoints_path / "2.npz").read_bytes() == b"state " * 100_000
@@ -102,7 +102,7 @@ def test_old_checkpoints_are_forgotten_where_a_run_begins_anew(leader, cluster, 
     member, run = member_of(cluster, folder)
     run.checkpoints_path.mkdir()
     (run.checkpoints_path / "1.npz").write_bytes(b"of another run")
-    assert not member.hear_task(run)
+    assert not member.receive_task(run)
     assert outcome_of(gathering) is None
     assert not run.checkpoints_path.exists()
     member.close(None)
@@ -113,7 +113,7 @@ def test_strangers_are_not_let_in(leader, cluster, tmp_path):
     place = machines.socket_address(cluster.address(0))
     stranger, folder = member_of(replace(cluster, key="guessed"), tmp_path / "stranger")
     with pytest.raises(ChannelClosedError):
-        stranger.hear_task(folder)
+        stranger.receive_task(folder)
     stranger.close(None)
     hello = b'{"kind": "hello", "bytes": 0, "values": '
     for noise in (
@@ -129,7 +129,7 @@ def test_strangers_are_not_let_in(leader, cluster, tmp_path):
             line.shutdown(socket.SHUT_WR)
             assert line.recv(10) == b""
     member, folder = member_of(cluster, tmp_path / "member")
-    member.hear_task(folder)
+    member.receive_task(folder)
     assert outcome_of(gathering) is None
     member.close(None)
 
@@ -165,7 +165,7 @@ def test_another_processor_of_a_machine_is_why_figures_can_differ(
 def together(leader, cluster, folder):
     gathering = in_background(leader.rendezvous, resume=False)
     member, run = member_of(cluster, folder)
-    member.hear_task(run)
+    member.receive_task(run)
     assert outcome_of(gathering) is None
     return member
 
@@ -199,7 +199,7 @@ def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp
     assert error.where == cluster.machines[1]
 
 
-def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_path):
+def test_a_machine_notices_that_the_chief_was_lost(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
     leader._lines[1].close()  # as its death would
     with pytest.raises(ChannelClosedError) as caught:
@@ -208,7 +208,7 @@ def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_pat
     member.close(None)
 
 
-def test_errors_of_tensorflow_are_told_by_the_machine_that_they_name(leader):
+def test_errors_of_tensorflow_are_reported_by_the_machine_that_they_name(leader):
     cut = "Collective ops is aborted by: The following tasks are unhealthy\n/job:worker/task:1"
     error = type("UnavailableError", (Exception,), {"__module__": "tensorflow.errors"})
     assert leader.explained(error(cut)).what == "Machine 2 was lost."
@@ -224,13 +224,13 @@ def test_waiting_for_machines_can_be_stopped(leader, run):
     assert isinstance(outcome_of(gathering), StoppedError)
 
 
-def test_nobody_is_waited_for_for_ever(leader, monkeypatch):
+def test_no_machine_is_waited_for_for_ever(leader, monkeypatch):
     monkeypatch.setattr(leading, "COME_S", 0.0)
     with pytest.raises(RemoteError, match="Machine 2 did not join"):
         leader.rendezvous(resume=False)
 
 
-def test_a_leading_machine_that_cannot_listen_says_so(run, cluster):
+def test_a_chief_that_cannot_listen_reports_it(run, cluster):
     with (
         socket.create_server(machines.socket_address(cluster.address(0))),
         EventWriter(run.events_path) as writer,
@@ -255,10 +255,10 @@ def test_a_line_carries_large_messages_both_ways():
     right.close()
 
 
-def meeting(wishes, *, to_the_end=False):
-    """What each machine hears, by its wish ("", "stop", "pause") and length of a call."""
-    barrier = threading.Barrier(len(wishes))
-    said = [None] * len(wishes)
+def meeting(commands, *, to_the_end=False):
+    """What each machine receives, by its command ("", "stop", "pause") and length of a call."""
+    barrier = threading.Barrier(len(commands))
+    said = [None] * len(commands)
 
     def total(index):
         def add(values):
@@ -270,11 +270,11 @@ def meeting(wishes, *, to_the_end=False):
 
         return add
 
-    return [total(index) for index in range(len(wishes))]
+    return [total(index) for index in range(len(commands))]
 
 
 @pytest.mark.parametrize(
-    ("wishes", "is_on", "is_pause"),
+    ("commands", "is_on", "is_pause"),
     [
         (("", "", ""), False, False),
         (("pause", "", ""), True, True),
@@ -282,22 +282,22 @@ def meeting(wishes, *, to_the_end=False):
         (("pause", "stop", ""), True, False),
     ],
 )
-def test_all_machines_end_at_once_for_the_same_reason(tmp_path, wishes, is_on, is_pause):
+def test_all_machines_end_at_once_for_the_same_reason(tmp_path, commands, is_on, is_pause):
     switches = []
-    for index, (wish, total) in enumerate(zip(wishes, meeting(wishes), strict=True)):
+    for index, (command, total) in enumerate(zip(commands, meeting(commands), strict=True)):
         run = create_run(Project(), path=tmp_path / str(index))
-        if wish:
-            run.control_path.write_text(wish)
+        if command:
+            run.control_path.write_text(command)
         switch = StopSwitch(run)
         switch.agree_by(total, is_chief=index == 0)
         switches.append(switch)
-    assert not any(switch.is_on for switch in switches)  # nobody knows of the others yet
-    asked = [in_background(switch.barrier, 10 + i) for i, switch in enumerate(switches)]
-    assert {outcome_of(one) for one in asked} == {0 if is_on else 10}
+    assert not any(switch.is_on for switch in switches)  # not agreed yet
+    waiting = [in_background(switch.barrier, 10 + i) for i, switch in enumerate(switches)]
+    assert {outcome_of(one) for one in waiting} == {0 if is_on else 10}
     assert {switch.is_on for switch in switches} == {is_on}
     assert {switch.is_pause for switch in switches} == {is_pause}
-    asked = [in_background(s.barrier, 5 + i, to_the_end=True) for i, s in enumerate(switches)]
-    assert {outcome_of(one) for one in asked} == {5}
+    waiting = [in_background(s.barrier, 5 + i, to_the_end=True) for i, s in enumerate(switches)]
+    assert {outcome_of(one) for one in waiting} == {5}
 
 
 def test_a_process_that_waits_in_a_library_ends_all_the_same():
@@ -337,7 +337,7 @@ def test_a_line_ends_whatever_ends_its_reader():
     theirs.close()
 
 
-def test_a_silent_machine_is_asked_for_a_sign_of_life():
+def test_a_silent_machine_is_probed():
     with socket.create_server(("127.0.0.1", 0)) as server:
         ours = socket.create_connection(server.getsockname())
         there, _ = server.accept()

@@ -1,4 +1,4 @@
-"""Trainings on several replicas, told by their target alone."""
+"""Trainings on several replicas, selected by their target alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from workbench.core.projects.project import Choice
 from workbench.protocol.events import EpochFinished, LogLine, RunFinished, RunStarted
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import request_pause
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import start_trainer
@@ -57,7 +57,7 @@ def test_a_paused_run_on_two_replicas_ends_as_if_it_had_not_been(trainer, small_
     speeds = read_speeds()
     whole, paused = (trainer(on_two(small_project(*NETWORK, **recipe))) for _ in range(2))
     paused.wait_for(EpochFinished)
-    ask_to_pause(paused.run)
+    request_pause(paused.run)
     assert paused.wait_for(RunFinished)[0].is_paused
     paused.wait_for_end()
     paused.pid = start_trainer(paused.run, resume=True)

@@ -10,7 +10,7 @@ import pytest
 from tests.proofs import several_machines as proof
 from tests.proofs._tiny_runs import Tail, history_of, wait_for_end, write_stripes
 from workbench.protocol.events import CheckpointKept, RunFinished, RunStarted
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import request_pause
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.start import reap, start_trainer
@@ -71,7 +71,7 @@ def test_a_run_goes_on_whichever_machine_was_killed(project, undisturbed, home):
     assert finished.error.what == "Machine 2 was lost."
     assert finished.error.received == "its process was terminated by signal 9"
     assert finished.can_resume
-    paused, _ = proof.disturbed(run, ask_to_pause, resume=True)
+    paused, _ = proof.disturbed(run, request_pause, resume=True)
     assert paused.is_paused
     ends = [event for event in read_all(member.events_path) if isinstance(event, RunFinished)]
     assert ends[-1].is_paused  # all machines ended, and at the same step

@@ -97,7 +97,7 @@ def test_the_recipe_cannot_overrule_the_target():
     assert not compiled.plan.xla
 
 
-def test_what_stands_before_a_normalization_is_computed_where_the_model_lives(monkeypatch):
+def test_what_comes_before_a_normalization_is_computed_where_the_model_is_placed(monkeypatch):
     """Eagerly, Keras has XLA compile a grouped convolution for the processor: a TensorFlow for
     TPUs cannot.
     """

@@ -94,7 +94,9 @@ class Computer:
         return 5.0 if variant.xla else 1.0
 
     def search(self, variants, steps):
-        return search(variants, self.start, steps=steps, tell=lambda *_: None, clock=self.clock)
+        return search(
+            variants, self.start, steps=steps, on_progress=lambda *_: None, clock=self.clock
+        )
 
 
 def test_a_short_run_is_hardly_measured():
@@ -144,7 +146,7 @@ def test_a_way_that_was_too_long_to_measure_is_measured_for_a_longer_run():
     assert known.to_measure(variants, round(1.4 * left_s / 0.002)) == ()
     assert known.to_measure(variants, round(1.6 * left_s / 0.002)) == (BF16_XLA,)
 
-    busy = Computer(bfloat16=0.2, bfloat16_xla=0.1)  # all takes twice as long today
+    busy = Computer(bfloat16=0.2, bfloat16_xla=0.1)  # everything is half as fast today
     racing = (BF16, *known.to_measure(variants, 100_000))
     known = known.with_search(busy.search(racing, steps=100_000))
     assert busy.started == [BF16, BF16_XLA]
@@ -164,7 +166,7 @@ def test_a_way_that_was_never_tried_is_measured():
     assert Known().to_measure((BF16,), 10_000) == ()
 
 
-def test_the_key_tells_apart_what_changes_a_step(monkeypatch):
+def test_the_key_distinguishes_what_changes_a_step(monkeypatch):
     project = Project(recipe=TrainingRecipe())
     key = plan_key(project, 64)
     assert key == plan_key(Project(recipe=TrainingRecipe(epochs=99, seed=1)), 64)
@@ -234,10 +236,12 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     monkeypatch.setattr(plan, "_WORTH_S", 0.0)
     monkeypatch.setattr(plan_search, "LARGEST_SHARE", 1e9)
     monkeypatch.setattr(plan_search, "LONGEST_S", 1e9)
-    told = []
-    recipe = {"xla": "off"}  # compiling takes long on a busy machine
-    measured = compiled_on(recipe=recipe, measure=True, tell=lambda *words: told.append(words))
-    assert all(phase == "measuring" for phase, _, _ in told)
+    reported = []
+    recipe = {"xla": "off"}  # compiling is slow on a busy machine
+    measured = compiled_on(
+        recipe=recipe, measure=True, on_progress=lambda *words: reported.append(words)
+    )
+    assert all(phase == "measuring" for phase, _, _ in reported)
     # A resumed run's pictures lie where today's memory lets them.
     before = msgspec.structs.replace(measured.plan, pipeline="streamed")
     again = compiled_on(recipe=recipe, plan=before)
@@ -249,7 +253,7 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
         assert value.tobytes() == second_state[name].tobytes(), name
     files = list((tmp_path / "cache" / "plans").glob("*.json"))
     if computes_bfloat16():  # else there is one way only, which nothing is to be learned from
-        assert len(told) == len(json.loads(files[0].read_text())["measured"]) == 2
+        assert len(reported) == len(json.loads(files[0].read_text())["measured"]) == 2
         assert "benchmarked earlier" in compiled_on(recipe=recipe).plan.words
 
 
@@ -266,7 +270,7 @@ def test_state_variables_are_all_that_training_changes(compiled_on):
         assert value.tobytes() == state[name].tobytes()
 
 
-def test_xla_and_waiting_are_what_the_loop_is_told(compiled_on):
+def test_xla_and_waiting_are_arguments_of_the_loop(compiled_on):
     compiled = compiled_on(recipe={"xla": "on"})
     assert compiled.plan.xla
     assert "xla" in compiled.plan.pinned

@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.skipif(bool(TpuHost().chips()), reason="there is a TPU")
-def test_tensorflow_without_tpu_support_is_told_in_words():
-    """What this TensorFlow raises, not what somebody once wrote down of it."""
+def test_tensorflow_without_tpu_support_is_explained():
+    """What this TensorFlow raises, not a copy of its text."""
     import tensorflow as tf
 
     params = {"address": "local", "zone": "", "project": ""}
@@ -62,11 +62,11 @@ class ResourceExhaustedError(Exception):
 
 def test_a_tpu_whose_memory_is_too_small_is_no_computer_whose_memory_is():
     hbm = "Ran out of memory in memory space hbm. Used 8.38G of 8.00G hbm. Exceeded by 391M."
-    told = error_parts(ResourceExhaustedError(hbm), batch_size=256)
-    assert (told.kind, told.what) == (
+    parts = error_parts(ResourceExhaustedError(hbm), batch_size=256)
+    assert (parts.kind, parts.what) == (
         "TpuError",
         "It needs 8.38 GB per core; this TPU has 8.00.",
     )
-    assert "batch size of 128" in told.fix
-    told = error_parts(ResourceExhaustedError("OOM when allocating tensor"), batch_size=256)
-    assert told.kind == "OutOfMemoryError"
+    assert "batch size of 128" in parts.fix
+    parts = error_parts(ResourceExhaustedError("OOM when allocating tensor"), batch_size=256)
+    assert parts.kind == "OutOfMemoryError"

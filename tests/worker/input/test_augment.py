@@ -34,7 +34,7 @@ def numbers_of(layers, seed, step):
 
 
 class Dealer:
-    """Stands for keras.random.uniform within a layer: deals our own columns out."""
+    """Replaces keras.random.uniform within a layer: deals our own columns out."""
 
     def __init__(self, numbers):
         self._columns = iter(numbers.T)
@@ -182,7 +182,7 @@ def test_draws_follow_seed_and_step_and_differ_between_pictures():
     assert (first != made(1, 1)).any()
 
 
-def test_the_type_asked_for_is_given_and_equals_a_later_cast():
+def test_the_requested_type_is_given_and_equals_a_later_cast():
     chain = [LAYERS.RandomRotation(0.1), LAYERS.Rescaling(1 / 255)]
     pictures = smooth_pictures(channels=1)
     step = tf.constant(0, tf.int64)

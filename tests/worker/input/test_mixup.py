@@ -50,7 +50,7 @@ def test_mixup_fades_pictures_as_it_fades_labels(tf, batch):
     assert own.max() > 0.8
 
 
-def test_cutmix_tells_the_share_that_was_cut(tf, batch):
+def test_cutmix_returns_the_share_that_was_cut(tf, batch):
     pictures, labels = batch
     cut, targets = mixed(tf, batch, "cutmix")
     assert cut.dtype == np.uint8

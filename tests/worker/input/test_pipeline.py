@@ -102,7 +102,7 @@ def test_batches_are_the_same_wherever_the_pictures_lie_and_whoever_makes_them(p
         assert_equal(first, batches(parts[kind], steps=8, place=place))
 
 
-def test_the_same_dataset_can_begin_anew_at_any_step(parts):
+def test_the_same_dataset_can_begin_again_at_any_step(parts):
     step = 0
     whole = batches(parts["memory"], steps=9, layers=[])
     dataset = pipeline_of(parts["memory"], layers=[], start_step=lambda: step)
@@ -165,7 +165,7 @@ def test_the_place_follows_memory_and_the_recipe(parts, monkeypatch):
     assert_equal(large, batches(parts["memory"], steps=3))
 
 
-def test_a_picture_that_disappears_is_told_in_words(monkeypatch, tmp_path):
+def test_a_picture_that_disappears_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr(failure, "_READING_FAULTS", [])
     path = tmp_path / "gone.png"
     write_png(path, np.zeros((4, 4, 3), np.uint8))
@@ -177,13 +177,13 @@ def test_a_picture_that_disappears_is_told_in_words(monkeypatch, tmp_path):
     dataset = evaluation_pipeline(part, [], batch_size=1)
     with pytest.raises(tf.errors.OpError) as caught:
         next(iter(dataset))
-    told = error_parts(caught.value)
-    assert "no such picture" in told.what
-    assert told.where == str(path)
+    reported = error_parts(caught.value)
+    assert "no such picture" in reported.what
+    assert reported.where == str(path)
 
 
-def test_onednns_lack_of_memory_is_told_as_that():
+def test_onednns_lack_of_memory_is_reported_as_that():
     words = "Operation received an exception:Status: 1, message: could not create a memory object"
-    told = error_parts(tf.errors.AbortedError(None, None, words), batch_size=8)
-    assert "memory" in told.what
-    assert "batch size of 4" in told.fix
+    reported = error_parts(tf.errors.AbortedError(None, None, words), batch_size=8)
+    assert "memory" in reported.what
+    assert "batch size of 4" in reported.fix

@@ -30,7 +30,7 @@ def part():
 
 
 class Noise(keras.layers.Layer):
-    """A layer that we do not know, which draws for the whole batch at once."""
+    """An unknown layer, which draws for the whole batch at once."""
 
     def __init__(self):
         super().__init__()

@@ -33,11 +33,11 @@ def traced(strategy):
     known = {}
 
     def get(key, **recipe):
-        asked = (key, *sorted(recipe.items()))
-        if asked not in known:
+        key_of_call = (key, *sorted(recipe.items()))
+        if key_of_call not in known:
             compiled = compile_on(strategy, project_of(key, **recipe))
-            known[asked] = compiled.plan, trace_training(tf, compiled)
-        return known[asked]
+            known[key_of_call] = compiled.plan, trace_training(tf, compiled)
+        return known[key_of_call]
 
     return get
 
@@ -60,7 +60,7 @@ def test_a_call_is_one_loop_around_one_part_for_all_cores(traced, key, optimizer
     assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
 
 
-def test_normalizing_by_the_whole_batch_asks_the_other_cores(traced):
+def test_normalizing_by_the_whole_batch_sums_over_the_other_cores(traced):
     off, on = (
         traced("cifar10_convnet", optimizer="adam", sync_batch_norm=sync)[1]
         for sync in ("off", "on")

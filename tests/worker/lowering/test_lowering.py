@@ -61,7 +61,7 @@ def first_arguments(answer):
     return [part.split(">")[0] for part in line.split("tensor<")[1:4]]
 
 
-def test_the_text_is_the_whole_step_and_free_of_what_others_do_not_know():
+def test_the_text_is_the_whole_step_in_standard_operations():
     answer = lowered(project_of(CONV, ("batch_normalization", {}), ("dropout", {})))
     assert isinstance(answer, Lowered)
     assert first_arguments(answer) == ["8x8x9x3xui8", "8xi64", "f32"]
@@ -75,7 +75,7 @@ def test_the_text_is_the_whole_step_and_free_of_what_others_do_not_know():
     assert answer.seconds > 0
 
 
-def test_precision_is_what_was_asked_for():
+def test_precision_is_as_requested():
     texts = {name: lowered(project_of(CONV), name).text for name in ("float32", "bfloat16")}
     assert "bf16" not in texts["float32"]
     assert "bf16" in texts["bfloat16"]
@@ -109,9 +109,9 @@ def test_the_types_are_those_of_real_batches():
         sizes = sizes_of(project, 16)
         compiled = compile_training(project, data, target=target, sizes=sizes, check=lambda: None)
         real = compiled.batches.element_spec
-        told = lowering.step_of(compiled.built, project.recipe, batch=BATCH)[1]
-        assert [spec.dtype for spec in told[:2]] == [spec.dtype for spec in real], (middle, recipe)
-        assert [spec.shape for spec in told[:2]] == [spec.shape for spec in real]
+        specs = lowering.step_of(compiled.built, project.recipe, batch=BATCH)[1]
+        assert [spec.dtype for spec in specs[:2]] == [spec.dtype for spec in real], (middle, recipe)
+        assert [spec.shape for spec in specs[:2]] == [spec.shape for spec in real]
 
 
 @pytest.mark.parametrize("key", ["lenet5", "small_resnet"])
@@ -139,7 +139,7 @@ def resizing(interpolation):
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("interpolation", ["bicubic", "lanczos3"])
-def test_a_layer_that_xla_does_not_know_is_named_and_each_fix_mends_it(precision, interpolation):
+def test_a_layer_without_an_xla_kernel_is_named_and_each_fix_mends_it(precision, interpolation):
     project = project_of(CONV, resizing(interpolation))
     answer = lowered(project, precision)
     assert isinstance(answer, Refused)
@@ -177,7 +177,7 @@ def test_what_runs_in_the_input_pipeline_is_not_compiled():
     assert first_arguments(answer)[0] == "8x5x5x3xbf16"
 
 
-def test_an_operation_that_only_tpus_know_is_no_refusal():
+def test_an_operation_that_only_tpus_have_is_no_refusal():
     project = project_of(CONV, resizing("nearest"))
     answer = lowered(project)
     assert isinstance(answer, Unchecked)
@@ -186,7 +186,7 @@ def test_an_operation_that_only_tpus_know_is_no_refusal():
     assert (problem.node, problem.severity, problem.fixes) == ("n2", "warning", ())
 
 
-def test_beside_an_unknown_operation_the_one_that_only_tpus_know_is_not_told():
+def test_beside_an_unknown_operation_one_that_only_tpus_have_is_not_reported():
     answer = lowered(project_of(CONV, resizing("nearest"), resizing("bicubic")), "float32")
     assert isinstance(answer, Refused)
     assert (answer.op[:13], answer.node) == ("ResizeBicubic", "n3")
@@ -228,10 +228,10 @@ def test_marks_are_read_from_paths():
     assert with_names("at node1x_1/mul, node99x", graph) == "at conv2d_1_1/mul, node99x"
 
 
-# what nobody vouches for --------------------------------------------------------------------
+# untrusted networks -------------------------------------------------------------------------
 
 
-def test_errors_are_told_with_the_names_that_people_know():
+def test_errors_have_the_names_of_the_graph():
     with pytest.raises(GraphError, match="“dense_3”"):
         lowered(project_of(CONV), num_classes=10)
     project = project_of(("conv2d", {"filters": 4, "kernel_size": (30, 30)}))

@@ -1,5 +1,5 @@
-"""What may not ask XLA for the processor does not, from the first batch to an exported model;
-and a TensorFlow for TPUs, which has no such XLA, is never asked, whatever the target.
+"""What may not use XLA for the processor does not, from the first batch to an exported model;
+and a TensorFlow for TPUs, which has no such XLA, never compiles with it, whatever the target.
 """
 
 from importlib import metadata
@@ -100,7 +100,7 @@ def like_tpu():
     return all_targets()["virtual"].limits({"replicas": 2, "like_tpu": True})
 
 
-def test_the_processors_own_limits_do_ask_for_it(compiled_calls, tmp_path):
+def test_the_processors_own_limits_do_use_it(compiled_calls, tmp_path):
     """So that the test above means something."""
     graph = chain(
         ("input", {"shape": (8, 8, 3)}),
@@ -112,7 +112,7 @@ def test_the_processors_own_limits_do_ask_for_it(compiled_calls, tmp_path):
     assert {"compute", "train"} <= set(compiled_calls)
 
 
-def test_keras_itself_asks_for_it_where_a_convolution_goes_in_groups(compiled_calls, tmp_path):
+def test_keras_itself_uses_it_where_a_convolution_goes_in_groups(compiled_calls, tmp_path):
     trained(grouped().graph, like_tpu(), tmp_path)
     assert set(compiled_calls) == {"_conv_xla"}
 

@@ -209,7 +209,7 @@ def test_our_faster_layers_are_trained_and_never_exported(keras):
         ("up_sampling2d", {"interpolation": "lanczos5"}),
     ],
 )
-def test_in_bfloat16_what_stands_before_an_interpolation_learns(keras, kind, params):
+def test_in_bfloat16_what_comes_before_an_interpolation_learns(keras, kind, params):
     """TensorFlow has these gradients for float32 alone: there is none, or an error."""
     import tensorflow as tf
 

@@ -53,7 +53,7 @@ def one_step(keras, cls, dtype, arguments):
 @pytest.mark.parametrize("more", [{}, {"dilation_rate": (2, 2)}])
 @pytest.mark.parametrize("is_chosen", [True, False])
 def test_gradients_and_weights_are_those_of_keras_in_float32(keras, title, more, is_chosen):
-    """Of our classes always, and of the class that the trainer takes for these arguments."""
+    """Of our classes always, and of the class that the trainer uses for these arguments."""
     if more and title in {"Dense", "Conv2DTranspose"}:
         pytest.skip("has no dilation, or none with strides")
     arguments = {**ARGUMENTS[title], **more, "bias_initializer": "random_normal"}

@@ -1,4 +1,4 @@
-"""One service worker, and one notebook trained elsewhere, for all tests here that only ask."""
+"""One service worker, and one notebook trained elsewhere, for all tests here that only send requests."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ def notebook_project(path: Path, **recipe) -> Project:
 
 
 class Away:
-    """Where programs are exported to and run, and a worker that is asked about it.
+    """Where programs are exported to and run, and a worker that runs requests about it.
 
     Attributes:
         folder: Programs, pictures, results.
-        pictures: uint8 (7, 8, 8, 1) to ask networks about, and the same as PNG files.
+        pictures: uint8 (7, 8, 8, 1) to classify, and the same as PNG files.
     """
 
     def __init__(self, folder: Path, service: Service) -> None:
         self.folder, self.home = folder, service.home
-        self.ask, self.done = service.ask, service.done
+        self.answers, self.done = service.answers, service.done
         (x_train, y_train), (x_test, y_test) = stripes(130, 1), stripes(61, 2)
         np.savez(
             folder / "stripes.npz", x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test
@@ -104,7 +104,7 @@ class Away:
         return folder
 
     def probabilities(self, run: str) -> np.ndarray:
-        rows = [a for a in self.ask(m.Classify, model=run, pictures=self.files) if is_row(a)]
+        rows = [a for a in self.answers(m.Classify, model=run, pictures=self.files) if is_row(a)]
         names = sorted({score.name for row in rows for score in row.scores})
         by_name = [{s.name: s.probability for s in row.scores} for row in rows]
         return np.array([[scores[name] for name in names] for scores in by_name])
@@ -115,7 +115,7 @@ def is_row(answer) -> bool:
 
 
 class Service:
-    """A service worker, asked one thing after the other.
+    """A service worker that handles one request after the other.
 
     Attributes:
         call: The process.
@@ -126,17 +126,17 @@ class Service:
         self.call, self.home = call, home
         self._id = 0
 
-    def ask(self, kind, **fields) -> list[m.AnyAnswer]:
+    def answers(self, kind, **fields) -> list[m.AnyAnswer]:
         self._id += 1
-        return list(self.call.ask(kind(id=self._id, **fields)))
+        return list(self.call.answers(kind(id=self._id, **fields)))
 
     def done(self, kind, **fields):
-        answer = self.ask(kind, **fields)[-1]
+        answer = self.answers(kind, **fields)[-1]
         assert not isinstance(answer, m.Failed), answer
         return answer
 
     def failed(self, kind, **fields) -> m.ErrorParts:
-        answer = self.ask(kind, **fields)[-1]
+        answer = self.answers(kind, **fields)[-1]
         assert isinstance(answer, m.Failed), answer
         return answer.error
 
@@ -154,7 +154,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture
 def run_command(service, monkeypatch):
-    """The command line in this process, whose commands ask the same worker."""
+    """The command line in this process, whose commands use the same worker."""
     monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service.call))
     return main
 

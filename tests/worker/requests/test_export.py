@@ -104,13 +104,13 @@ class Exchange:
     Attributes:
         folder: Pictures, and the files that both sides have written.
         home: The worker's own home.
-        ask: The worker.
+        service: The worker.
         loaded: The answer to loading plain Keras's weights.
         pictures: Picture files, exact pixels.
     """
 
     def __init__(self, folder: Path, service: Service) -> None:
-        self.folder, self.home, self.ask = folder, service.home, service
+        self.folder, self.home, self.service = folder, service.home, service
         pixels = np.random.default_rng(5).integers(0, 256, (8, 14, 12, 3), dtype=np.uint8)
         np.save(folder / "pictures.npy", pixels)
         np.savez(folder / "trees.npz", x=pixels, y=np.arange(8) % 4, class_names=np.array(NAMES))
@@ -126,13 +126,13 @@ class Exchange:
         self.loaded = self.load(folder / "plain.weights.h5")
         for name, ending in (("weights", ".weights.h5"), ("keras", ".keras"), ("python", ".py")):
             path = str(folder / f"app{ending}")
-            told = self.ask.done(m.Export, model=self.run, format=name, path=path).text
-            assert "differ from the model's by at most" in told
+            text = self.service.done(m.Export, model=self.run, format=name, path=path).text
+            assert "differ from the model's by at most" in text
         plain_keras.do("check")
 
     def probabilities(self, model: str) -> np.ndarray:
         """Of the pictures."""
-        *answers, end = self.ask.ask(m.Classify, model=model, pictures=self.pictures)
+        *answers, end = self.service.answers(m.Classify, model=model, pictures=self.pictures)
         assert isinstance(end, m.Done), end
         rows = [a for a in answers if isinstance(a, m.Classified)]
         by_name = [{s.name: s.probability for s in row.scores} for row in rows]
@@ -143,7 +143,7 @@ class Exchange:
         return self.loaded.path
 
     def load(self, path: Path) -> m.Done:
-        return self.ask.done(m.LoadWeights, project=self.project, weights=str(path))
+        return self.service.done(m.LoadWeights, project=self.project, weights=str(path))
 
     @property
     def project(self) -> str:
@@ -200,18 +200,18 @@ def test_the_script_is_formatted_and_lints(exchange):
 
 def test_an_export_replaces_the_old_file_only_when_it_is_whole(exchange, tmp_path):
     target = tmp_path / "sub" / "model.keras"
-    error = exchange.ask.failed(m.Export, model=exchange.run, format="keras", path=str(target))
+    error = exchange.service.failed(m.Export, model=exchange.run, format="keras", path=str(target))
     assert str(target.parent) in f"{error.where} {error.received}"
     target.parent.mkdir()
     target.write_bytes(b"old")
-    exchange.ask.done(m.Export, model=exchange.run, format="keras", path=str(target))
+    exchange.service.done(m.Export, model=exchange.run, format="keras", path=str(target))
     assert zipfile.is_zipfile(target)
     assert [path.name for path in target.parent.iterdir()] == ["model.keras"]
 
 
-def test_an_unknown_format_is_told_with_the_known_ones(exchange, tmp_path):
+def test_an_unknown_format_is_reported_with_the_known_ones(exchange, tmp_path):
     path = str(tmp_path / "x")
-    error = exchange.ask.failed(m.Export, model=exchange.run, format="onnx", path=path)
+    error = exchange.service.failed(m.Export, model=exchange.run, format="onnx", path=path)
     assert "keras, python, weights" in error.expected
 
 
@@ -374,13 +374,13 @@ def test_a_zip_bomb_is_not_unpacked(exchange, tmp_path):
 
 def test_a_model_of_unknown_origin_is_not_opened(exchange):
     path = str(exchange.folder / "plain.keras")
-    error = exchange.ask.failed(m.Classify, model=path, pictures=exchange.pictures[:1])
+    error = exchange.service.failed(m.Classify, model=path, pictures=exchange.pictures[:1])
     assert "not a model exported by Workbench" in error.what
     assert "load them there" in error.fix
 
 
 def with_names(exchange: Exchange, names: list[str], path: Path) -> Path:
-    """Our exported `.keras` with other class names inside, as somebody else's network has them."""
+    """Our exported `.keras` with other class names inside, as a foreign network has them."""
     with zipfile.ZipFile(exchange.folder / "app.keras") as old, zipfile.ZipFile(path, "w") as new:
         for member in old.namelist():
             data = old.read(member)
@@ -410,7 +410,7 @@ def test_weights_without_names_get_those_of_the_data_set(exchange):
 
 @pytest.fixture
 def others(exchange, tmp_path) -> Path:
-    """Somebody else's .keras, beside a project of the same network, trees.workbench."""
+    """A foreign .keras, beside a project of the same network, trees.workbench."""
     (tmp_path / "trees.workbench").write_text(exchange.project)
     return with_names(exchange, OTHER_NAMES, tmp_path / "others.keras")
 
@@ -441,6 +441,6 @@ def test_menu_drop_classify_and_command_give_the_same_class_names(
 def refused(exchange: Exchange, path: Path) -> m.ErrorParts:
     """Loads weights that must be refused; nothing may be left behind."""
     before = sorted((exchange.home / "runs").iterdir())
-    error = exchange.ask.failed(m.LoadWeights, project=exchange.project, weights=str(path))
+    error = exchange.service.failed(m.LoadWeights, project=exchange.project, weights=str(path))
     assert sorted((exchange.home / "runs").iterdir()) == before
     return error

@@ -18,7 +18,7 @@ def test_a_learning_rate_is_found_where_the_loss_falls(service, small_project):
     text = project_text(small_project())
     *tried, found = [
         answer
-        for answer in service.ask(m.FindLearningRate, project=text, steps=80)
+        for answer in service.answers(m.FindLearningRate, project=text, steps=80)
         if not isinstance(answer, m.Progress)
     ]
     assert isinstance(found, m.LearningRateFound), found
@@ -37,7 +37,7 @@ def test_batch_sizes_are_tried_up_to_the_number_of_pictures(service, small_proje
     text = project_text(small_project())
     *tried, found = [
         answer
-        for answer in service.ask(m.FindBatchSize, project=text, lowest=256, highest=4096)
+        for answer in service.answers(m.FindBatchSize, project=text, lowest=256, highest=4096)
         if not isinstance(answer, m.Progress)
     ]
     assert isinstance(found, m.BatchSizeFound), found
@@ -47,13 +47,13 @@ def test_batch_sizes_are_tried_up_to_the_number_of_pictures(service, small_proje
     assert found.suggested <= found.fastest
 
 
-def test_a_batch_that_cannot_fit_is_told_and_not_tried(service, small_project):
+def test_a_batch_that_cannot_fit_is_reported_and_not_tried(service, small_project):
     conv = {"filters": 8192, "kernel_size": (1, 1), "padding": "same"}
     huge = small_project(("conv2d", conv), ("up_sampling2d", {"size": (32, 32)}))
     text = project_text(huge)
     tried, found = [
         answer
-        for answer in service.ask(m.FindBatchSize, project=text, lowest=512)
+        for answer in service.answers(m.FindBatchSize, project=text, lowest=512)
         if not isinstance(answer, m.Progress)
     ]
     assert "available" in tried.problem
@@ -68,7 +68,7 @@ class FullTrial(BenchmarkSetup):
         raise MemoryError(f"Unable to allocate 9 GiB for {recipe}")
 
 
-def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_told(small_project):
+def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_reported(small_project):
     job = SimpleNamespace(id=5)
     tried = find_batch._try(job, FullTrial(job, small_project(), None), 64)
     assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")
@@ -78,6 +78,6 @@ def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_told(small_project
 
 def test_a_project_that_cannot_be_trained_is_refused_in_words(service, small_project):
     text = project_text(small_project(classes=5))
-    *_, answer = service.ask(m.FindLearningRate, project=text)
+    *_, answer = service.answers(m.FindLearningRate, project=text)
     assert isinstance(answer, m.Failed)
     assert "5 outputs" in answer.error.what

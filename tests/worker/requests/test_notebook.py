@@ -56,12 +56,12 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
         assert done.returncode == 0, done.stdout[:3000]
 
 
-def test_an_unknown_format_and_a_broken_network_are_told(away, tmp_path):
+def test_an_unknown_format_and_a_broken_network_are_reported(away, tmp_path):
     path, text = tmp_path / "x.ipynb", project_text(notebook_project(away.data))
-    (answer,) = away.ask(m.ExportProject, project=text, format="keras", path=str(path))
+    (answer,) = away.answers(m.ExportProject, project=text, format="keras", path=str(path))
     assert "notebook" in answer.error.expected
     broken = project_text(Project(graph=chain(("input", {"shape": (8, 8, 1)}))))
-    *_, answer = away.ask(m.ExportProject, project=broken, format="notebook", path=str(path))
+    *_, answer = away.answers(m.ExportProject, project=broken, format="notebook", path=str(path))
     assert isinstance(answer, m.Failed)
     assert not path.exists()
 
@@ -81,15 +81,17 @@ def test_its_curve_is_the_runs_curve(away, trained):
     some, folder = trained
     run = RunFolder(Path(read_back(away, some, folder).path))
     with zipfile.ZipFile(folder / "workbench_result.zip") as archive:
-        told = json.loads(archive.read("history.json"))
+        history_file = json.loads(archive.read("history.json"))
     events, history = read_all(run.events_path), MetricHistory()
     history.add_all(events)
     assert history.steps.tolist() == [1, 2, 3, 4]
-    assert history.losses.tolist() == pytest.approx(told["losses"])
+    assert history.losses.tolist() == pytest.approx(history_file["losses"])
     epochs = [event for event in events if isinstance(event, EpochFinished)]
-    assert [epoch.val_loss for epoch in epochs] == [one["val_loss"] for one in told["epochs"]]
+    assert [epoch.val_loss for epoch in epochs] == [
+        one["val_loss"] for one in history_file["epochs"]
+    ]
     assert history.elapsed_s == pytest.approx(
-        sum(one["seconds"] for one in told["epochs"]), rel=0.5
+        sum(one["seconds"] for one in history_file["epochs"]), rel=0.5
     )
     started, finished = events[0], events[-1]
     assert isinstance(started, RunStarted)
@@ -160,7 +162,7 @@ def read_back(away: Away, some: Project, folder: Path) -> m.Done:
 
 
 def changed(name, change):
-    """The same archive with one member changed; None takes it out."""
+    """The same archive with one member changed; None removes it."""
 
     def spoil(members):
         made = change(members[name])
@@ -245,7 +247,7 @@ def test_the_result_of_another_network_is_refused(away, trained):
 
 def refused(away: Away, some: Project, path: Path) -> m.ErrorParts:
     before = sorted((away.home / "runs").iterdir())
-    answer = away.ask(m.LoadWeights, project=project_text(some), weights=str(path))[-1]
+    answer = away.answers(m.LoadWeights, project=project_text(some), weights=str(path))[-1]
     assert isinstance(answer, m.Failed), answer
     assert sorted((away.home / "runs").iterdir()) == before
     assert not list(path.parent.glob("evil*")) + list(path.parent.parent.parent.glob("evil*"))

@@ -25,7 +25,7 @@ SHOWN = f"\nprint(__import__('json').dumps([HAS_TPU, [installed(p) for p in {PAC
 
 
 def make_wheel(folder: Path, name: str, version: str) -> None:
-    """A package of one module that knows its version."""
+    """A package of one module with a version."""
     module = name.replace("-", "_")
     about = f"{module}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{module}-{version}-py3-none-any.whl", "w") as wheel:

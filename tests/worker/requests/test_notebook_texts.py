@@ -37,8 +37,8 @@ def context(recipe=None, *, is_logits=False, front=(), program="", **values):
     recipe = recipe or TrainingRecipe()
     last = {} if is_logits else {"activation": "softmax"}
     calls = [
-        KerasCall(name, layers_by_title()[title], needed, told, inputs)
-        for name, title, needed, told, inputs in (
+        KerasCall(name, layers_by_title()[title], required, optional, inputs)
+        for name, title, required, optional, inputs in (
             *CALLS,
             ("dense", "Dense", {"units": 3}, last, ("flatten",)),
         )
@@ -80,9 +80,9 @@ def test_any_recipe_gives_a_formatted_program(tmp_path):
     for number, (recipe, (is_logits, front, program)) in enumerate(
         zip(recipes, kinds, strict=False)
     ):
-        told = context(recipe, is_logits=is_logits, front=front, program=program)
-        text = script(told)
-        for cell in cells(told):
+        export = context(recipe, is_logits=is_logits, front=front, program=program)
+        text = script(export)
+        for cell in cells(export):
             if cell.is_code:
                 compile(cell.text, "cell", "exec")
         (tmp_path / f"program_{number}.py").write_text(text)
@@ -117,16 +117,16 @@ def test_the_parts_are_those_of_workbench(labels, share, seed):
     assert np.flatnonzero(~is_picked).tolist() == rest.tolist()
 
 
-def read(told, tmp_path, monkeypatch):
+def read(export, tmp_path, monkeypatch):
     """Runs the cell of the pictures in the folder where they are."""
     monkeypatch.chdir(tmp_path)
     names = {
         "np": np,
         "pathlib": pathlib,
-        "INPUT_SHAPE": tuple(told.input_shape),
-        "CLASS_NAMES": list(told.class_names),
+        "INPUT_SHAPE": tuple(export.input_shape),
+        "CLASS_NAMES": list(export.class_names),
     }
-    exec(compile(load_images(told), "data", "exec"), names)  # noqa: S102
+    exec(compile(load_images(export), "data", "exec"), names)  # noqa: S102
     return names
 
 
@@ -145,11 +145,11 @@ def pictures(tmp_path):
     return root
 
 
-def of_workbench(source, path, told):
+def of_workbench(source, path, export):
     spec, context = all_datasets()[source], PlainContext(path.parent / "cache")
-    loaded = spec.load(context, {"path": str(path), "fit": told.fit})
+    loaded = spec.load(context, {"path": str(path), "fit": export.fit})
     return prepare(
-        loaded, shape=told.input_shape, fit=told.fit, recipe=told.recipe, ctx=context
+        loaded, shape=export.input_shape, fit=export.fit, recipe=export.recipe, ctx=context
     )  # fmt: skip
 
 
@@ -160,13 +160,13 @@ def test_a_folder_is_read_as_workbench_reads_it(
 ):
     recipe = TrainingRecipe(validation="none", test_share=0.25)
     known = ["aster", "tulip 9", "tulip 10"] if are_names_known else []
-    told = context(recipe, input_shape=(12, 10, 3), class_names=known, data_path="flowers")
-    ours = of_workbench("folder", pictures, told)
+    export = context(recipe, input_shape=(12, 10, 3), class_names=known, data_path="flowers")
+    ours = of_workbench("folder", pictures, export)
     if is_zip:
         shutil.make_archive(str(tmp_path / "flowers"), "zip", tmp_path, "flowers")
         shutil.rmtree(pictures)
-        told.data_path = "flowers.zip"
-    names = read(told, tmp_path, monkeypatch)
+        export.data_path = "flowers.zip"
+    names = read(export, tmp_path, monkeypatch)
     assert names["CLASS_NAMES"] == list(ours.class_names) == ["aster", "tulip 9", "tulip 10"]
     x, y = names["x_train"], names["y_train"]
     split = {"np": np}
@@ -182,9 +182,9 @@ def test_a_folder_is_read_as_workbench_reads_it(
 @pytest.mark.parametrize("fit", ["crop", "pad", "stretch"])
 def test_pictures_are_fitted_as_workbench_fits_them(pictures, tmp_path, monkeypatch, fit):
     recipe = TrainingRecipe(validation="none")
-    told = context(recipe, input_shape=(6, 7, 1), class_names=[], data_path="flowers", fit=fit)
-    ours = of_workbench("folder", pictures, told)
-    names = read(told, tmp_path, monkeypatch)
+    export = context(recipe, input_shape=(6, 7, 1), class_names=[], data_path="flowers", fit=fit)
+    ours = of_workbench("folder", pictures, export)
+    names = read(export, tmp_path, monkeypatch)
     split = {"np": np}
     exec(sections("parts.txt")["picked"], split)  # noqa: S102
     is_picked = split["picked"](names["y_train"], recipe.test_share, recipe.seed)
@@ -196,8 +196,8 @@ def test_train_and_test_folders_are_two_parts(pictures, tmp_path, monkeypatch):
     root = tmp_path / "parts"
     shutil.copytree(pictures, root / "Train")
     shutil.copytree(pictures, root / "validation")
-    told = context(input_shape=(12, 10, 3), class_names=["aster", "tulip 9"], data_path="parts")
-    names = read(told, tmp_path, monkeypatch)
+    export = context(input_shape=(12, 10, 3), class_names=["aster", "tulip 9"], data_path="parts")
+    names = read(export, tmp_path, monkeypatch)
     assert len(names["x_train"]) == len(names["x_test"]) == 16
     assert sorted({*names["y_test"].tolist()}) == [0, 1]
 
@@ -206,8 +206,8 @@ def test_a_table_is_read(pictures, tmp_path, monkeypatch, capsys):
     rows = ["path,label", "flowers/aster/picture 1.png,aster", "flowers/aster/broken.png,aster"]
     rows.append("flowers/tulip 9/picture 2.png,tulip")
     (tmp_path / "table.csv").write_text("\n".join(rows))
-    told = context(input_shape=(12, 10, 3), class_names=[], data_path="table.csv")
-    names = read(told, tmp_path, monkeypatch)
+    export = context(input_shape=(12, 10, 3), class_names=[], data_path="table.csv")
+    names = read(export, tmp_path, monkeypatch)
     assert names["CLASS_NAMES"] == ["aster", "tulip"]
     assert names["y_train"].tolist() == [0, 1]
     assert "skipped" in capsys.readouterr().out
@@ -218,16 +218,16 @@ def test_a_table_is_read(pictures, tmp_path, monkeypatch, capsys):
 def test_arrays_are_read_as_workbench_reads_them(tmp_path, monkeypatch, labels, scale):
     pixels = np.random.default_rng(1).integers(0, 256, (12, 8, 8), dtype=np.uint8)
     np.savez(tmp_path / "stripes.npz", x=pixels if scale == 1 else pixels / scale, y=labels)
-    told = context(TrainingRecipe(validation="none", test_share=0.3), class_names=[])
-    ours = of_workbench("npz", tmp_path / "stripes.npz", told)
-    names = read(told, tmp_path, monkeypatch)
+    export = context(TrainingRecipe(validation="none", test_share=0.3), class_names=[])
+    ours = of_workbench("npz", tmp_path / "stripes.npz", export)
+    names = read(export, tmp_path, monkeypatch)
     assert names["CLASS_NAMES"] == list(ours.class_names)
     order = np.concatenate([ours.train.y, ours.test.y])
     assert sorted(names["y_train"].tolist()) == sorted(order.tolist())
     assert np.array_equal(names["x_train"][..., 0], pixels)
 
 
-def test_a_wrong_line_is_told(tmp_path, monkeypatch):
+def test_a_wrong_line_is_reported(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="no folder"):
         read(context(data_path="nowhere.npz"), tmp_path, monkeypatch)
 
@@ -235,10 +235,10 @@ def test_a_wrong_line_is_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize("key", [key for key, spec in all_datasets().items() if spec.program])
 def test_downloads_are_programs_of_keras(key):
     spec = all_datasets()[key]
-    told = context(program=spec.program, input_shape=spec.shape, class_names=spec.class_names)
-    compile(load_images(told), "data", "exec")
-    told.is_fixed_shape, told.input_shape = False, (40, 40, 3)
-    compile(load_images(told), "data", "exec")
+    export = context(program=spec.program, input_shape=spec.shape, class_names=spec.class_names)
+    compile(load_images(export), "data", "exec")
+    export.is_fixed_shape, export.input_shape = False, (40, 40, 3)
+    compile(load_images(export), "data", "exec")
     import keras
 
     if key != "kmnist":  # Keras does not have it: the program fetches its files
@@ -261,5 +261,5 @@ def test_the_rate_of_each_step_is_that_of_workbench(schedule, warmup_epochs):
     exec(recipe_values(recipe, is_logits=False)["make_optimizer"], names)  # noqa: S102
     rate = names["make_optimizer"](4)._learning_rate
     for step in range(20):
-        told = float(rate(step)) if callable(rate) else float(rate)
-        assert told == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step
+        exported = float(rate(step)) if callable(rate) else float(rate)
+        assert exported == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step

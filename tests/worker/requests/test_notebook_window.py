@@ -23,11 +23,13 @@ WAIT_MS = 60_000
 @pytest.fixture
 def shown(monkeypatch):
     """What message boxes would have said: (sentence, more)."""
-    told = []
-    monkeypatch.setattr(notebook_flow, "show_notice", lambda _w, *words: told.append(words))
-    monkeypatch.setattr(notebook_flow, "show_error", lambda _w, error: told.append((error.what,)))
-    monkeypatch.setattr(main_window, "show_error", lambda _w, error: told.append((error.what,)))
-    return told
+    messages = []
+    monkeypatch.setattr(notebook_flow, "show_notice", lambda _w, *words: messages.append(words))
+    monkeypatch.setattr(
+        notebook_flow, "show_error", lambda _w, error: messages.append((error.what,))
+    )
+    monkeypatch.setattr(main_window, "show_error", lambda _w, error: messages.append((error.what,)))
+    return messages
 
 
 def choose(monkeypatch, path, suffix=".ipynb"):
@@ -38,7 +40,7 @@ def choose(monkeypatch, path, suffix=".ipynb"):
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_words: (str(path), ""))
 
 
-def test_a_notebook_is_written_and_what_to_do_next_is_told(
+def test_a_notebook_is_written_and_what_to_do_next_is_shown(
     qtbot, window, shown, monkeypatch, tmp_path
 ):
     window.files.new(notebook_project(tmp_path / "flowers.npz"))

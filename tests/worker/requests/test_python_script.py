@@ -34,8 +34,8 @@ CALLS = (
 def text_of(recipe, *, is_logits=False):
     last = {} if is_logits else {"activation": "softmax"}
     calls = [
-        KerasCall(name, layers_by_title()[title], needed, told, inputs)
-        for name, title, needed, told, inputs in (
+        KerasCall(name, layers_by_title()[title], required, optional, inputs)
+        for name, title, required, optional, inputs in (
             *CALLS,
             ("dense", "Dense", {"units": 3}, last, ("flatten",)),
         )
@@ -68,23 +68,23 @@ def npz(tmp_path_factory):
 
 
 def trained(recipe, npz, **options):
-    """Runs the script's training; the model, and what fit has told."""
+    """Runs the script's training; the model, and what fit was called with and returned."""
     import keras
 
     names = loaded(recipe, npz.parent, **options)
     keras.utils.set_random_seed(recipe.seed)
     model = names["build_model"]()
-    told = {}
+    fitted = {}
     fit = model.fit
 
     def watched(*args, **words):
-        told.update(words)
-        told["history"] = fit(*args, **words, verbose=0)
-        return told["history"]
+        fitted.update(words)
+        fitted["history"] = fit(*args, **words, verbose=0)
+        return fitted["history"]
 
     model.fit = watched
     names["train"](model, npz, npz.with_suffix(".weights.h5"))
-    return model, told
+    return model, fitted
 
 
 EVERYTHING = {
@@ -153,8 +153,8 @@ def test_the_scripts_rates_are_those_of_workbench(npz, schedule, warmup_epochs):
     names["train"](model, npz, npz.with_suffix(".weights.h5"))
     rate = model.optimizer._learning_rate
     for step in range(20):
-        told = float(rate(step)) if callable(rate) else float(rate)
-        assert told == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step
+        exported = float(rate(step)) if callable(rate) else float(rate)
+        assert exported == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_the_scripts_rates_are_those_of_workbench(npz, schedule, warmup_epochs):
 )
 def test_the_script_trains(npz, values, is_logits):
     recipe = TrainingRecipe(**{"epochs": 4, "batch_size": 20, "learning_rate": 0.01, **values})
-    model, told = trained(recipe, npz, is_logits=is_logits)
-    losses = told["history"].history["loss"]
+    model, fitted = trained(recipe, npz, is_logits=is_logits)
+    losses = fitted["history"].history["loss"]
     assert np.isfinite(losses).all()
     assert losses[-1] < losses[0]
     with np.load(npz) as data:
@@ -186,8 +186,8 @@ def test_a_script_that_averages_ends_with_the_averages_of_the_best_epoch(npz):
     recipe = TrainingRecipe(
         epochs=4, batch_size=20, learning_rate=0.01, ema_decay=0.9, keep="best", keep_by="val_loss"
     )
-    model, told = trained(recipe, npz)
-    history = told["history"].history
-    x, y = told["validation_data"]
+    model, fitted = trained(recipe, npz)
+    history = fitted["history"].history
+    x, y = fitted["validation_data"]
     loss = model.evaluate(x, y, verbose=0)[0]
     assert loss == pytest.approx(min(history["val_loss"]), rel=1e-4)

@@ -42,7 +42,7 @@ def write_pictures(folder: Path, brightness: dict[str, list[int]]) -> Path:
 
 
 def brightness_project(data: Path) -> Project:
-    """Input, Flatten, Dense with softmax: enough to tell bright from dark."""
+    """Input, Flatten, Dense with softmax: enough to distinguish bright from dark."""
     nodes = [
         Node("n1", "input", "input", {"shape": (4, 6, 1)}),
         Node("n2", "flatten", "flatten", {}),
@@ -67,7 +67,7 @@ def write_weights(path: Path) -> Path:
 
 
 class Brightness:
-    """A worker, pictures, and a run that knows bright from dark."""
+    """A worker, pictures, and a run that distinguishes bright from dark."""
 
     def __init__(self, call: ServiceCall, folder: Path) -> None:
         self._call = call
@@ -84,14 +84,14 @@ class Brightness:
         assert isinstance(answer, m.Done), answer
         return answer.path
 
-    def ask(self, kind, **fields) -> list[m.AnyAnswer]:
+    def answers(self, kind, **fields) -> list[m.AnyAnswer]:
         self._id += 1
-        answers = list(self._call.ask(kind(id=self._id, **fields)))
+        answers = list(self._call.answers(kind(id=self._id, **fields)))
         assert {answer.id for answer in answers} == {self._id}
         return answers
 
     def last(self, kind, **fields) -> m.AnyAnswer:
-        return self.ask(kind, **fields)[-1]
+        return self.answers(kind, **fields)[-1]
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_pictures_are_named_in_order_and_a_bad_one_stops_no_other(brightness):
         str(brightness.data / "bright/00.png"),
         str(brightness.folder / "missing.png"),
     ]
-    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
     assert [one.file for one in found] == files
     assert [one.label for one in found] == ["dark", "", "bright", ""]
     assert [one.error is None for one in found] == [True, False, True, False]
@@ -137,7 +137,9 @@ def test_previews_are_the_picture_and_what_the_network_sees(brightness):
     wide = brightness.folder / "wide.png"
     Image.new("RGB", (60, 20), (250, 250, 250)).save(wide)
     (one,) = classified(
-        brightness.ask(m.Classify, model=brightness.run, pictures=[str(wide)], top=1, previews=True)
+        brightness.answers(
+            m.Classify, model=brightness.run, pictures=[str(wide)], top=1, previews=True
+        )
     )
     assert (one.width, one.height, one.input_shape) == (60, 20, [4, 6, 1])
     assert len(one.scores) == 1
@@ -150,7 +152,7 @@ def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):
     values = [(7 * number) % 256 for number in range(75)]
     folder = write_pictures(brightness.folder / "many", {"all": values})
     files = [str(folder / "all" / f"{number:02d}.png") for number in range(75)]
-    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
     assert [one.label for one in found] == [
         "bright" if value > GREY_LIMIT else "dark" for value in values
     ]
@@ -159,15 +161,15 @@ def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):
 def test_a_model_whose_files_have_changed_is_loaded_anew(brightness):
     run = brightness.load(write_weights(brightness.folder / "second.weights.h5"))
     file = str(brightness.data / "dark/00.png")
-    before = classified(brightness.ask(m.Classify, model=run, pictures=[file]))
+    before = classified(brightness.answers(m.Classify, model=run, pictures=[file]))
     card = Path(run) / "model.json"
     text = card.read_text().replace('"bright"', '"light"').replace('"dark"', '"gloomy"')
     card.write_text(text)
-    after = classified(brightness.ask(m.Classify, model=run, pictures=[file]))
+    after = classified(brightness.answers(m.Classify, model=run, pictures=[file]))
     assert [before[0].label, after[0].label] == ["dark", "gloomy"]
 
 
-def test_weights_that_are_not_finite_are_told(brightness):
+def test_weights_that_are_not_finite_are_reported(brightness):
     run = brightness.load(write_weights(brightness.folder / "third.weights.h5"))
     arrays = read_arrays(Path(run) / "weights.npz")
     arrays["dense/bias"][0] = np.nan
@@ -181,7 +183,7 @@ def test_weights_that_are_not_finite_are_told(brightness):
 
 
 @pytest.mark.parametrize("request_kind", [m.Classify, m.WarmUp, m.Evaluate, m.PickTestPictures])
-def test_a_run_without_weights_is_told_in_words(brightness, tmp_path, request_kind):
+def test_a_run_without_weights_is_reported(brightness, tmp_path, request_kind):
     fields = {"pictures": ["a.png"]} if request_kind is m.Classify else {}
     answer = brightness.last(request_kind, model=str(tmp_path), **fields)
     assert isinstance(answer, m.Failed)
@@ -220,7 +222,7 @@ def test_another_source_is_matched_by_class_names(brightness, tmp_path):
     assert dark.recall == pytest.approx(1 / 3)
 
 
-def test_classes_that_the_model_does_not_know_are_refused(brightness, tmp_path):
+def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):
     data = write_pictures(tmp_path / "x", {"dark": [5], "purple": [255]})
     answer = brightness.last(
         m.Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
@@ -230,7 +232,7 @@ def test_classes_that_the_model_does_not_know_are_refused(brightness, tmp_path):
     assert '"bright", "dark"' in answer.error.expected
 
 
-def test_a_data_set_that_has_gone_is_told(brightness):
+def test_a_data_set_that_has_gone_is_reported(brightness):
     moved = brightness.data.rename(brightness.folder / "moved")
     try:
         answer = brightness.last(m.Evaluate, model=brightness.run)
@@ -270,7 +272,7 @@ def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_
             assert thumbnail.size == (6, 4)
 
 
-def test_an_unknown_source_and_a_wrong_value_are_told(brightness):
+def test_an_unknown_source_and_a_wrong_value_are_reported(brightness):
     answer = brightness.last(m.DescribeData, source="imagenet", params={})
     assert "fashion_mnist" in answer.error.expected
     answer = brightness.last(
@@ -284,7 +286,7 @@ def test_test_pictures_come_with_their_true_class(brightness):
     assert isinstance(answer, m.TestPictures), answer
     assert len(answer.pictures) == 3
     files = [one.path for one in answer.pictures]
-    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
     assert [one.label for one in found] == [one.label for one in answer.pictures]
     index = answer.pictures[-1].index
     again = brightness.last(m.PickTestPictures, model=brightness.run, indices=[index, 9_999])
@@ -297,7 +299,7 @@ def test_test_pictures_come_with_their_true_class(brightness):
 
 
 class RawWorker:
-    """A worker spoken to line by line, without the client in between."""
+    """A worker driven line by line, without the client in between."""
 
     def __init__(self, temporary: Path) -> None:
         self.process = subprocess.Popen(
@@ -418,31 +420,31 @@ def test_a_terminated_worker_removes_its_folder(raw, tmp_path):
 
 def test_a_blocking_call_to_a_killed_worker_ends_in_words():
     with ServiceCall() as call:
-        (first, *_) = call.ask(m.WarmUp(id=1, model="/no/such/run"))
+        (first, *_) = call.answers(m.WarmUp(id=1, model="/no/such/run"))
         assert isinstance(first, m.Failed | m.Progress)
         os.kill(call.hello.pid, signal.SIGKILL)
-        answers = list(call.ask(m.WarmUp(id=2, model="/no/such/run")))
+        answers = list(call.answers(m.WarmUp(id=2, model="/no/such/run")))
     assert len(answers) == 1
     assert answers[0].id == 2
     assert "killed (signal 9)" in answers[0].error.what
 
 
-def test_folders_of_dead_workers_are_swept_and_those_of_living_ones_kept(tmp_path, monkeypatch):
+def test_folders_of_ended_workers_are_swept_and_those_of_running_ones_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    dead = tmp_path / "workbench-service-dead"
-    dead.mkdir()
-    (dead / "lock").touch()
-    (dead / "1-input.png").touch()
+    ended = tmp_path / "workbench-service-ended"
+    ended.mkdir()
+    (ended / "lock").touch()
+    (ended / "1-input.png").touch()
     stranger = tmp_path / "workbench-service-stranger"
     stranger.mkdir()  # no lock inside: just being made, or not ours
     (tmp_path / "workbench-service-link").symlink_to(stranger)
-    with SessionFolder() as living:
-        assert not dead.exists()
+    with SessionFolder() as running:
+        assert not ended.exists()
         sweep_session_folders()
-        assert living.path.is_dir()
-        lock = os.open(living.path / "lock", os.O_RDWR)
+        assert running.path.is_dir()
+        lock = os.open(running.path / "lock", os.O_RDWR)
         with pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.close(lock)
-    assert not living.path.exists()
+    assert not running.path.exists()
     assert stranger.is_dir()

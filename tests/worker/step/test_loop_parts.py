@@ -84,9 +84,9 @@ def results(steps, step_s):
     return StepResults(np.zeros(steps, np.float32), np.zeros(steps, np.float32), steps * step_s)
 
 
-def test_failures_are_told_in_words():
-    told = error_parts(DatasetError("No pictures.", fix="Add some."))
-    assert (told.what, told.fix) == ("No pictures.", "Add some.")
+def test_failures_are_explained():
+    parts = error_parts(DatasetError("No pictures.", fix="Add some."))
+    assert (parts.what, parts.fix) == ("No pictures.", "Add some.")
     memory = error_parts(MemoryError("Unable to allocate 9 GiB"), batch_size=1024)
     assert "memory" in memory.what
     assert "512" in memory.fix
@@ -97,7 +97,7 @@ def test_failures_are_told_in_words():
     assert unknown.received == "division by zero"
 
 
-def test_progress_is_throttled_but_first_and_last_are_told(tmp_path):
+def test_progress_is_throttled_but_first_and_last_are_logged(tmp_path):
     with EventWriter(tmp_path / "events.jsonl") as writer:
         events = EventLogger(writer)
         for number in range(10_001):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.worker
 
 
 class Clock:
-    """Seconds that pass when told."""
+    """Seconds that pass only in `wait`."""
 
     def __init__(self):
         self.now = 100.0
@@ -42,8 +42,8 @@ def test_every_second_is_booked_once():
         clock.wait(1.0)
         with ledger.spending("saving"):
             clock.wait(0.5)
-    told = ledger.told()
-    seconds = [getattr(told, f"{name}_s") for name in ACTIVITIES]
+    spent = ledger.snapshot()
+    seconds = [getattr(spent, f"{name}_s") for name in ACTIVITIES]
     assert dict(zip(ACTIVITIES, seconds, strict=True)) == {
         "input": 1.5,
         "compute": 3.0,
@@ -55,7 +55,7 @@ def test_every_second_is_booked_once():
     assert sum(seconds) == clock.now - 100.0
 
 
-def test_it_is_told_at_most_once_a_second():
+def test_it_is_reported_at_most_once_a_second():
     clock = Clock()
     ledger = TimeLedger(clock=clock)
     assert ledger.due() is None

@@ -11,7 +11,7 @@ import pytest
 
 from tests.worker.conftest import ENDLESS
 from workbench.protocol.events import Batch, CheckpointKept, EpochFinished, RunFinished, RunStarted
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import request_pause
 from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
@@ -40,7 +40,7 @@ def history_of(run):
 
 
 def curves_of(run):
-    """All that a run told of its steps and epochs, without what depends on the clock."""
+    """All that a run logged of its steps and epochs, without what depends on the clock."""
     history = history_of(run)
     epochs = [
         (e.epoch, e.step, e.loss, e.accuracy, e.val_loss, e.val_accuracy) for e in history.epochs
@@ -90,7 +90,7 @@ def test_a_pause_in_the_middle_of_an_epoch(trainer, train_here, small_project):
     recipe = {**LONG, "keep": "best", "steps_per_epoch": 150, "epochs": 4, "optimizer": "adamw"}
     paused = trainer(small_project(*AUGMENTED, **recipe))
     paused.wait_for(EpochFinished)
-    ask_to_pause(paused.run)
+    request_pause(paused.run)
     finished = paused.wait_for(RunFinished)[0]
     paused.wait_for_end()
     assert (finished.outcome, finished.is_paused, finished.can_resume) == ("stopped", True, True)
@@ -141,7 +141,7 @@ def boards(folder):
     return found
 
 
-def test_a_disk_that_takes_no_checkpoint_is_told_and_forgiven(trainer, small_project):
+def test_a_checkpoint_that_cannot_be_written_is_logged_and_training_goes_on(trainer, small_project):
     """Files limited in size: the event log fits, the checkpoint does not."""
     wide = [("flatten", {}), ("dense", {"units": 2_000})]
     training = trainer(small_project(*wide, **ENDLESS))
@@ -156,15 +156,15 @@ def test_a_disk_that_takes_no_checkpoint_is_told_and_forgiven(trainer, small_pro
 
     while not any(map(is_problem, training.events)):
         training.wait_for(CheckpointKept, count=len(training.all(CheckpointKept)) + 1)
-    told = next(filter(is_problem, training.events))
-    assert "larger than allowed" in told.problem.what
+    logged = next(filter(is_problem, training.events))
+    assert "larger than allowed" in logged.problem.what
     assert read_checkpoint(training.run).state.number >= old
     training.wait_for(EpochFinished, count=len(training.all(EpochFinished)) + 3)
 
     resource.prlimit(training.pid, resource.RLIMIT_FSIZE, (soft, hard))
     while is_problem(training.all(CheckpointKept)[-1]):
         training.wait_for(CheckpointKept, count=len(training.all(CheckpointKept)) + 1)
-    ask_to_pause(training.run)
+    request_pause(training.run)
     finished = training.finish()
     assert finished.can_resume
     assert read_checkpoint(training.run).state.step == history_of(training.run).steps[-1]

@@ -29,7 +29,9 @@ def run():
 def events(run):
     with EventWriter(run.events_path) as writer:
         events = EventLogger(writer)
-        events.listen(tensorboard_listener(run, lambda text: events.log(text, level="warning")))
+        events.listen(
+            tensorboard_listener(run, lambda text: events.log_line(text, level="warning"))
+        )
         yield events
 
 
@@ -69,9 +71,9 @@ def batch(step, time, loss=1.0, learning_rate=0.1):
 
 
 def epoch(number, step, **values):
-    told = {"loss": 0.5, "accuracy": 0.5, "val_loss": 0.75, "val_accuracy": 0.25} | values
+    logged = {"loss": 0.5, "accuracy": 0.5, "val_loss": 0.75, "val_accuracy": 0.25} | values
     return EpochFinished(
-        epoch=number, step=step, seconds=1.0, images_per_second=64.0, time=1e9 + step, **told
+        epoch=number, step=step, seconds=1.0, images_per_second=64.0, time=1e9 + step, **logged
     )
 
 
@@ -139,9 +141,9 @@ def test_a_run_folder_that_was_removed_does_not_come_back(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_trainer_writes_as_it_tells(run, events):
+def test_a_trainer_writes_as_it_logs(run, events):
     for event in (started(), batch(3, 0.0, loss=2.5), epoch(1, 10)):
-        events.tell(event)
+        events.log(event)
     train = read(run.path / "tensorboard" / "train")
     assert train[:2] == [("START", 1, None), ("batch_loss", 3, 2.5)]
     assert train[-1] == ("images_per_second", 10, 64.0)
@@ -152,44 +154,44 @@ def test_a_trainer_writes_as_it_tells(run, events):
 
 
 def test_a_resumed_trainer_says_where(run, events):
-    events.tell(started())
-    events.tell(batch(15, 0.0))
+    events.log(started())
+    events.log(batch(15, 0.0))
     with EventWriter(run.events_path) as writer:
         again = EventLogger(writer)
         again.listen(tensorboard_listener(run, pytest.fail))
-        again.tell(started(resumed_at_step=12))
+        again.log(started(resumed_at_step=12))
     points = read(run.path / "tensorboard" / "train")
     assert [step for tag, step, _ in points if tag == "START"] == [1, 13]
 
 
 def warnings(run):
-    told = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
-    assert {event.level for event in told} == {"warning"}
-    return [event.text for event in told]
+    logged = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
+    assert {event.level for event in logged} == {"warning"}
+    return [event.text for event in logged]
 
 
 @pytest.mark.parametrize("part", ["", "train"])
-def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, events, part):
+def test_a_folder_that_cannot_be_written_is_logged_once_and_training_goes_on(run, events, part):
     path = run.path / "tensorboard" / part
     path.parent.mkdir(exist_ok=True)
     path.write_text("in the way")
     for number in range(1, 4):
-        events.tell(batch(number, 0.0))
-        events.tell(epoch(number, number))
+        events.log(batch(number, 0.0))
+        events.log(epoch(number, number))
     (text,) = warnings(run)
     assert text == "TensorBoard logging stopped: File exists."
     assert len(read_all(run.events_path)) == 7
 
 
-def test_a_full_disk_in_the_middle_is_told_once(run, events):
-    events.tell(batch(1, 0.0))
+def test_a_full_disk_in_the_middle_is_logged_once(run, events):
+    events.log(batch(1, 0.0))
     (path,) = (run.path / "tensorboard" / "train").iterdir()
     opened = {link.resolve(): int(link.name) for link in Path("/proc/self/fd").iterdir()}
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, opened[path])  # from here on the kernel has no space left for this file
     os.close(full)
-    events.tell(epoch(1, 10))
-    events.tell(epoch(2, 20))
+    events.log(epoch(1, 10))
+    events.log(epoch(2, 20))
     assert warnings(run) == ["TensorBoard logging stopped: No space left on device."]
     assert len(read_all(run.events_path)) == 4
 

@@ -21,7 +21,7 @@ from workbench.protocol.events import (
 )
 from workbench.protocol.messages import Evaluate
 from workbench.protocol.service_call import ServiceCall
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
@@ -35,7 +35,7 @@ from workbench.worker.process.failure import DivergedError
 pytestmark = pytest.mark.worker
 
 
-def test_a_training_is_completed_told_and_kept(trainer, small_project):
+def test_a_training_is_completed_logged_and_kept(trainer, small_project):
     training = trainer(small_project(schedule="cosine"))
     finished = training.finish()
     run = training.run
@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_curve(trainer, train_here, small_project):
 def test_stop_keeps_the_weights(trainer, small_project):
     training = trainer(small_project(**{**ENDLESS, "precision": "auto"}))
     training.wait_for(EpochFinished, count=2)
-    ask_to_stop(training.run)
+    request_stop(training.run)
     finished = training.finish()
     assert finished.outcome == "stopped"
     was_measured = any(event.phase == "measuring" for event in training.all(PhaseChanged))
@@ -140,13 +140,13 @@ def test_sigterm_is_a_stop(trainer, small_project):
 
 def test_a_stop_before_the_first_step_has_nothing_to_keep(trainer, small_project):
     training = trainer(small_project())
-    ask_to_stop(training.run)
+    request_stop(training.run)
     finished = training.finish()
     assert (finished.outcome, finished.epochs_done) == ("stopped", 0)
     assert not training.run.has_model()
 
 
-def test_a_killed_trainer_is_told_in_words_and_nothing_said_is_lost(trainer, small_project):
+def test_a_killed_trainer_is_reported_and_nothing_logged_is_lost(trainer, small_project):
     training = trainer(small_project(**ENDLESS))
     training.wait_for(CheckpointKept)
     training.kill()
@@ -170,7 +170,7 @@ def test_one_run_has_one_trainer(trainer, small_project):
         start_trainer(training.run)
 
 
-def test_a_training_that_diverges_is_told_and_keeps_the_last_finite_epoch(
+def test_a_training_that_diverges_is_reported_and_keeps_the_last_finite_epoch(
     train_here, small_project
 ):
     # Raw pixels, no activation, and steps that grow: finite at first, then not.
@@ -192,7 +192,7 @@ def test_the_best_epoch_is_kept_where_the_recipe_says_so(train_here, small_proje
     trained = train_here(small_project(epochs=6, **recipe))
     card = trained.run.model_card()
     best = min(trained.all(EpochFinished), key=lambda event: event.val_loss)
-    # A window that looks on ranks the epochs by what it is told.
+    # A window that looks on ranks the epochs by what is logged.
     assert [event.keep_by for event in trained.all(RunStarted)] == ["val_loss"]
     assert card.kept_epoch == trained.training.counters.best_epoch.epoch == best.epoch
     assert trained.training.test.accuracy == best.val_accuracy
@@ -202,11 +202,11 @@ def test_what_is_tested_are_the_averages_that_are_kept(train_here, small_project
     # Nothing is validated: the test is the only look at the weights.
     recipe = {"ema_decay": 0.999, "keep": "last", "validation": "none", "precision": "float32"}
     trained = train_here(small_project(**recipe))
-    told = trained.training.test
+    test = trained.training.test
     with ServiceCall() as service:
-        *_, answer = service.ask(Evaluate(id=1, model=str(trained.run.path)))
-    assert told.loss == pytest.approx(answer.loss, rel=1e-4)
-    assert told.accuracy == pytest.approx(answer.accuracy)
+        *_, answer = service.answers(Evaluate(id=1, model=str(trained.run.path)))
+    assert test.loss == pytest.approx(answer.loss, rel=1e-4)
+    assert test.accuracy == pytest.approx(answer.accuracy)
 
 
 def test_epochs_of_a_chosen_number_of_steps(train_here, small_project):
@@ -216,7 +216,7 @@ def test_epochs_of_a_chosen_number_of_steps(train_here, small_project):
     assert all(event.val_loss is None for event in trained.all(EpochFinished))
 
 
-def test_a_batch_larger_than_the_data_is_made_smaller_and_told(train_here, small_project):
+def test_a_batch_larger_than_the_data_is_made_smaller_and_logged(train_here, small_project):
     trained = train_here(small_project(batch_size=5_000, epochs=1))
     assert trained.training.is_completed
     assert trained.all(DataReady)[0].steps_per_epoch == 1

@@ -52,7 +52,7 @@ def is_killed(run):
     return not run.is_alive()
 
 
-def told(run, kind):
+def logged(run, kind):
     return [event for event in read_all(run.events_path) if isinstance(event, kind)]
 
 
@@ -84,20 +84,20 @@ def test_runs_one_after_another_a_killed_one_and_a_failing_one_among_them(small_
     for run in runs:
         queue.enqueue(run)
     assert queue.start_next() == killed
-    until(lambda: told(killed, RunEvent))
+    until(lambda: logged(killed, RunEvent))
     until(lambda: is_killed(killed))
     assert [queue.is_waiting(run) for run in runs] == [False, True, True, True], (
-        "a killed trainer sees to nothing"
+        "a killed trainer starts no other"
     )
     assert queue.start_next() == first
     assert [queue.is_waiting(run) for run in runs] == [False, False, True, True]
     until(last.is_alive)
     environment = environment_of(until(lambda: trainer_of(last)))
-    assert "TF_NUM_INTRAOP_THREADS" not in environment, "that was the first run's own wish"
-    assert told(first, RunFinished)[0].outcome == "completed"
-    assert told(bad, RunFinished)[0].outcome == "failed"
-    until(lambda: told(last, RunFinished))
-    finish = [told(run, RunFinished)[0].time for run in (first, bad)]
+    assert "TF_NUM_INTRAOP_THREADS" not in environment, "that was a setting of the first run alone"
+    assert logged(first, RunFinished)[0].outcome == "completed"
+    assert logged(bad, RunFinished)[0].outcome == "failed"
+    until(lambda: logged(last, RunFinished))
+    finish = [logged(run, RunFinished)[0].time for run in (first, bad)]
     begin = [read_all(run.events_path)[0].time for run in (bad, last)]
     assert finish[0] <= begin[0]
     assert finish[1] <= begin[1], "never two at once"

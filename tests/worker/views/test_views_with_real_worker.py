@@ -69,7 +69,7 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     classify.close_background()
 
 
-def test_a_killed_trainer_is_told_and_a_stopped_one_keeps_its_weights(
+def test_a_killed_trainer_is_shown_and_a_stopped_one_keeps_its_weights(
     qtbot, context, small_project
 ):
     view = TrainView(context, panels_of("train"))

@@ -1,7 +1,7 @@
 """The other computers of a training on several: made ready, and started when the first one is.
 
 The first one's trainer leads, and its log alone is brought here. The others are started each
-over a line of its own; from the moment they have joined they need nobody here, as the first.
+over a line of its own; once joined they need no connection to here, as the first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from workbench.core.params import Params
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.hardware.cluster import Cluster, read_addresses, with_ports
 from workbench.protocol.wire import error_parts
-from workbench.remote.setup.setup import Tell, prepare
+from workbench.remote.setup.setup import OnProgress, prepare
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
@@ -55,35 +55,35 @@ class Members:
         self._connect = connect
 
     def cluster(self) -> bytes:
-        """What the leading trainer is told of all, with a new key; b"" where it is alone."""
+        """The cluster as it is sent to the chief, with a new key; b"" where it is alone."""
         if not self._places:
             return b""
         return Cluster(self._machines, key=secrets.token_hex(16)).text().encode()
 
-    def prepare(self, run: RunFolder, name: str, tell: Tell) -> None:
-        """Makes ready on each of them what the run needs, which is `name` on the leading computer.
+    def prepare(self, run: RunFolder, name: str, on_progress: OnProgress) -> None:
+        """Makes ready on each of them what the run needs, which is `name` on the chief's computer.
         Raises RemoteError: one cannot do it, or its line was cut; it says which.
         """
         for number, place in self._places.items():
-            tell_of = partial(_tell_of, tell, number)
+            report = partial(_report, on_progress, number)
             try:
                 with self._connect(place) as line:
-                    prepare(run, line, tell_of, python=place.python, name=member_name(name, number))
+                    prepare(run, line, report, python=place.python, name=member_name(name, number))
             except RemoteError as error:
                 raise _named(number, place, error) from error
 
     @contextlib.contextmanager
     def coming(self, leader: Connection, remote: Remote, cluster: bytes) -> Iterator[None]:
         """Starts them while it is entered; left without an error, the run is over, and who has not
-        joined by then is ended. Raises RemoteError where `cluster`, what the trainer of the run
-        `remote` was told, is not what was sent over the line to the leader.
+        joined by then is ended. Raises RemoteError where `cluster`, which the trainer of the run
+        `remote` has received, is not what was sent to the chief.
         """
         if not self._places:
             yield
             return
-        told = self._checked(cluster, remote)
+        checked = self._checked(cluster, remote)
         comings = [
-            _Coming(number, partial(self._connect, place), leader, remote, told)
+            _Coming(number, partial(self._connect, place), leader, remote, checked)
             for number, place in self._places.items()
         ]
         is_over = False
@@ -97,7 +97,7 @@ class Members:
                 one.join()
 
     def _checked(self, text: bytes, remote: Remote) -> Cluster:
-        """What comes from one computer is not handed to others unseen."""
+        """What one computer sends is checked before it is forwarded to others."""
         try:
             cluster = Cluster.from_text(text.decode("utf-8", "replace"))
         except RunError:
@@ -116,7 +116,7 @@ class Members:
 
 @dataclass
 class _Coming:
-    """A thread that starts one of them, and sees to it that it joins or that it is told why not.
+    """A thread that starts one of them, and waits until it joins or reports to the chief why not.
 
     Attributes:
         number: Number of the machine, from 2.
@@ -176,7 +176,7 @@ class _Coming:
             facts = _facts(line, name)
             size = facts.get("log_bytes")
             if isinstance(size, int) and size > began:
-                return  # it tells its own log: the leading one has told it what to train
+                return  # it has begun its own log: the chief has sent it what to train
             if facts.get("is_alive") is not True:
                 raise RemoteError(
                     "Its process ended before it joined.",
@@ -190,11 +190,11 @@ class _Coming:
                 return
 
     def _refuse(self, error: WorkbenchError) -> None:
-        """Tells the leading trainer, which tells it in its log as the reason of its end."""
+        """Sends the error to the chief, which logs it as the reason of its end."""
         what = f"Machine {self.number} could not join: {error.what}"
-        told = msgspec.structs.replace(error_parts(error), what=what)
+        parts = msgspec.structs.replace(error_parts(error), what=what)
         with contextlib.suppress(WorkbenchError):  # it will miss it after a while, by itself
-            self.leader.call("refuse", msgspec.json.encode(told), run=self.remote.run)
+            self.leader.call("refuse", msgspec.json.encode(parts), run=self.remote.run)
 
 
 def member_name(name: str, number: int) -> str:
@@ -213,7 +213,7 @@ def members_of(params: Params) -> Members:
 
 
 def _facts(line: Connection, name: str) -> dict[str, Any]:
-    """How a run stands at the other end."""
+    """The state of a run at the other end."""
     try:
         found = msgspec.json.decode(line.call("list", run=name).data, type=list[dict[str, Any]])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -230,8 +230,8 @@ def _last_lines(line: Connection, name: str) -> list[str]:
     return [plain(one) for one in lines if one.strip()][-_LINES:]
 
 
-def _tell_of(tell: Tell, number: int, words: str, fraction: float) -> None:
-    tell(f"{words} (machine {number})", fraction)
+def _report(on_progress: OnProgress, number: int, words: str, fraction: float) -> None:
+    on_progress(f"{words} (machine {number})", fraction)
 
 
 def _named(number: int, place: RemoteHost, error: RemoteError) -> RemoteError:

@@ -1,7 +1,7 @@
-"""Brings a run's files from where it is trained: checkpoints, weights and what stands beside.
+"""Brings a run's files from where it is trained: checkpoints, weights and the files beside them.
 
-Each file comes into a folder of its own, goes on where a cut line has left it, is held against
-its checksums, and only then takes the name that others read. Nothing is unpacked or run.
+Each file comes into a folder of its own, goes on where a cut line has left it, is checked against
+its checksums, and only then gets the name that others read. Nothing is unpacked or run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Line(Protocol):
     """What is needed of a connection."""
 
     def call(self, verb: str, data: bytes = b"", **fields: Any) -> Answer:
-        """Asks for something and waits for the answer; raises RemoteError."""
+        """Sends a request and waits for the answer; raises RemoteError."""
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Fetching:
         for generation in _GENERATIONS:
             path = checkpoint_path(self.run, generation)
             self._bring(f"checkpoints/{path.name}", path, self._check_generation)
-        with contextlib.suppress(SaveError):  # it only takes room
+        with contextlib.suppress(SaveError):  # it only uses disk space
             remove_old_best(self.run)
 
     def model(self) -> None:

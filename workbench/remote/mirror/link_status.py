@@ -1,4 +1,4 @@
-"""Tells in a run's folder how the line stands, at most twice a second."""
+"""Writes the state of the connection into a run's folder, at most twice a second."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from workbench.runs.link import Link, LinkState, write_link
 
 _INTERVAL_S = 0.5
 GONE_AFTER_S = 300.0
-"""A line that is lost for so long is told as gone; it is still tried again."""
+"""A line that is lost for so long is reported as gone; it is still tried again."""
 
 
 class LinkReporter:
-    """The courier's words about its line, to `host` as people call it; `device` is what trains
-    there, as the subject of a sentence.
+    """Writes the state of the courier's line to `host`, the address as shown; `device` is what
+    trains there, as the subject of a sentence.
     """
 
     def __init__(self, run: RunFolder, *, host: str, device: str) -> None:
         self._run = run
-        self._told_s = -_INTERVAL_S
+        self._reported_s = -_INTERVAL_S
         self._lost_since = 0.0
         self._lost_s = 0.0
         self.link = Link(
@@ -34,7 +34,7 @@ class LinkReporter:
         )
 
     def connecting(self) -> None:
-        """A line is being made; one that was lost stays told as lost until it is there."""
+        """A line is being made; one that was lost is shown as lost until it is there."""
         if self.link.state not in ("lost", "gone"):
             self._state("connecting")
 
@@ -52,9 +52,9 @@ class LinkReporter:
         now = time.time()
         if not self._lost_since:
             self._lost_since, self._lost_s = now, time.monotonic()
-        # By the clock that stands still while this computer sleeps.
+        # By the clock that is paused while this computer sleeps.
         is_gone = time.monotonic() - self._lost_s > GONE_AFTER_S
-        self._tell(
+        self._report(
             msgspec.structs.replace(
                 self.link,
                 state="gone" if is_gone else "lost",
@@ -78,7 +78,7 @@ class LinkReporter:
     def _state(self, state: LinkState, **values: Any) -> None:
         self._lost_since = 0.0
         is_same = state == self.link.state
-        if is_same and time.monotonic() - self._told_s < _INTERVAL_S:
+        if is_same and time.monotonic() - self._reported_s < _INTERVAL_S:
             return
         values = {"words": "", "fraction": None, "error": None, **values}
         link = msgspec.structs.replace(
@@ -89,11 +89,11 @@ class LinkReporter:
             next_try=0.0,
             **values,
         )
-        if link != self.link or self._told_s < 0:
-            self._tell(link)
+        if link != self.link or self._reported_s < 0:
+            self._report(link)
 
-    def _tell(self, link: Link) -> None:
-        self.link, self._told_s = link, time.monotonic()
+    def _report(self, link: Link) -> None:
+        self.link, self._reported_s = link, time.monotonic()
         try:
             write_link(self._run, link)
         except SaveError as error:  # a full disk: the log says so too

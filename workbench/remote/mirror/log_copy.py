@@ -17,7 +17,7 @@ from workbench.runs.log.append_file import writing
 DIGEST_BYTES = 64 * 1024
 """How much before the end of the copy is held against the log there at each connection."""
 
-_ANEW_SUFFIX = ".anew"
+_RESTART_SUFFIX = ".anew"
 
 
 class LogMirror:
@@ -31,7 +31,7 @@ class LogMirror:
         self.offset = os.fstat(self._file).st_size
 
     @property
-    def is_anew(self) -> bool:
+    def is_restarted(self) -> bool:
         """Whether a whole new copy is being made beside the old one."""
         return self._written != self._path
 
@@ -41,11 +41,11 @@ class LogMirror:
         return hashlib.sha256(os.pread(self._file, self.offset - start, start)).hexdigest()
 
     def append(self, offset: int, data: bytes) -> None:
-        """Takes `data`, which stands in the log there from `offset` on.
+        """Appends `data`, which begins at `offset` in the log there.
 
         Raises:
-            RemoteError: it does not continue the copy; nothing is taken.
-            SaveError: the disk did not take all of it; what it took is counted in `offset`.
+            RemoteError: it does not continue the copy; nothing is written.
+            SaveError: not all of it could be written; `offset` counts what was.
         """
         if offset != self.offset:
             raise RemoteError(
@@ -64,7 +64,7 @@ class LogMirror:
                 rest = rest[count:]
 
     def line_under_way(self) -> bytes:
-        """What stands behind the last line end: the start of a line still to come."""
+        """The bytes behind the last line end: the start of a line still to come."""
         end, found = self.offset, b""
         while end:
             start = max(0, end - DIGEST_BYTES)
@@ -76,20 +76,20 @@ class LogMirror:
             end = start
         return found
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """The log there is not the one that was copied: copies it from its start into a file
         beside, while the old copy stays readable. Raises SaveError.
         """
-        written = self._path.with_name(self._path.name + _ANEW_SUFFIX)
+        written = self._path.with_name(self._path.name + _RESTART_SUFFIX)
         with writing(written):
             flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
             file = os.open(written, flags, 0o644)
         os.close(self._file)
         self._file, self._written, self.offset = file, written, 0
 
-    def finish_anew(self) -> None:
-        """The new copy takes the old one's place; raises SaveError."""
-        if not self.is_anew:
+    def finish_restart(self) -> None:
+        """Replaces the old copy by the new one; raises SaveError."""
+        if not self.is_restarted:
             return
         with writing(self._path):
             os.fsync(self._file)
@@ -105,6 +105,6 @@ class LogMirror:
     def close(self) -> None:
         """Closes the file; a new copy that was not finished is removed."""
         os.close(self._file)
-        if self.is_anew:
+        if self.is_restarted:
             with contextlib.suppress(OSError):
                 self._written.unlink()

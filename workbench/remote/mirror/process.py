@@ -14,7 +14,7 @@ from workbench.errors import RemoteError, RunFolderError, WorkbenchError
 from workbench.remote.mirror.cluster_hosts import members_of
 from workbench.remote.mirror.file_fetcher import Fetching
 from workbench.remote.mirror.link_status import LinkReporter
-from workbench.remote.mirror.run_mirror import RunMirror, Tell, note_attempt
+from workbench.remote.mirror.run_mirror import OnProgress, RunMirror, note_attempt
 from workbench.remote.setup.setup import prepare
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.connection import Connection
@@ -28,8 +28,8 @@ from workbench.targets.ssh import SPEC as SSH
 
 def carry(folder: str | Path, *, resume: bool = False) -> int:
     """Brings a run from where it is trained (with `resume` it goes on there from its checkpoint);
-    how the line stands is told in its folder. Returns 0 when it is over and all of it is here, or
-    it was left to itself; else the exit code of the error.
+    the state of the connection is written into its folder. Returns 0 when it is over and all of
+    it is here, or it was left to itself; else the exit code of the error.
     """
     run = RunFolder(Path(folder).absolute())
     lock = None
@@ -65,8 +65,8 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
         reporter.refused(error)
         raise
 
-    def ready(line: Connection, tell: Tell) -> Remote:
-        made = prepare(run, line, tell, python=place.python)
+    def ready(line: Connection, on_progress: OnProgress) -> Remote:
+        made = prepare(run, line, on_progress, python=place.python)
         return Remote(
             target=plain_target(target),
             host=place.text(),

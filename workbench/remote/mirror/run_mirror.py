@@ -1,7 +1,7 @@
 """Mirrors a run on another computer: holds the run's lock here and copies its log.
 
-The trainer there needs nobody here. A courier that is killed, a line that is cut and a computer
-that sleeps are the same case: the next courier goes on from the bytes that are here.
+The trainer there needs no connection to here. A courier that is killed, a line that is cut and
+a computer that sleeps are the same case: the next courier goes on from the bytes that are here.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from workbench.remote.mirror.link_status import LinkReporter
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.mirror.session import LeftError, MirrorSession
 from workbench.remote.ssh.connection import Connection
-from workbench.runs.control import courier_wish_of, forget_wish
+from workbench.runs.control import clear_command, courier_command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, read_remote, write_remote
-from workbench.runs.state.queue import tell_never_begun
+from workbench.runs.state.queue import log_never_begun
 
 _LONGEST_WAIT_S = 60.0
-_STOOD_TRIES = 2
-"""A line that stood and was cut is tried again sooner than one that cannot be made."""
+_CUT_TRIES = 2
+"""A line that was made and cut is tried again sooner than one that cannot be made."""
 
 _LOOK_S = 0.2
 _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
 
 Connect = Callable[[], Connection]
-Tell = Callable[[str, float], None]
-Prepare = Callable[[Connection, Tell], Remote]
+OnProgress = Callable[[str, float], None]
+Prepare = Callable[[Connection, OnProgress], Remote]
 
 
 class StoppedError(RemoteError):
-    """The run was asked to stop before it was made there."""
+    """The run was stopped before it was created there."""
 
 
 class RunMirror:
@@ -48,7 +48,7 @@ class RunMirror:
         connect: Makes a line; raises RemoteError.
         prepare: Makes ready there what the run needs, and the run itself; says where it is.
             Raises RemoteError; may be called again at any time.
-        reporter: Told how the line stands.
+        reporter: Gets the state of the connection.
         resume: The run is over there, and goes on from its checkpoint.
         members: The other computers that train with that one.
     """
@@ -67,7 +67,7 @@ class RunMirror:
         self._members = members or Members()
         self._connect = connect
         self._prepare = prepare
-        self._teller = reporter
+        self._reporter = reporter
         self._is_new = resume
         self._tries = 0
 
@@ -83,7 +83,7 @@ class RunMirror:
             except WorkbenchError as error:
                 if self._is_final(error):
                     sys.stderr.write(f"{error}\n")
-                    self._teller.refused(error)
+                    self._reporter.refused(error)
                     return error.exit_code
                 self._tries += 1
                 try:
@@ -92,30 +92,30 @@ class RunMirror:
                 except StoppedError as stopped:
                     return self._stopped(stopped)
             else:
-                self._teller.ended()
+                self._reporter.ended()
                 return 0
 
     def _try(self) -> None:
-        self._teller.connecting()
+        self._reporter.connecting()
         with self._connect() as line:
-            self._tries = min(self._tries, _STOOD_TRIES)
+            self._tries = min(self._tries, _CUT_TRIES)
             remote, cluster = self._arrive(line)
             with (
                 contextlib.closing(LogMirror(self._run.events_path)) as mirror,
                 self._members.coming(line, remote, cluster),
             ):
-                MirrorSession(self._run, line, remote.run, mirror, self._is_alive).follow()
+                MirrorSession(self._run, line, remote.run, mirror, self._on_alive).follow()
 
-    def _is_alive(self, words: str) -> None:
+    def _on_alive(self, words: str) -> None:
         self._tries = 0
-        self._teller.attached(words)
+        self._reporter.attached(words)
 
     def _arrive(self, line: Connection) -> tuple[Remote, bytes]:
-        """The run as it is there, with its trainer started; what that was told of others."""
+        """The run as it is there, with its trainer started; the cluster as that has received it."""
         remote = read_remote(self._run)
         if remote is None or self._is_new:
-            prepared = self._prepare(line, self._tell_setting_up)
-            self._members.prepare(self._run, prepared.run, self._tell_setting_up)
+            prepared = self._prepare(line, self._on_setup_progress)
+            self._members.prepare(self._run, prepared.run, self._on_setup_progress)
             if remote is not None:
                 prepared = msgspec.structs.replace(
                     prepared, attempt=remote.attempt, is_resumed=remote.is_resumed
@@ -129,18 +129,18 @@ class RunMirror:
             run=remote.run,
             attempt=remote.attempt,
             resume=remote.is_resumed,
-            tell=self._teller.setting_up,
+            on_progress=self._reporter.setting_up,
         )
         return remote, answer.data
 
-    def _tell_setting_up(self, words: str, fraction: float) -> None:
+    def _on_setup_progress(self, words: str, fraction: float) -> None:
         self._refuse_if_stopped()
-        self._teller.setting_up(words, fraction)
+        self._reporter.setting_up(words, fraction)
 
     def _refuse_if_stopped(self) -> None:
-        """Nobody trains yet to whom a wish could be passed on."""
-        if courier_wish_of(self._run) is not None:
-            forget_wish(self._run)
+        """Raises StoppedError on any command: no trainer to forward it to has been started."""
+        if courier_command_of(self._run) is not None:
+            clear_command(self._run)
             raise StoppedError(
                 "Stopped while the other computer was being set up.",
                 key="stopped",
@@ -149,12 +149,12 @@ class RunMirror:
             )
 
     def _stopped(self, error: StoppedError) -> int:
-        """One that has told nothing yet tells that it was stopped, as one that waited does."""
+        """Logs that it was stopped, as for a queued run, where it has logged nothing yet."""
         if self._run.events_path.exists() and self._run.events_path.stat().st_size:
-            self._teller.refused(error)
+            self._reporter.refused(error)
             return error.exit_code
-        tell_never_begun(self._run, error.what)
-        self._teller.ended()
+        log_never_begun(self._run, error.what)
+        self._reporter.ended()
         return 0
 
     def _is_final(self, error: WorkbenchError) -> bool:
@@ -167,14 +167,14 @@ class RunMirror:
         return not error.is_passing or (is_new and error.key in _UNREACHED)
 
     def _wait(self, seconds: float, error: WorkbenchError) -> bool:
-        """False when it was asked to leave meanwhile, or the run's folder is gone."""
-        self._teller.lost(error, seconds)
+        """False when the command to leave came meanwhile, or the run's folder is gone."""
+        self._reporter.lost(error, seconds)
         until = time.monotonic() + seconds
         gone_s = 0.0
         while time.monotonic() < until:
             time.sleep(_LOOK_S)
-            if courier_wish_of(self._run) == "leave":
-                forget_wish(self._run)
+            if courier_command_of(self._run) == "leave":
+                clear_command(self._run)
                 return False
             if read_remote(self._run) is None:
                 self._refuse_if_stopped()
@@ -185,8 +185,8 @@ class RunMirror:
 
 
 def note_attempt(run: RunFolder) -> None:
-    """Keeps that a run shall go on from its checkpoint, before anybody is asked: the next courier
-    asks for the same attempt. Raises SaveError.
+    """Keeps that a run shall go on from its checkpoint, before any request: the next courier
+    requests the same attempt. Raises SaveError.
     """
     remote = read_remote(run)
     if remote is not None:

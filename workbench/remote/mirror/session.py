@@ -1,7 +1,7 @@
 """While connected: the log is copied, requests are forwarded, files are fetched.
 
 Three threads share the line. What the log says of the run's end is held back until its files
-are here, so that whoever reads of it finds weights that can classify.
+are here, so that a reader of the log finds weights that can classify.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.remote.mirror.file_fetcher import Fetching
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.ssh.connection import Answer, Connection
-from workbench.runs.control import courier_wish_of, forget_wish
+from workbench.runs.control import clear_command, courier_command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.append_file import cannot_write
 from workbench.runs.store.checkpoint import remove_checkpoints
@@ -32,17 +32,17 @@ _TRIES = 3
 
 
 class LeftError(RemoteError):
-    """The courier was asked to leave the run to itself."""
+    """The courier has left the run to itself, on command."""
 
 
 class FileFetcher:
-    """Fetches in a thread of its own what it is asked for; asked twice at once, once. `error` is
-    why it has ended before its time.
+    """Fetches in a thread of its own what is requested; requested twice at once, once. `error` is
+    why it has ended early.
     """
 
     def __init__(self, fetching: Fetching) -> None:
         self._fetching = fetching
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
         self._is_busy = False
         self._changed = threading.Condition()
         self._is_closed = False
@@ -50,17 +50,17 @@ class FileFetcher:
         self._thread = threading.Thread(target=self._work, name="fetcher", daemon=True)
         self._thread.start()
 
-    def ask(self, what: str) -> None:
+    def request(self, what: str) -> None:
         """One of: kept, epoch, stopped, completed."""
         with self._changed:
-            self._asked.add(what)
+            self._requested.add(what)
             self._changed.notify_all()
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that it was asked for is here, or it has failed."""
+        """Whether all that was requested is here, or it has failed."""
         with self._changed:
-            return self.error is not None or not (self._asked or self._is_busy)
+            return self.error is not None or not (self._requested or self._is_busy)
 
     def check(self) -> None:
         """Raises what has ended it."""
@@ -85,36 +85,36 @@ class FileFetcher:
             with self._changed:
                 self._is_busy = False
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._asked or self._is_closed)
+                self._changed.wait_for(lambda: self._requested or self._is_closed)
                 if self._is_closed:
                     return
-                asked, self._asked, self._is_busy = self._asked, set(), True
+                requested, self._requested, self._is_busy = self._requested, set(), True
             what = "Downloading the files of the run was interrupted."
             error: WorkbenchError | None = RunError(what)
             try:
-                self._fetch(asked)
+                self._fetch(requested)
                 error = None
             except WorkbenchError as refusal:
                 error = refusal
             except OSError as refusal:
                 error = cannot_write(self._fetching.run.path, refusal)
-            finally:  # whatever ends this thread: nobody waits for it for ever
+            finally:  # whatever ends this thread: nothing must wait for it for ever
                 with self._changed:
                     self.error = error
                     self._changed.notify_all()
             if error is not None:
                 return
 
-    def _fetch(self, asked: set[str]) -> None:
+    def _fetch(self, requested: set[str]) -> None:
         fetching = self._fetching
-        if "completed" in asked:
+        if "completed" in requested:
             _patiently(fetching.small, fetching.model, fetching.words)
             remove_checkpoints(fetching.run)  # there are none there any more
-        elif "stopped" in asked:
+        elif "stopped" in requested:
             _patiently(fetching.small, fetching.model, fetching.state, fetching.words)
-        elif "kept" in asked:
+        elif "kept" in requested:
             _patiently(fetching.small, fetching.state, fetching.model)
-        elif "epoch" in asked:
+        elif "epoch" in requested:
             _patiently(fetching.small)
 
 
@@ -134,11 +134,11 @@ def _patiently(*steps: Callable[[], None]) -> None:
 
 @dataclass
 class ControlForwarder:
-    """Passes on what the run is asked for in its control file, in a thread of its own.
+    """Forwards the commands of the run's control file, in a thread of its own.
 
     Attributes:
         name: The run's name at the other end of the line.
-        has_left: It was asked to leave the run to itself; the line is closed then.
+        has_left: The command was to leave the run to itself; the line is closed then.
     """
 
     run: RunFolder
@@ -149,7 +149,7 @@ class ControlForwarder:
     def __post_init__(self) -> None:
         self._passed_on: tuple[int, int] | None = None
         self._is_closed = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="wishes", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="control", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class ControlForwarder:
                 if error.is_passing:
                     return  # who reads the log sees the same
                 self._put_off(error)
-            except OSError as error:  # the folder here takes nothing for a while
+            except OSError as error:  # the folder here cannot be written for a while
                 self._put_off(error)
 
     def _put_off(self, error: Exception) -> None:
@@ -177,17 +177,17 @@ class ControlForwarder:
         mark = self._mark()
         if mark is None or mark == self._passed_on:
             return
-        wish = courier_wish_of(self.run)
-        if wish == "leave":
-            forget_wish(self.run)
+        command = courier_command_of(self.run)
+        if command == "leave":
+            clear_command(self.run)
             self.has_left = True
             self.line.close()
             self._is_closed.set()
-        elif wish in {"terminate", "kill"}:
-            self.line.call("signal", run=self.name, signal=wish)
-            forget_wish(self.run)
-        elif wish is not None:
-            self.line.call("control", run=self.name, wish=wish)
+        elif command in {"terminate", "kill"}:
+            self.line.call("signal", run=self.name, signal=command)
+            clear_command(self.run)
+        elif command is not None:
+            self.line.call("control", run=self.name, wish=command)
         self._passed_on = mark
 
     def _mark(self) -> tuple[int, int] | None:
@@ -199,52 +199,52 @@ class ControlForwarder:
 
 @dataclass
 class MirrorSession:
-    """One line's time with a run, whose lock is this process's.
+    """One line's session with a run, whose lock is this process's.
 
     Attributes:
         name: The run's name at the other end of the line.
         mirror: The copy of its log.
-        tell: Called at each sign of life, with words where the run waits for something.
+        on_alive: Called at each sign of life, with words where the run waits for something.
     """
 
     run: RunFolder
     line: Connection
     name: str
     mirror: LogMirror
-    tell: Callable[[str], None]
+    on_alive: Callable[[str], None]
 
     def __post_init__(self) -> None:
         self._rest = b""
         self._held: bytes | None = None
         self._fetching = Fetching(self.run, self.line, self.name)
         self._fetcher = FileFetcher(self._fetching)
-        self._wishes = ControlForwarder(self.run, self.line, self.name)
+        self._control = ControlForwarder(self.run, self.line, self.name)
 
     def follow(self) -> None:
         """Returns when the run is over and all of it is here.
 
         Raises:
-            LeftError: it was asked to leave.
+            LeftError: the command was to leave.
             RemoteError: the line was cut, or the other end refuses.
-            SaveError: the disk here does not take what comes.
+            SaveError: what comes cannot be written here.
         """
         try:
             while not self._attach():
-                self.mirror.begin_anew()
+                self.mirror.restart()
         except RemoteError as error:
-            if self._wishes.has_left:
+            if self._control.has_left:
                 raise LeftError("Disconnected. Training there continues.") from error
             raise
         finally:
             self.line.close()
             self._fetcher.close()
-            self._wishes.close()
+            self._control.close()
 
     def _attach(self) -> bool:
         """False where the other end has another log than the one that was copied."""
         self._rest, self._held = self.mirror.line_under_way(), None
-        self._fetcher.ask("kept")
-        self._fetcher.ask("epoch")
+        self._fetcher.request("kept")
+        self._fetcher.request("epoch")
         digest = self.mirror.digest_before()
         frames = self.line.stream("attach", run=self.name, offset=self.mirror.offset, digest=digest)
         for frame in frames:
@@ -253,20 +253,20 @@ class MirrorSession:
             if frame.data:
                 self._take(frame.number("offset"), frame.data)
             else:
-                self.tell("is queued there" if frame.flag("is_waiting") else "")
+                self.on_alive("is queued there" if frame.flag("is_waiting") else "")
             self._fetcher.check()
             if self._fetcher.is_idle:
                 self._release()
             if self._has_caught_up(frame):
-                self.mirror.finish_anew()
+                self.mirror.finish_restart()
             if frame.is_last:
                 self._end(frame)
         return True
 
     def _has_caught_up(self, frame: Answer) -> bool:
-        """Only beats tell how long the log there is; pieces of it do not."""
-        is_told = "size" in frame.fields and not frame.data
-        return is_told and self._held is None and frame.number("size") <= self.mirror.offset
+        """Only beats carry the size of the log there; pieces of it do not."""
+        has_size = "size" in frame.fields and not frame.data
+        return has_size and self._held is None and frame.number("size") <= self.mirror.offset
 
     def _take(self, offset: int, data: bytes) -> None:
         if self._held is not None:
@@ -280,11 +280,11 @@ class MirrorSession:
         self._rest = lines[-1]
         if is_end:
             self._held = data[max(0, begins) :]
-            self._fetcher.ask("completed" if _COMPLETED in lines[-2] else "stopped")
+            self._fetcher.request("completed" if _COMPLETED in lines[-2] else "stopped")
         elif any(line.startswith(_KEPT) for line in lines[:-1]):
-            self._fetcher.ask("kept")
+            self._fetcher.request("kept")
         elif any(line.startswith(_EPOCH) for line in lines[:-1]):
-            self._fetcher.ask("epoch")
+            self._fetcher.request("epoch")
 
     def _check_continues(self, offset: int) -> None:
         expected = self.mirror.offset + len(self._held or b"")
@@ -305,10 +305,10 @@ class MirrorSession:
             self._rest = held.rpartition(b"\n")[2]
 
     def _end(self, answer: Answer) -> None:
-        if not answer.text("outcome"):  # it died without a word: its last ones tell why
-            self._fetcher.ask("stopped")
+        if not answer.text("outcome"):  # it ended without a word: its last ones show why
+            self._fetcher.request("stopped")
         self._fetcher.wait()
         self._fetching.close()
         self._release()
-        self.mirror.finish_anew()
+        self.mirror.finish_restart()
         self.mirror.secure()

@@ -14,7 +14,7 @@ from workbench.processes.child import Child
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
 
-Tell = Callable[[str, float], None]
+OnProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -27,31 +27,31 @@ class Parcel:
 
 
 _made: dict[Path, Parcel] = {}
-"""What this process has packed, by the run's folder: a line that is cut while they are sent asks
-again, and packing may take longer than such a line stands."""
+"""What this process has packed, by the run's folder: after a cut line it is
+requested again, and packing may take longer than a line lasts."""
 
 
-def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
+def make_parcel(run: RunFolder, on_progress: OnProgress) -> Parcel:
     """Packs what a run trains on, once in a process; the same pictures give the same file.
 
-    Calls `tell` with words and a fraction (negative: unknown). Raises DatasetError where the
-    pictures cannot be loaded, RunError where the worker ended without an answer.
+    Calls `on_progress` with words and a fraction (negative: unknown). Raises DatasetError where
+    the pictures cannot be loaded, RunError where the worker ended without an answer.
     """
     known = _made.get(run.path)
     if known is not None and known.path.is_file():
         return known
-    _made[run.path] = _packed(run, tell)
+    _made[run.path] = _packed(run, on_progress)
     return _made[run.path]
 
 
-def _packed(run: RunFolder, tell: Tell) -> Parcel:
+def _packed(run: RunFolder, on_progress: OnProgress) -> Parcel:
     progress = ("Loading the images", -1.0)
     with Child(
         worker_command("pack", str(run.path)),
         name="the worker that packs the images",
         environment=worker_environment(),
         order=b"",
-        check=lambda: tell(*progress),  # again also while it is silent: it may be called off
+        check=lambda: on_progress(*progress),  # again also while it is silent: it may be called off
     ) as child:
         for line in child.lines():
             said = msgspec.json.decode(line, type=dict[str, Any])
@@ -61,7 +61,7 @@ def _packed(run: RunFolder, tell: Tell) -> Parcel:
                 return Parcel(said["parcel"], Path(said["path"]), said["bytes"])
             known = said.get("fraction")
             progress = said["progress"], -1.0 if known is None else known
-            tell(*progress)
+            on_progress(*progress)
         death = child.death()
     raise RunError(
         "The images could not be packed for the other computer.",

@@ -32,9 +32,9 @@ from workbench.runs.link import read_remote
 from workbench.targets import all_targets
 from workbench.targets.ssh import trains_on
 
-Tell = Callable[[str, float], None]
+OnProgress = Callable[[str, float], None]
 UNKNOWN = -1.0
-"""The fraction of a step of which nobody knows how long it takes."""
+"""The fraction of a step of unknown length."""
 
 _SENT = {"code": "the program", "parcel": "the images", "state": "the checkpoints"}
 
@@ -46,7 +46,7 @@ _WANTED: Mapping[str, Sequence[tuple[int, int]]] = {
 """Versions of Python that each list of packages is for, the best first."""
 
 NEEDED_BYTES = {"worker": 3_000_000_000, "tpu": 3_500_000_000, "gpu": 9_000_000_000}
-"""Room that making an environment takes, with what it takes for a moment."""
+"""Disk space for making an environment, temporary files included."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Prepared:
         run: Its name there.
         path: Its folder there.
         code, parcel, environment: sha256 of what it uses there; "" for what is not ours.
-        has_state: It began elsewhere, and what it told and kept was sent.
+        has_state: It began elsewhere, and its log and checkpoints were sent.
     """
 
     run: str
@@ -69,18 +69,17 @@ class Prepared:
 
 
 class Setup:
-    """The steps, each by itself and in their order. `tell` is called with words and a fraction
-    (UNKNOWN where nobody knows). All raise RemoteError where the line was cut, or the answer is
-    none.
+    """The steps, each by itself and in their order. `on_progress` is called with words and a
+    fraction, or UNKNOWN. All raise RemoteError where the line was cut, or the answer is none.
     """
 
-    def __init__(self, line: Connection, tell: Tell) -> None:
+    def __init__(self, line: Connection, on_progress: OnProgress) -> None:
         self._line = line
-        self._tell = tell
+        self._on_progress = on_progress
 
     def probe(self, python: str = "") -> dict[str, Any]:
         """The facts of `workbench.host.probe`, with all texts made plain."""
-        self._tell("Checking the other computer", UNKNOWN)
+        self._on_progress("Checking the other computer", UNKNOWN)
         data = self._line.call("probe", python=python).data
         try:
             facts: dict[str, Any] = _plain(msgspec.json.decode(data, type=dict[str, Any]))
@@ -101,9 +100,9 @@ class Setup:
         if not any(isinstance(e, dict) and e.get("sha") == sha for e in made or ()):
             python = fitting_python(name, facts, self._line.name)
             _check_room(name, facts, self._line.name)
-            self._tell("Creating the Python environment there", UNKNOWN)
+            self._on_progress("Creating the Python environment there", UNKNOWN)
         answer = self._line.call(
-            "environment", lock, tell=self._tell, name=name, sha=sha, python=python
+            "environment", lock, on_progress=self._on_progress, name=name, sha=sha, python=python
         )
         return answer.text("python"), sha
 
@@ -115,7 +114,7 @@ class Setup:
 
     def parcel(self, run: RunFolder) -> str:
         """Packs and sends the pictures of a run; returns their sha256. Also raises DatasetError."""
-        parcel = make_parcel(run, self._tell)
+        parcel = make_parcel(run, self._on_progress)
         what = "The packed images cannot be read."
         with (
             os_errors_as(RemoteError, what, parcel.path, key="parcel"),
@@ -125,7 +124,7 @@ class Setup:
         return parcel.sha
 
     def state(self, run: RunFolder) -> str:
-        """Sends what a run has told and kept; returns its sha256, "" for nothing; SaveError."""
+        """Sends a run's log and checkpoints; returns their sha256, "" for none; SaveError."""
         with packed_state(run) as packed:
             if packed is None:
                 return ""
@@ -170,28 +169,28 @@ class Setup:
             try:
                 while offset < size and (data := piece(offset)):
                     done = f"{offset / 1e6:,.0f} of {size / 1e6:,.0f} MB"
-                    self._tell(f"{words}, {done}", offset / size)
+                    self._on_progress(f"{words}, {done}", offset / size)
                     answer = self._line.call("put", data, kind=kind, sha=sha, offset=offset)
                     offset = answer.number("offset")
-                self._tell(f"{words}: unpacking", UNKNOWN)
-                self._line.call("commit", kind=kind, sha=sha, tell=self._tell)
+                self._on_progress(f"{words}: unpacking", UNKNOWN)
+                self._line.call("commit", kind=kind, sha=sha, on_progress=self._on_progress)
             except RemoteError as error:
                 if error.key != "offset":
                     raise
 
 
 def prepare(
-    run: RunFolder, line: Connection, tell: Tell, *, python: str = "", name: str = ""
+    run: RunFolder, line: Connection, on_progress: OnProgress, *, python: str = "", name: str = ""
 ) -> Prepared:
     """Makes ready there whatever a run needs, and the run itself.
 
     Args:
         run: A run whose target is another computer.
         line: To that computer.
-        tell: As of `Setup`.
+        on_progress: As of `Setup`.
         python: Interpreter there, where the target names none; "" for an environment of ours.
-        name: The remote folder of a machine that joins, and is told by another what the run has
-            kept; "" for the run's own.
+        name: The remote folder of a machine that joins, and gets the checkpoints from the
+            chief; "" for the run's own.
 
     Raises:
         RemoteError: that computer cannot do it, or the line was cut.
@@ -199,7 +198,7 @@ def prepare(
     """
     _, params = known_target(run.project().target)
     inner = trains_on(params)
-    setup = Setup(line, tell)
+    setup = Setup(line, on_progress)
     python, environment = params["python"] or python, ""
     if python:
         python = _own_python(setup.probe(python), python, line.name)
@@ -220,10 +219,10 @@ def prepare(
 
 def name_there(run: RunFolder, state: str = "") -> str:
     """A run's name on another computer: its own, made one that no other run can have. With `state`
-    (sha256 of what it has kept), one that comes back is not taken for what was left there.
+    (sha256 of what it has kept), a run that comes back gets another name than what was left there.
     """
-    told = str(run.path).encode() + run.request_path.read_bytes() + state.encode()
-    mark = hashlib.sha256(told).hexdigest()
+    source = str(run.path).encode() + run.request_path.read_bytes() + state.encode()
+    mark = hashlib.sha256(source).hexdigest()
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in run.name)
     return f"{kept[:80].lstrip('-') or 'run'}-{mark[:12]}"
 
@@ -251,13 +250,13 @@ def fitting_python(name: str, facts: Mapping[str, Any], place: str) -> str:
             if python.get("version", [])[:2] == list(version) and python.get("has_venv"):
                 return str(python.get("path", ""))
     words = [".".join(map(str, python.get("version", []))) for python in found]
-    wishes = ", ".join(f"{major}.{minor}" for major, minor in wanted)
+    versions = ", ".join(f"{major}.{minor}" for major, minor in wanted)
     raise RemoteError(
         "The other computer has no suitable Python.",
         key="no_fitting_python",
         where=place,
         received="Python " + ", ".join(words) if words else "no Python",
-        expected=f"Python {wishes} with the venv package",
+        expected=f"Python {versions} with the venv package",
         fix="Install it there: sudo apt-get install -y python3.11 python3.11-venv",
     )
 

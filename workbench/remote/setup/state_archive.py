@@ -1,4 +1,4 @@
-"""What a run has told and kept, as one file for another computer that goes on with it."""
+"""A run's log and checkpoints as one file, for another computer that goes on with it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def piece_of(file: IO[bytes], offset: int) -> bytes:
 
 @contextlib.contextmanager
 def packed_state(run: RunFolder) -> Iterator[PackedState | None]:
-    """The archive of a run that nobody writes; None for one that has told nothing.
+    """The archive of a run that is not being written; None for one with an empty log.
 
     The same files give the same archive. It is on the disk while this is entered; SaveError.
     """

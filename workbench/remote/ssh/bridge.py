@@ -17,7 +17,7 @@ SOURCES = (
     "faults",
     "wire",
     "home",
-    "asked",
+    "request",
     "children",
     "state",
     "chips",

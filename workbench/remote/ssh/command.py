@@ -10,7 +10,7 @@ from workbench.remote.ssh.bridge import COMMAND
 from workbench.remote.ssh.host import RemoteHost
 
 _OPTIONS = (
-    "BatchMode=yes",  # no question that nobody would see; keys and agent only
+    "BatchMode=yes",  # no prompt, which would not be seen; keys and agent only
     "StrictHostKeyChecking=yes",
     "UpdateHostKeys=no",
     "VerifyHostKeyDNS=no",  # only what a person has accepted counts
@@ -25,7 +25,7 @@ _OPTIONS = (
     "RemoteCommand=none",
     "RequestTTY=no",
     "EscapeChar=none",
-    "ControlMaster=no",  # a shared line would outlive or end this one
+    "ControlMaster=no",  # a shared line would end later or earlier than this one
     "ControlPath=none",
     "ConnectTimeout=10",
     "ServerAliveInterval=15",
@@ -40,7 +40,7 @@ def ssh_argv(place: RemoteHost, *, known_hosts: Path) -> list[str]:
     `known_hosts` is the file of accepted host keys; no other is looked at.
     """
     argv = ["ssh", "-T"]
-    for option in (*_OPTIONS, *_known(place, known_hosts)):
+    for option in (*_OPTIONS, *_host_key_options(place, known_hosts)):
         argv += ["-o", option]
     if place.port:
         argv += ["-p", str(place.port)]
@@ -51,7 +51,7 @@ def ssh_argv(place: RemoteHost, *, known_hosts: Path) -> list[str]:
     return [*argv, "--", place.bare_host, COMMAND]
 
 
-def _known(place: RemoteHost, known_hosts: Path) -> tuple[str, str]:
+def _host_key_options(place: RemoteHost, known_hosts: Path) -> tuple[str, str]:
     path = str(known_hosts)
     if '"' in path or "${" in path or "\n" in path:
         raise RemoteError(

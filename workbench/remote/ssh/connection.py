@@ -1,8 +1,8 @@
 """A line to another computer: requests go, answers come, silence has an end.
 
-One thread reads, one sends a beat every few seconds, and whoever asks waits for frames of the
-number that the question has. Everything that comes is taken for a stranger's: frames have
-limits, texts are cut and stripped before they reach a person.
+One thread reads, one sends a beat every few seconds, and a caller waits for frames with the
+number of its request. Everything received is untrusted: frames have limits, texts are cut and
+stripped before they are shown.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST_FRAMES = 16
 _NOISE_BYTES = 1 << 20
 _STDERR_BYTES = 16 * 1024
 
-Tell = Callable[[str, float], None]
+OnProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Answer:
 
 
 class Connection:
-    """A line to a bridge; a context manager. May be asked from several threads.
+    """A line to a bridge; a context manager. May be used from several threads.
 
     Args:
         argv: The program whose stdin and stdout are the line.
@@ -104,15 +104,15 @@ class Connection:
         self._waiting: dict[int, queue.Queue[Answer | None]] = {}
         self._lock = threading.Lock()
         self._sending = threading.Lock()
-        self._heard = time.monotonic()
+        self._received_at = time.monotonic()
         self._is_over = threading.Event()
         self._fault = ""
-        self._has_stood = False
+        self._was_connected = False
         self._stderr = b""
         self._child = self._start(argv, env)
         self._input, self._output, self._errors = _pipes(self._child)
         # Noise, HELLO and frames are read through one and the same buffer.
-        self._frames = io.BufferedReader(wire.Noted(self._output.read, self._hear))
+        self._frames = io.BufferedReader(wire.Noted(self._output.read, self._note_received))
         self._threads = [threading.Thread(target=self._read_stderr, daemon=True)]
         self._threads[0].start()
         try:
@@ -131,17 +131,17 @@ class Connection:
         return cls(argv, home=place.home, name=place.text())
 
     def call(
-        self, verb: str, data: bytes = b"", *, tell: Tell | None = None, **fields: Any
+        self, verb: str, data: bytes = b"", *, on_progress: OnProgress | None = None, **fields: Any
     ) -> Answer:
-        """Asks for something (host.main.VERBS) and waits for the answer; `tell` is called with
-        words and a fraction (negative: unknown) of progress. Raises RemoteError where the other
+        """Sends a request (host.main.VERBS) and waits for the answer; `on_progress` is called with
+        words and a fraction (negative: unknown). Raises RemoteError where the other
         computer refused (`key` says why), or the line was cut.
         """
         for answer in self.stream(verb, data, **fields):
             if answer.is_last:
                 return answer
-            if tell is not None and "progress" in answer.fields:
-                tell(answer.text("progress"), _fraction(answer.fields.get("fraction")))
+            if on_progress is not None and "progress" in answer.fields:
+                on_progress(answer.text("progress"), _fraction(answer.fields.get("fraction")))
         raise AssertionError("a stream ends with an answer")  # pragma: no cover
 
     def stream(self, verb: str, data: bytes = b"", **fields: Any) -> Iterator[Answer]:
@@ -191,7 +191,7 @@ class Connection:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     bufsize=0,  # writes go straight to the pipe: nothing is held back at the end
-                    start_new_session=True,  # no terminal: ssh can ask nobody
+                    start_new_session=True,  # no terminal: ssh cannot prompt
                 )
             except FileNotFoundError as error:
                 raise no_ssh(argv[0]) from error
@@ -223,12 +223,12 @@ class Connection:
                 where=self.name,
                 received=plain(line.decode("utf-8", "replace")),
             )
-        self._heard = time.monotonic()
-        self._has_stood = True
+        self._received_at = time.monotonic()
+        self._was_connected = True
         return hello
 
     def _open(self, home: str) -> None:
-        with contextlib.suppress(OSError):  # a program that has ended says why itself
+        with contextlib.suppress(OSError):  # a program that has ended has printed why
             self._write(opening(home))
 
     def _hello_line(self) -> bytes | None:
@@ -244,7 +244,7 @@ class Connection:
         return None
 
     def _read(self) -> None:
-        """Hands each frame to whoever waits for its number, until the line ends."""
+        """Hands each frame to the caller that waits for its number, until the line ends."""
         try:
             while (frame := wire.read_frame(self._frames)) is not None:
                 fields, data = frame
@@ -258,33 +258,33 @@ class Connection:
         for number in waiting:
             self._hand_over(number, None)
 
-    def _hear(self) -> None:
-        self._heard = time.monotonic()
+    def _note_received(self) -> None:
+        self._received_at = time.monotonic()
 
     def _hand_over(self, number: int, answer: Answer | None) -> None:
-        """Waits while the asker is busy: the memory holds a few frames, not a whole file."""
+        """Waits while the caller is busy: the memory holds a few frames, not a whole file."""
         while True:
             with self._lock:
                 frames = self._waiting.get(number)
             if frames is None:
-                return  # nobody waits any more
+                return  # no caller waits any more
             try:
                 frames.put(answer, timeout=0.2)
             except queue.Full:
-                self._heard = time.monotonic()  # it is this end that is slow
+                self._received_at = time.monotonic()  # it is this end that is slow
             else:
                 return
 
     def _beat(self) -> None:
-        """Shows the other end that this one lives."""
+        """Shows the other end that this one is running."""
         while not self._is_over.wait(_BEAT_S):
             with contextlib.suppress(RemoteError):
                 self._send({"n": 0})
 
     def _watch(self) -> None:
-        """Ends a line on which nothing comes, also for whoever waits to send."""
+        """Ends a line on which nothing comes, also for a thread that is blocked sending."""
         while not self._is_over.wait(0.2):
-            silence = time.monotonic() - self._heard
+            silence = time.monotonic() - self._received_at
             if silence > self._silence_s:
                 self._give_up(f"no data for {silence:.0f} s")
 
@@ -347,14 +347,14 @@ class Connection:
             self._stderr.decode("utf-8", "replace"),
             self.name,
             fault=self._fault,
-            has_stood=self._has_stood,
+            was_connected=self._was_connected,
         )
 
     def _refused(self, answer: Answer) -> RemoteError:
         error = answer.fields.get("error")
-        told = error if isinstance(error, dict) else {}
+        values = error if isinstance(error, dict) else {}
         names = ("what", "key", "where", "received", "expected", "fix")
-        parts: dict[str, Any] = {name: plain(str(told.get(name, ""))) for name in names}
+        parts: dict[str, Any] = {name: plain(str(values.get(name, ""))) for name in names}
         parts["where"] = " · ".join(filter(None, (self.name, parts["where"])))
         what = parts.pop("what") or "The other computer refused without a reason."
         return RemoteError(what, **parts)

@@ -19,12 +19,12 @@ _LONGEST = 2_000
 
 @dataclass(frozen=True)
 class SshFault:
-    """One cause: by which words it is known, and what it means.
+    """One cause: the pattern that identifies it, and what it means.
 
     Attributes:
         key: For programs.
         pattern: Regular expression in what ssh printed.
-        what, fix: For people; "{name}" stands for the address.
+        what, fix: For people; "{name}" is replaced by the address.
         is_passing: It may go better a little later.
     """
 
@@ -37,7 +37,7 @@ class SshFault:
 
 @cache
 def all_faults() -> dict[str, SshFault]:
-    """The known causes by key, in the order in which they are asked."""
+    """The known causes by key, in the order in which they are tried."""
     table = tomllib.loads(faults_path("ssh").read_text(encoding="utf-8"))
     return {key: SshFault(key=key, **row) for key, row in table.items()}
 
@@ -59,7 +59,7 @@ def no_ssh(program: str) -> RemoteError:
 
 
 def words_of(
-    exit_code: int | None, stderr: str, name: str, *, fault: str = "", has_stood: bool = False
+    exit_code: int | None, stderr: str, name: str, *, fault: str = "", was_connected: bool = False
 ) -> RemoteError:
     """What the end of a line means.
 
@@ -68,11 +68,11 @@ def words_of(
         stderr: What it printed.
         name: The address, for words.
         fault: What was noticed on this side, "" for nothing.
-        has_stood: The other end had answered: whatever a login script there prints since, that
+        was_connected: The other end had answered: whatever a login script there prints since, that
             line was let in, and may be again.
     """
     found = fault_of(stderr)
-    if has_stood and (found is None or not found.is_passing):
+    if was_connected and (found is None or not found.is_passing):
         found = all_faults()["cut"]
     elif found is None and exit_code == _NOT_FOUND:
         found = all_faults()["no_python"]

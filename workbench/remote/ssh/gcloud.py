@@ -1,7 +1,7 @@
 """Address, account and key of a TPU VM, as Google's own program prints them.
 
 Only its dry run is called: it may write the account's ssh key into the cloud project, as it
-always does, but connects nowhere. Its own first contact would trust any host key; ours asks.
+always does, but connects nowhere. Its own first contact would trust any host key.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def gcloud_argv(name: str, zone: str, project: str) -> list[str]:
     return [*argv, "--quiet"]
 
 
-def place_in(output: str, asked: str) -> RemoteHost:
+def place_in(output: str, requested: str) -> RemoteHost:
     """The place in gcloud's dry run; raises RemoteError without ssh command, or with a tunnel."""
     for line in output.splitlines():
         try:
@@ -101,8 +101,8 @@ def place_in(output: str, asked: str) -> RemoteHost:
             try:
                 return _place_of(words[1:])
             except UsageError as error:
-                raise _not_understood(asked, line) from error
-    raise _not_understood(asked, output)
+                raise _not_understood(requested, line) from error
+    raise _not_understood(requested, output)
 
 
 def _place_of(words: list[str]) -> RemoteHost:
@@ -114,8 +114,8 @@ def _place_of(words: list[str]) -> RemoteHost:
             break
         if len(word) > 1 and word[1] in _WITH_VALUE:
             value = word[2:] or next(rest, "")
-            name, _, told = value.partition("=") if word[1] == "o" else (word[1], "", value)
-            options.setdefault(name.lower(), told)
+            name, _, option = value.partition("=") if word[1] == "o" else (word[1], "", value)
+            options.setdefault(name.lower(), option)
     if "proxycommand" in options or "proxyjump" in options or "j" in options:
         raise UsageError("The connection goes through a tunnel.")
     address = parse_address(destination)
@@ -128,11 +128,11 @@ def _place_of(words: list[str]) -> RemoteHost:
     )
 
 
-def _not_understood(asked: str, received: str) -> RemoteError:
+def _not_understood(requested: str, received: str) -> RemoteError:
     return RemoteError(
         "The output of gcloud has no address that can be reached directly.",
         key="gcloud_words",
-        where=asked,
+        where=requested,
         received=plain(received.strip()[:400]),
         fix="Give the TPU VM a public address, or add a Host entry to ~/.ssh/config and "
         "connect with ssh:HOST/tpu:local.",

@@ -1,6 +1,6 @@
-"""Host keys: by what another computer is known again. Only those that a person accepted.
+"""Host keys, which identify another computer. Only those that the user has accepted.
 
-They stand in a file of ours, never in the person's own; a key that has changed is refused
+They are in a file of ours, never in the user's own; a key that has changed is refused
 and nothing is sent.
 """
 
@@ -48,8 +48,8 @@ def known_hosts_path() -> Path:
 
 
 def offered_keys(place: RemoteHost, *, deadline_s: float = _DEADLINE_S) -> list[HostKey]:
-    """The keys that answer at an address now, or RemoteError. Nobody has vouched for them: whoever
-    sits between could show keys of their own, so a person compares a fingerprint.
+    """The keys that answer at an address now, or RemoteError. They are untrusted: an
+    attacker in between could show other keys, so the user compares a fingerprint.
     """
     settings = _settings(place, deadline_s)
     if {"proxyjump", "proxycommand"} & settings.keys():
@@ -85,7 +85,7 @@ def _end(place: RemoteHost, settings: dict[str, str]) -> tuple[str, int]:
 
 def _through_proxy(place: RemoteHost, deadline_s: float) -> str:
     """The key that ssh itself meets behind a jump host, noted in a file that is thrown away;
-    nothing is told to that computer, which lets nobody in by the method "none".
+    nothing is sent to that computer, which grants no access by the method "none".
     """
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         path = Path(folder) / "met"
@@ -157,7 +157,7 @@ def accept(place: RemoteHost, keys: list[HostKey]) -> None:
 
 
 def forget(place: RemoteHost) -> bool:
-    """Forgets the keys of an address; whether there were any."""
+    """Removes the keys of an address; returns whether there were any."""
     lines = _lines()
     kept = [line for line in lines if line.split()[0] != place.key_name]
     if len(kept) == len(lines):

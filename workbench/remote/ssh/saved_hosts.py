@@ -107,7 +107,7 @@ def seen_now(place: RemoteHost, facts: Mapping[str, Any]) -> SavedHost:
 
 
 def forget_host(address: str) -> bool:
-    """Forgets a computer; whether it was there. Errors as of `save_host`."""
+    """Removes a computer; returns whether it was there. Errors as of `save_host`."""
     known = _read()
     kept = [host for host in known if host.address != address]
     if len(kept) == len(known):

@@ -37,7 +37,7 @@ def export_curves(run: RunFolder, path: Path) -> tuple[Path, ...]:
     """Writes both tables of a run, each whole or not at all; returns the files.
 
     Args:
-        run: Any run that has begun; of one that still trains, what it has told so far.
+        run: Any run that has begun; of one that still trains, what it has logged so far.
         path: File of the batch table; its suffix, .csv or .parquet, is the format.
 
     Raises:

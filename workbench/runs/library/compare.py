@@ -45,7 +45,7 @@ class Section:
         key: graph, recipe, data, seed, plan, machine, versions or results.
         title: The same for people.
         rows: What differs; of the results all figures.
-        note: Why nothing can be said, where a run has not told it; else "".
+        note: Why nothing can be compared, where a run has not logged it; else "".
     """
 
     key: str
@@ -74,7 +74,7 @@ class RunComparison:
 
     @property
     def is_equal(self) -> bool:
-        """True when the runs were asked for the same and did the same way; results apart."""
+        """True when request and execution of the runs are the same; results apart."""
         return all(section.is_equal for section in self.sections if section.key != "results")
 
     def to_dict(self) -> dict[str, Any]:

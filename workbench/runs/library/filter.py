@@ -1,7 +1,7 @@
-"""Finding runs by a few words, as the window's filter and `workbench runs --filter` take them.
+"""Finding runs by a few words, for the window's filter and `workbench runs --filter`.
 
 flowers cosine      both words, in title, tags, note, data, outcome or folder name
-"two words"         as they stand
+"two words"         this exact text
 -failed             not this
 tag:paper           has this tag
 outcome:failed      data:cifar   title:...   note:...   only there
@@ -66,9 +66,9 @@ _TEXTS: dict[str, Callable[[RunSummary], str]] = {
 
 
 def matches(run: RunSummary, text: str) -> bool:
-    """Whether a run is among those that `text` asks for; all words must fit.
+    """Whether a run matches `text`; all words must fit.
 
-    Pure and cheap: a list of thousands can ask at each key. Words that make no sense as a
+    Pure and cheap: fit for a list of thousands at each key press. Words that make no sense as a
     comparison are looked for as words.
     """
     return all(test(run) for test in _tests(text))

@@ -1,7 +1,7 @@
 """The list of all runs, fast: the figures of runs that are over are kept in one file.
 
 The file is a cache: deleted, damaged or of another version, it is made again from the
-folders. A run is read anew when its log or its notes are not those of its line.
+folders. A run is read again when its log or its notes are not those of its line.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _is_under_way(run: RunFolder) -> bool:
-    """It waits to be resumed, or its trainer lives and has not said a word yet."""
+    """It waits to be resumed, or its trainer is running and has not logged anything yet."""
     return _stat(f"{os.fspath(run.path)}/{MARKER_NAME}") is not None or run.is_alive()
 
 

@@ -34,7 +34,7 @@ _TAIL_BYTES = 32 * 1024
 _STARTED, _EPOCH, _FINISHED = (
     f'{{"event":"{tag}"'.encode() for tag in ("run_started", "epoch_finished", "run_finished")
 )
-_TELLING = (_STARTED, _EPOCH, _FINISHED)
+_SUMMARY_TAGS = (_STARTED, _EPOCH, _FINISHED)
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,14 +92,14 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def summarise(run: RunFolder) -> RunSummary | None:
-    """The figures of one run, read anew; None when the folder is not a readable run."""
+    """The figures of one run, from its files; None when the folder is not a readable run."""
     try:
         request = run.request()
     except RunFolderError:
         return None
     notes = read_notes(run)
     place = num_before(run) + 1 if is_waiting(run) else 0
-    history = _telling_history(run.events_path)
+    history = _summary_history(run.events_path)
     outcome = RunOutcome("waiting", waiting_words(place - 1)) if place else outcome_of(run, history)
     finished, started = history.finished, history.started
     best = history.best
@@ -131,7 +131,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
 
 
 def _host_of(run: RunFolder) -> str:
-    """Who trains it: known from the link before it has arrived there."""
+    """The computer that trains it: known from the link before it has arrived there."""
     link = read_link(run)
     if link is None:
         return ""
@@ -139,10 +139,10 @@ def _host_of(run: RunFolder) -> str:
     return remote.host if remote is not None else link.host or "another computer"
 
 
-def _telling_history(path: Path) -> MetricHistory:
+def _summary_history(path: Path) -> MetricHistory:
     """What the figures are made of: all epochs, or of a finished run the last one."""
     history = MetricHistory()
-    history.add_all(_end_of_finished(path) or _telling_events(path))
+    history.add_all(_end_of_finished(path) or _summary_events(path))
     return history
 
 
@@ -162,9 +162,9 @@ def _end_of_finished(path: Path) -> list[RunEvent]:
     return [epoch, finished] if isinstance(epoch, EpochFinished) else [finished]
 
 
-def _telling_events(path: Path) -> Iterator[RunEvent]:
-    """The telling events of a whole log, without decoding the batches between them; and the
-    last one, whatever it tells: a trainer that says anything has gone on after a finish.
+def _summary_events(path: Path) -> Iterator[RunEvent]:
+    """The events of a whole log that a summary uses, without decoding the batches between them;
+    and the last one, of any kind: a trainer that logs anything has gone on after a finish.
     """
     last = b""
     try:
@@ -173,11 +173,11 @@ def _telling_events(path: Path) -> Iterator[RunEvent]:
                 if not line.endswith(b"\n"):
                     break  # still being written
                 last = line
-                if line.startswith(_TELLING) and (event := decode_line(line)) is not None:
+                if line.startswith(_SUMMARY_TAGS) and (event := decode_line(line)) is not None:
                     yield event
     except OSError:
         return
-    if not last.startswith(_TELLING) and (event := decode_line(last)) is not None:
+    if not last.startswith(_SUMMARY_TAGS) and (event := decode_line(last)) is not None:
         yield event
 
 

@@ -18,7 +18,7 @@ _LEFT = ("gone", "refused")
 
 
 def check_deletable(run: RunFolder) -> None:
-    """Takes a waiting run out of the queue, so that nothing starts it any more. Raises RunError
+    """Removes a waiting run from the queue, so that nothing starts it any more. Raises RunError
     where it still trains, here or elsewhere, SaveError where its folder cannot be written.
     """
     if queue.is_waiting(run):

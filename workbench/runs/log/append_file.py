@@ -1,7 +1,7 @@
 """A file that is only appended to, by a writer that no full disk stops.
 
 What cannot be written waits in memory, in order, and is tried again; a line that was cut
-short by a full disk is completed, so no line is torn while the writer lives. A reserve on
+short by a full disk is completed, so no line is torn while the writer is running. A reserve on
 the disk is given up when it is full: there is then room to say so.
 """
 
@@ -102,7 +102,7 @@ class AppendFile:
         return True
 
     def _take(self, count: int) -> None:
-        """Forgets what was written: the first line, or a part of it."""
+        """Discards what was written: the first line, or a part of it."""
         self._written += count
         self.waiting_bytes -= count
         if self._written == len(self._waiting[0]):

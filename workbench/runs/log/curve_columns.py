@@ -16,7 +16,7 @@ _ROOM, _EPOCHS_ROOM = 1_024, 64
 
 
 class CurveColumns:
-    """What each file of `curves/` takes from the events of a run."""
+    """What each file of `curves/` reads from the events of a run."""
 
     def __init__(self) -> None:
         curves = all_curves().values()
@@ -42,7 +42,7 @@ class CurveColumns:
         )
 
     def add_batches(self, events: Sequence[Batch], times: Column) -> None:
-        """Takes in Batch events, at least one, each beginning behind the one before; `times` are
+        """Adds Batch events, at least one, each beginning behind the one before; `times` are
         their ends in seconds, never falling.
         """
         ends = [e.step for e in events]
@@ -55,13 +55,13 @@ class CurveColumns:
         self._batches.append({_STEP: ends, _TIME: times, **last})
 
     def add_epoch(self, event: EpochFinished) -> None:
-        """Takes in an epoch; those from its number on are void."""
+        """Adds an epoch; those from its number on are void."""
         self._epochs.cut(int(np.searchsorted(self.epochs, event.epoch)))
         values = {key: [of(event)] for key, of in self._of_epoch.items()}
         self._epochs.append({_STEP: [event.step], _EPOCH: [event.epoch], **values})
 
     def cut(self, step: int) -> None:
-        """Forgets all behind a step."""
+        """Discards all behind a step."""
         for columns in (self._steps, self._batches, self._epochs):
             # A needle of the column's own type: a Python int would copy a million steps first.
             at = np.searchsorted(columns.view(_STEP), np.int32(step), side="right")

@@ -1,6 +1,6 @@
-"""The event log of a run: one JSON line an event, appended by one trainer, read by anyone.
+"""The event log of a run: one JSON line an event, appended by one trainer, read by any process.
 
-A line is at most 64 KiB, numbered without gaps; only the names of very many classes, told
+A line is at most 64 KiB, numbered without gaps; only the names of very many classes, logged
 once by each trainer, make a longer one. What is torn or garbled in the file is
 counted and passed over, never raised: a damaged line must not take the window down.
 """
@@ -66,7 +66,7 @@ class EventWriter:
         self._lock = threading.Lock()
         self._seq, is_torn = _end_of(path)
         self._kept = CheckpointKept(step=0, epoch=0)
-        self._is_told = False
+        self._is_logged = False
         with writing(path):
             self._file = AppendFile(path)
         if is_torn:
@@ -74,15 +74,15 @@ class EventWriter:
 
     @property
     def is_full(self) -> bool:
-        """So much waits to be written that nothing more should be told for now."""
+        """So much waits to be written that nothing more should be logged for now."""
         return self._file.waiting_bytes > _MOST_WAITING
 
     def write(self, event: E) -> E:
         """Numbers, stamps and appends an event; returns it as written (of several lines, the last).
 
         Long Batch events become several lines, long texts and lists are cut. While `is_full`,
-        what only tells how things stand is dropped. Raises OSError where the log was closed,
-        WireError where the event cannot be brought under the limit of a line.
+        events that only report the current state are dropped. Raises OSError where the log was
+        closed, WireError where the event cannot be brought under the limit of a line.
         """
         with self._lock:
             if self.is_full and isinstance(event, _PASSING):
@@ -91,17 +91,17 @@ class EventWriter:
             written = event
             for part in _parts(event):
                 written = self._append(part)  # type: ignore[assignment]
-            self._tell_problem()
+            self._log_problem()
             if isinstance(event, CheckpointKept) and event.problem is None:
                 self._kept = event
         return written
 
-    def _tell_problem(self) -> None:
-        """Says once that the disk is full, in the room that was kept for it."""
+    def _log_problem(self) -> None:
+        """Logs once that the disk is full, in the room that was kept for it."""
         if not self._file.has_given_up_reserve:
-            self._is_told = False
-        elif not self._is_told:
-            self._is_told = True
+            self._is_logged = False
+        elif not self._is_logged:
+            self._is_logged = True
             full = cannot_write(self._path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
             self._append(msgspec.structs.replace(self._kept, problem=error_parts(full)))
 
@@ -286,7 +286,7 @@ def decode_line(line: bytes) -> RunEvent | None:
 
 
 def first_of(path: Path, kind: type[E]) -> E | None:
-    """The first event of a kind that a trainer tells before it trains; None without one."""
+    """The first event of a kind that a trainer logs before it trains; None without one."""
     start = f'{{"event":"{kind.__struct_config__.tag}"'.encode()
     with contextlib.suppress(OSError), path.open("rb") as file:
         while file.tell() < _HEAD_BYTES and (line := file.readline(LONGEST_LINE)):

@@ -43,7 +43,8 @@ def event_text(event: RunEvent, epochs: int = 0) -> str:
     Returns:
         One line, or a few where files or an error are named; "" for events that have no text.
     """
-    return _TEXTS.get(type(event), lambda _event, _epochs: "")(event, epochs)
+    make = _TEXTS.get(type(event))
+    return make(event, epochs) if make is not None else ""
 
 
 def resumed_words(started: RunStarted | None) -> str:

@@ -67,7 +67,7 @@ class TrainingProgress:
 
 
 class MetricHistory:
-    """Everything told in a run, ready to be drawn. Feed it each event once, in order.
+    """Everything logged in a run, ready to be drawn. Feed it each event once, in order.
 
     Attributes:
         started, data, phase, finished: The latest event of that kind, or None; `finished`
@@ -104,7 +104,7 @@ class MetricHistory:
         self.num_events = 0
 
     def add(self, event: RunEvent) -> None:
-        """Takes in one event."""
+        """Adds one event."""
         self._count(event)
         match event:
             case Batch():
@@ -119,7 +119,7 @@ class MetricHistory:
                 setattr(self, _LATEST[type(event)], event)
 
     def add_all(self, events: Iterable[RunEvent]) -> None:
-        """Takes in several events; batches that follow each other in one go."""
+        """Adds several events; consecutive batches at once."""
         batches: list[Batch] = []
         for event in events:
             if isinstance(event, Batch):
@@ -132,7 +132,7 @@ class MetricHistory:
         self._add_batches(batches)
 
     def _add_epoch(self, event: EpochFinished) -> None:
-        # One that was told, but not kept before the trainer was killed, is told again.
+        # One that was logged, but not kept before the trainer was killed, is logged again.
         if self.epochs and self.epochs[-1].epoch >= event.epoch:
             self.epochs = [epoch for epoch in self.epochs if epoch.epoch < event.epoch]
             self._judge(self._best.keep_by)
@@ -141,7 +141,7 @@ class MetricHistory:
         self._best.took(event)
 
     def _judge(self, keep_by: str) -> None:
-        """Finds the best of the epochs anew: some are void, or another value tells it."""
+        """Finds the best of the epochs again: some are void, or `keep_by` has changed."""
         self._best = BestSoFar(keep_by)
         for epoch in self.epochs:
             self._best.took(epoch)
@@ -149,7 +149,7 @@ class MetricHistory:
     def _count(self, event: RunEvent) -> None:
         self.num_events += 1
         if isinstance(event, PhaseChanged) and event.phase == "starting" and self.last_time:
-            self._pause_s += max(0.0, event.time - self.last_time)  # until RunStarted knows better
+            self._pause_s += max(0.0, event.time - self.last_time)  # until RunStarted corrects it
         self.last_time = event.time
         self.last_seq = event.seq
         # What comes behind a finish is of a trainer that went on.
@@ -169,7 +169,7 @@ class MetricHistory:
         return np.maximum.accumulate(np.maximum(times - self._pause_s, self._last_s()))
 
     def _start(self, event: RunStarted) -> None:
-        """A trainer has begun. What a resumed one does again was told in vain before."""
+        """A trainer has begun. Steps that a resumed one repeats are void in the log before it."""
         self.started = event
         if event.resumed_at_step is None:
             self._judge(event.keep_by)
@@ -187,7 +187,7 @@ class MetricHistory:
         return float(times[-1]) if len(times) else 0.0
 
     def series(self, curve: CurveSpec) -> Series:
-        """A curve as it stands. Its arrays are views: nothing is copied."""
+        """A curve up to now. Its arrays are views: nothing is copied."""
         steps, values = self.curves.points(curve)
         best = None if curve.is_plain else self.best
         return Series(

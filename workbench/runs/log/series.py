@@ -1,4 +1,4 @@
-"""One curve of a run as it stands, and its exact values at a step."""
+"""One curve of a run up to now, and its exact values at a step."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class CrashDiagnosis:
 
 
 def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:
-    """What ended a trainer that did not say it; `heartbeat` is its last one."""
+    """What ended a trainer that did not log it; `heartbeat` is its last one."""
     if not run.log_path.exists():
         return CrashDiagnosis("The training process was never started.")
     lines = last_life(run.log_tail(max_lines=40))
@@ -55,14 +55,14 @@ def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosi
     crash = "\n".join(tail_lines(run.crash_path, max_lines=400))
     for trace, words in _SIGNALS.items():
         if f"Fatal Python error: {trace}" in crash:
-            # What a library printed before it took the process with it.
-            return _known("\n".join(lines), f"The training process crashed with {words}.")
+            # What a library printed before it ended the process.
+            return _fault_or("\n".join(lines), f"The training process crashed with {words}.")
     if last_error := _last_error(lines):
-        return _known(last_error, f"The training process ended with an error: {last_error}")
+        return _fault_or(last_error, f"The training process ended with an error: {last_error}")
     return _killed(run, heartbeat)
 
 
-def _known(text: str, otherwise: str) -> CrashDiagnosis:
+def _fault_or(text: str, otherwise: str) -> CrashDiagnosis:
     """The fault that a text names, if it is a known one."""
     found = fault_of(text)
     return CrashDiagnosis(f"{found.words} {found.fix}" if found else otherwise)

@@ -1,6 +1,6 @@
 """Continuing a run on another target, because its computer is gone or too slow.
 
-The request stays as it was asked; the folder keeps where the run goes on. What was fetched is
+The request stays unchanged; the folder keeps where the run goes on. What was fetched is
 enough to go on from: the log, the checkpoints, and the project's own data set.
 """
 
@@ -11,7 +11,7 @@ import time
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.errors import RunError, RunFolderError
-from workbench.runs.control import ask_courier, forget_wish
+from workbench.runs.control import clear_command, send_command
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import abandon_remote, read_remote
@@ -20,14 +20,14 @@ from workbench.runs.state.outcome import outcome_of
 from workbench.targets import all_targets
 
 _LEAVE_S = 40.0
-"""A courier that is just connecting hears of it when that has failed, within 20 s."""
+"""A courier that is just connecting reads the command when that has failed, within 20 s."""
 
 
 def go_on_with(run: RunFolder, target: Choice) -> int:
     """Lets a run that is over or away go on at another target, from the newest checkpoint here;
     returns the process id of its trainer or courier.
 
-    A courier that still tries to reach the place before is asked to leave. What may still train
+    A courier that still tries to reach the place before is ended by command. What may still train
     there is left to itself: nothing of it counts any more.
 
     Raises:
@@ -37,7 +37,7 @@ def go_on_with(run: RunFolder, target: Choice) -> int:
     """
     check_can_move(run, target)
     if run.is_alive():
-        _ask_to_leave(run)
+        _end_courier(run)
     abandon_remote(run)
     run.move_to(target)
     return start_trainer(run, resume=True)
@@ -69,12 +69,12 @@ def _whole(target: Choice) -> Choice:
     return target if spec is None else Choice(target.key, check_all(spec.params, target.params)[0])
 
 
-def _ask_to_leave(run: RunFolder) -> None:
-    ask_courier(run, "leave")
+def _end_courier(run: RunFolder) -> None:
+    send_command(run, "leave")
     deadline = time.monotonic() + _LEAVE_S
     while run.is_alive():
         if time.monotonic() > deadline:
-            forget_wish(run)
+            clear_command(run)
             raise RunError(
                 "The background connection of this run does not end.",
                 where=str(run.path),

@@ -1,4 +1,4 @@
-"""How a run ended, or that it has not: a value that prints itself for people."""
+"""How a run ended, or that it has not, with its text for people."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ UNDER_WAY: tuple[OutcomeKind, ...] = ("running", "silent", "waiting", "away")
 """Kinds of a run of which more may come."""
 
 SILENT_AFTER_S = 10.0
-"""A heartbeat comes every 2 s; after this long without one the trainer is told as silent."""
+"""A heartbeat comes every 2 s; after this long without one the trainer is reported as silent."""
 
 _START_S = 20.0
 _UNWRITABLE_AFTER_S = 4.0
@@ -63,13 +63,13 @@ def outcome_words(kind: str) -> str:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How a run stands.
+    """The state of a run.
 
     Attributes:
-        kind: completed, stopped, paused (stopped to be resumed), failed (it told why), died
-            (it did not), running, silent (its process is there but says nothing), waiting
-            (for its turn in the queue), or away (another computer trains it, or did when it
-            was last seen, and nobody here is connected to it).
+        kind: completed, stopped, paused (stopped to be resumed), failed (it logged why), died
+            (it did not), running, silent (its process is there but logs nothing), waiting
+            (in the queue), or away (another computer trains it, or did when it was last
+            seen, and there is no connection to it).
         reason: Why, as a sentence; empty where there is nothing to explain.
         error: The trainer's own words about a failure.
         log_tail: The last lines it printed, for a run that failed or died.
@@ -77,8 +77,8 @@ class RunOutcome:
         can_resume: The run is over, and a checkpoint is kept from which it can go on.
         can_move: It can go on elsewhere, this computer included: what it was trained by is
             gone or not connected, or it is over and can be resumed.
-        is_far: It is another computer that trains it, and how the line to it stands is what
-            `reason` tells.
+        is_far: It is another computer that trains it, and `reason` is the state of the line to
+            it.
     """
 
     kind: OutcomeKind
@@ -120,26 +120,26 @@ _STARTING = RunOutcome("running", "The training process is starting.")
 
 
 def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutcome:
-    """How a run stands now, by its `history` where that is known, else by the end of its log."""
-    is_alive = run.is_alive()  # asked before the log: what was written last is then seen
+    """The state of a run now, by its `history` where that is known, else by the end of its log."""
+    is_alive = run.is_alive()  # checked before the log: what was written last is then seen
     if not is_alive and is_waiting(run):
         return RunOutcome("waiting", waiting_words(num_before(run)))
     tail = None if history is not None and history.finished else _LogEnd.read(run.events_path)
     finished = (history.finished if history else None) or (tail.finished if tail else None)
     has_just_begun = _has_just_begun(run)
     if is_alive and (has_just_begun or finished is None):
-        return _brought(run, history, tail) if has_courier(run) else _living(run)
+        return _brought(run, history, tail) if has_courier(run) else _running(run)
     if is_away(run, finished, has_just_begun=has_just_begun):
         words = away_words(run, _last_step(history, tail))
         return RunOutcome("away", words, can_move=True, is_far=True)
     if finished is not None:
-        told = _told(run, finished)
-        return replace(told, can_move=told.can_resume)
+        logged = _outcome_in_log(run, finished)
+        return replace(logged, can_move=logged.can_resume)
     return _STARTING if _is_about_to_start(run) else _ended(run, tail)
 
 
 def _ended(run: RunFolder, tail: _LogEnd | None) -> RunOutcome:
-    """How a run stands whose trainer is gone without a word."""
+    """The state of a run whose trainer ended without a final event."""
     if (link := read_link(run)) is not None and read_remote(run) is None:
         return _never_arrived(run, link)
     death = cause_of_death(run, tail.heartbeat if tail else None)
@@ -166,10 +166,10 @@ def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
 
 
 def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None) -> RunOutcome:
-    """How a run stands whose courier lives."""
+    """The state of a run whose courier is running."""
     link = read_link(run)
     if link is None or (link.state in ("attached", "ended") and not link.words):
-        return _living(run)
+        return _running(run)
     if link.state == "gone":
         words = gone_words(run, link, _last_step(history, tail))
         return RunOutcome("silent", words, can_move=True, is_far=True)
@@ -193,7 +193,7 @@ def _can_go_on(run: RunFolder) -> bool:
     return has_checkpoint(run) or not run.has_model()
 
 
-def _told(run: RunFolder, finished: RunFinished) -> RunOutcome:
+def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
     if finished.outcome == "completed":
         return RunOutcome("completed")
     is_resumable = finished.can_resume and _can_go_on(run)
@@ -216,14 +216,14 @@ def _told(run: RunFolder, finished: RunFinished) -> RunOutcome:
 
 
 def _has_just_begun(run: RunFolder) -> bool:
-    """True while a trainer has not said anything yet: the log is as it was when it started."""
+    """True while a trainer has not logged anything yet: the log is as it was when it started."""
     try:
         return log_bytes_at_start(run) == run.events_path.stat().st_size
     except OSError:
         return False
 
 
-def _living(run: RunFolder) -> RunOutcome:
+def _running(run: RunFolder) -> RunOutcome:
     try:
         silence_s = time.time() - run.events_path.stat().st_mtime
     except OSError:

@@ -1,9 +1,9 @@
 """Runs that wait for their turn: one after another, with a window or without.
 
-A waiting run is a run folder with a `waiting` marker. Whoever may find the computer free
-asks `start_next`: a trainer that has just ended, a window at its refresh, the command line.
-All changes are made under one lock of the home folder, so that a run is started once,
-however many ask at the same moment.
+A waiting run is a run folder with a `waiting` marker. Each process
+that may find the computer free calls `start_next`: a trainer that has just ended, a window at its
+refresh, the command line. All changes are made under one lock of the home folder, so that a run
+is started once, however many call it at the same moment.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ MARKER_NAME = "waiting"
 LOCK_NAME = ".queue.lock"
 
 _LOCK_WAIT_S = 10.0
-"""Long: who has been turned away would have to ask again, and a trainer's end asks once."""
+"""Long: a caller that gets no lock would have to try again, and a trainer's end tries once."""
 
 _LAST = sys.maxsize
 
 
 class _Marker(msgspec.Struct, frozen=True, kw_only=True):
-    """What the marker says: the place in the queue, and what was there when it was set."""
+    """The content of the marker: the place in the queue, and the log's size when it was set."""
 
     order: int = _LAST
     since: float = 0.0
@@ -53,7 +53,7 @@ def enqueue(run: RunFolder, *, resume: bool = False) -> int:
     """Puts a run behind the ones that wait in its home, to start, or to `resume` from its
     checkpoint; one that waits keeps its place. Returns how many are before it.
 
-    Nothing is started: ask `start_next` afterwards.
+    Nothing is started: call `start_next` afterwards.
 
     Raises:
         RunFolderError: a trainer works on it.
@@ -118,15 +118,15 @@ def move(run: RunFolder, by: int) -> None:
 
 
 def cancel(run: RunFolder) -> None:
-    """Takes a waiting run out of the queue; it can be put in again. Errors as of `move`.
+    """Removes a waiting run from the queue; it can be put in again. Errors as of `move`.
 
-    One that never began is told as stopped, one that was to be resumed stands as before.
+    One that never began is logged as stopped, one that was to be resumed stays as before.
     """
     with _locked(run.path.parent):
         if not is_waiting(run):
             raise _not_waiting(run)
         if not _size(run.events_path):
-            tell_never_begun(run, "Removed from the queue before it started.")
+            log_never_begun(run, "Removed from the queue before it started.")
         _remove_marker(run)
 
 
@@ -145,7 +145,7 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     """Starts, and returns, the first waiting run of a home folder; None when none waits, or one
     trains.
 
-    A run that cannot be started is told as failed in its own log, and the next one has its turn.
+    A run that cannot be started is logged as failed, and the next one has its turn.
     One that the system refuses (folder, process) goes on waiting: that may pass. Where it refuses
     all, the first refusal is raised, a WorkbenchError, as it is when the queue's lock hangs.
     """
@@ -161,11 +161,11 @@ def start_next(home: Path | None = None) -> RunFolder | None:
                 _start(run, marker)
             except WorkbenchError as error:
                 if run.is_alive():
-                    return None  # somebody has just started it by hand
+                    return None  # the user has just started it
                 if isinstance(error.__cause__, OSError):
                     refused = refused or error
                     continue
-                _tell_failed(run, error)
+                _log_failed(run, error)
                 _remove_marker(run)
             else:
                 return run
@@ -220,7 +220,7 @@ def _marker_of(run: RunFolder) -> _Marker | None:
 
 def _start(run: RunFolder, marker: _Marker) -> None:
     start_trainer(run, resume=marker.is_resumed)
-    # From here the living trainer, then its first event, says that nothing waits: a kill
+    # From here the running trainer, then its first event, shows that nothing waits: a kill
     # right now starts nothing twice.
     _remove_marker(run)
 
@@ -234,8 +234,8 @@ def _remove_marker(run: RunFolder) -> None:
         (run.path / MARKER_NAME).unlink()
 
 
-def tell_never_begun(run: RunFolder, why: str) -> None:
-    """Tells in an empty log that a run was stopped before it began; raises SaveError."""
+def log_never_begun(run: RunFolder, why: str) -> None:
+    """Logs, in an empty log, that a run was stopped before it began; raises SaveError."""
     with EventWriter(run.events_path) as writer:
         writer.write(LogLine(text=why))
         writer.write(
@@ -245,7 +245,7 @@ def tell_never_begun(run: RunFolder, why: str) -> None:
         )
 
 
-def _tell_failed(run: RunFolder, error: WorkbenchError) -> None:
+def _log_failed(run: RunFolder, error: WorkbenchError) -> None:
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
     with contextlib.suppress(OSError, SaveError), EventWriter(run.events_path) as writer:

@@ -9,7 +9,7 @@ from workbench.runs.store.checkpoint import newest_state
 
 
 def courier_words(link: Link) -> str:
-    """What a living courier has to say beyond the events it brings; "" while they come."""
+    """The state of a running courier beyond the events it brings; "" while they come."""
     words = link_words(link)
     if link.state == "lost":
         return f"{words} Training continues there; no results are lost."
@@ -21,8 +21,8 @@ def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: boo
 
     Args:
         run: The run.
-        finished: What it told last, if that was its end.
-        has_just_begun: Nothing was told since it was started or resumed.
+        finished: Its last event, if that was its end.
+        has_just_begun: Nothing was logged since it was started or resumed.
     """
     if read_remote(run) is None or (finished is not None and not has_just_begun):
         return False
@@ -31,7 +31,7 @@ def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: boo
 
 
 def away_words(run: RunFolder, step: int | None) -> str:
-    """Where a run is that nobody is connected to, or how it was lost, at `step` if known."""
+    """Where a run without a connection is, or how it was lost, at `step` if known."""
     link, remote = read_link(run), read_remote(run)
     host = remote.host if remote is not None else "another computer"
     if link is not None and link.state == "gone":

@@ -40,7 +40,7 @@ def read_speeds(path: Path | None = None) -> list[MeasuredRun]:
 
 
 def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
-    """Keeps one run's speed, and forgets the oldest of more than a hundred; raises SaveError."""
+    """Keeps one run's speed, and drops the oldest of more than a hundred; raises SaveError."""
     path = path or speeds_path()
     kept = [*read_speeds(path), run][-_KEPT:]
     save_with_folder(path, msgspec.json.encode(kept))
@@ -58,7 +58,7 @@ def measured_run(
     """What is kept of a finished run, from the analysis of its network with its recipe.
 
     The batch size may be smaller than the recipe's; `images_per_second` is the median of its
-    epochs, `memory_bytes` the most that its trainer has held, 0 where the system does not tell.
+    epochs, `memory_bytes` the most that its trainer has held, 0 where it is not known.
     """
     return MeasuredRun(
         multiply_adds=analysis.costs.multiply_adds,

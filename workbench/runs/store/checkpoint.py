@@ -38,7 +38,7 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 
 class DataMark(msgspec.Struct, frozen=True, kw_only=True):
-    """What tells a data set from another: its numbers, and a digest of a sample of it."""
+    """Identifies a data set: its numbers, and a digest of a sample of it."""
 
     num_train: int
     num_validation: int
@@ -47,7 +47,7 @@ class DataMark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
-    """What a trainer knows beside its variables.
+    """The state of a trainer beside its variables.
 
     Attributes:
         number: 1, 2, 3, ... over the life of the run; the highest is the newest.
@@ -157,7 +157,7 @@ def tidy_up(run: RunFolder) -> None:
 def remove_checkpoints(run: RunFolder) -> None:
     """Removes all of them: a completed run has its weights, and needs no more."""
     for path in (*map(partial(checkpoint_path, run), _GENERATIONS), *_best_files(run)):
-        # What cannot be removed only takes room.
+        # What cannot be removed only uses disk space.
         with contextlib.suppress(OSError):
             path.unlink()
     with contextlib.suppress(OSError):
@@ -176,7 +176,7 @@ def read_checkpoint(run: RunFolder) -> Checkpoint | None:
     paths = [checkpoint_path(run, generation) for generation in _GENERATIONS]
     found = {path: read_state(path) for path in paths if path.is_file()}
     notes: list[str] = []
-    # Those whose state cannot be read come first: they are told, and not used.
+    # Those whose state cannot be read come first: they are reported, and not used.
     for path in sorted(found, key=lambda path: -(s.number if (s := found[path]) else 1 << 60)):
         try:
             return _read(path, notes)
@@ -201,8 +201,8 @@ def _read(path: Path, notes: list[str]) -> Checkpoint:
         raise WeightsError("The checkpoint is damaged.", received=str(error)) from error
     if state.version > STATE_VERSION:
         raise WeightsError("The checkpoint is newer.", received=f"version {state.version}")
-    told = [*notes, f"Using the one of step {state.step:,}."] if notes else []
-    return Checkpoint(state, arrays, tuple(told))
+    used = [*notes, f"Using the one of step {state.step:,}."] if notes else []
+    return Checkpoint(state, arrays, tuple(used))
 
 
 def read_state(path: Path) -> TrainerState | None:

@@ -1,5 +1,5 @@
-"""What a run was computed on and from, in `origin.json`: machine and pictures. It outlives
-the checkpoints, which a completed run does not keep.
+"""What a run was computed on and from, in `origin.json`: machine and pictures. It is
+kept after the checkpoints, which a completed run removes.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def write_arrays(path: Path, arrays: Arrays) -> str:
     checksum.
 
     Args:
-        path: File to write; what stood there stays until the new one is complete.
+        path: File to write; an earlier one stays until the new one is complete.
         arrays: Plain numeric arrays by name; names may hold "/".
 
     Raises:

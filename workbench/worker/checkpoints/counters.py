@@ -81,7 +81,7 @@ class TrainingCounters:
 
     @property
     def best_epoch(self) -> BestEpoch | None:
-        """The best epoch as the last event and the model card tell it."""
+        """The best epoch as it is written in the last event and the model card."""
         return BestEpoch.of(self.best) if self.best is not None else None
 
     def go_on(self) -> None:
@@ -89,7 +89,7 @@ class TrainingCounters:
         self._epoch_begun = time.monotonic()
 
     def add(self, results: StepResults) -> None:
-        """Takes in the steps of one call."""
+        """Adds the steps of one call."""
         self.step += len(results.losses)
         self.losses.append(results.losses)
         self.accuracies.append(results.accuracies)

@@ -60,11 +60,11 @@ class CheckpointManager:
         self._position = counters
         self._rules = rules
         self._keeps_best = job.project.recipe.keep == "best"
-        self._teller = job.events
+        self._events = job.events
         self._number = state.number if state else 0
         self._best_file = state.best_file if state else ""
         self._best: KeptModel | None = None
-        self._keeper = CheckpointWriter(job.run, before=job.events.secure, tell=self._told)
+        self._keeper = CheckpointWriter(job.run, before=job.events.secure, report=self._log_outcome)
 
     def after_call(self) -> None:
         """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
@@ -144,7 +144,7 @@ class CheckpointManager:
         try:
             weights = read_best(self._run, self._best_file)
         except WeightsError as error:
-            self._teller.log(
+            self._events.log_line(
                 f"The weights of the best epoch are lost; the last weights are saved: {error}",
                 level="warning",
             )
@@ -188,24 +188,24 @@ class CheckpointManager:
             test=test,
         )
 
-    def _told(self, state: TrainerState | TrainingCounters, error: SaveError | None) -> None:
+    def _log_outcome(self, state: TrainerState | TrainingCounters, error: SaveError | None) -> None:
         problem = error_parts(error) if error is not None else None
         event = CheckpointKept(step=state.step, epoch=state.epochs_done, problem=problem)
-        self._teller.tell(event)
+        self._events.log(event)
 
     def _patiently(self, write: Callable[[], None]) -> None:
         """Writes what the training ends with; waits for space where there is none."""
         deadline = time.monotonic() + _PATIENCE_S
-        is_told = False
+        is_logged = False
         while True:
             try:
                 write()
             except SaveError as error:
                 if time.monotonic() > deadline or not self._run.request_path.exists():
                     raise
-                if not is_told:
-                    self._told(self._position, error)
-                is_told = True
+                if not is_logged:
+                    self._log_outcome(self._position, error)
+                is_logged = True
                 time.sleep(_RETRY_S)
             else:
                 return

@@ -68,7 +68,7 @@ def restore(variables: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
 
 
 def mark_of(data: PreparedData) -> DataMark:
-    """What tells this data set from another: all training labels, and some of the pictures."""
+    """Identifies this data set: a digest of all training labels, and some of the pictures."""
     train = data.train
     digest = hashlib.sha256(repr(data.class_names).encode())
     digest.update(np.ascontiguousarray(train.y, np.int64).data)

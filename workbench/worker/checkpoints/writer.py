@@ -30,7 +30,7 @@ from workbench.runs.store.weights_file import write_arrays
 _INTERVAL_S = 60.0
 _PAUSE_S = 1.0
 _PAUSE_PER_COST = 200.0
-"""Seconds between two checkpoints for each second of computing that one takes: half a percent."""
+"""Seconds between two checkpoints for each second of computing that one needs: half a percent."""
 
 _RETRY_S = 2.0
 _MAX_TEXT = 600
@@ -61,7 +61,7 @@ class CheckpointData:
         state, arrays: The checkpoint.
         best: Weights of the state's best epoch, where they are not on the disk yet.
         weights, card: To classify with; None to leave those that are there.
-        copying_s: Seconds that the training stood still for it.
+        copying_s: Seconds that the training was paused for it.
     """
 
     state: TrainerState
@@ -79,7 +79,7 @@ class CheckpointWriter:
         run: Where to.
         before: Called before each checkpoint: puts the event log on the disk, so that no
             checkpoint is ahead of its curve. May raise SaveError.
-        tell: Told in that thread what was kept, or the error that it was not.
+        report: Called in that thread with what was kept, and the error where it was not.
 
     Attributes:
         best_file: Name of the best epoch's file that was written last.
@@ -90,11 +90,11 @@ class CheckpointWriter:
         run: RunFolder,
         *,
         before: Callable[[], None],
-        tell: Callable[[TrainerState, SaveError | None], None],
+        report: Callable[[TrainerState, SaveError | None], None],
     ) -> None:
         self._run = run
         self._before = before
-        self._tell = tell
+        self._report = report
         self._wake = threading.Condition()
         self._waiting: CheckpointData | None = None
         self._is_busy = False
@@ -136,13 +136,13 @@ class CheckpointWriter:
         self._thread.join()
 
     def write_now(self, checkpoint: CheckpointData) -> None:
-        """Writes and tells; call after `close`.
+        """Writes and reports; call after `close`.
 
         Raises:
             SaveError: it could not be written; what was kept before is unharmed.
         """
         self._write(checkpoint)
-        self._tell(checkpoint.state, None)
+        self._report(checkpoint.state, None)
 
     def keep_model(self, weights: Weights, card: ModelCard) -> None:
         """Writes the final weights, and a card that names them; call after `close`.
@@ -171,7 +171,7 @@ class CheckpointWriter:
                 self._has_tried = True
                 self._kept_at = time.monotonic()
                 self._is_busy = False
-            self._tell(state, problem)
+            self._report(state, problem)
 
     def _try(self, checkpoint: CheckpointData) -> SaveError | None:
         begun = time.thread_time()
@@ -179,8 +179,8 @@ class CheckpointWriter:
             self._write(checkpoint)
         except SaveError as error:
             return error
-        except Exception as error:  # noqa: BLE001 - told and tried again
-            # Nobody waits for this thread: what ended it would end all keeping, unnoticed.
+        except Exception as error:  # noqa: BLE001 - reported and tried again
+            # Nothing checks this thread: an exception here would end all checkpointing, unnoticed.
             traceback.print_exception(error)
             return SaveError(
                 "The checkpoint could not be created.",
@@ -211,7 +211,7 @@ class CheckpointWriter:
         self.best_file = best_file
 
     def _loosen_card(self) -> None:
-        """Takes the checksum out of a card that an earlier trainer of this run has left: its
+        """Removes the checksum from a card that an earlier trainer of this run has left: its
         weights are about to be replaced, and a kill would leave it with others.
         """
         if self._has_loosened_card:

@@ -72,7 +72,7 @@ def peers_of(job: TrainingJob, on_hang: Callable[[WorkbenchError], None]) -> Pee
         return Chief(kept, job, on_hang)
     addresses = read_addresses(machines)
     if not addresses[0].is_here:
-        job.events.log(
+        job.events.log_line(
             f"Run on each other machine, with its number: workbench join {machines} "
             "--machine NUMBER"
         )
@@ -90,20 +90,20 @@ def join_error_of(run: RunFolder) -> RemoteError | None:
     """The reason of the first machine that could not join; None while there is none."""
     try:
         with (run.path / REFUSAL_NAME).open("rb") as file:
-            told = msgspec.json.decode(file.read(_MAX_REFUSAL_BYTES), type=ErrorParts)
+            refusal = msgspec.json.decode(file.read(_MAX_REFUSAL_BYTES), type=ErrorParts)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     return RemoteError(
-        told.what,
-        where=told.where,
-        received=told.received,
-        expected=told.expected,
-        fix=told.fix,
+        refusal.what,
+        where=refusal.where,
+        received=refusal.received,
+        expected=refusal.expected,
+        fix=refusal.fix,
     )
 
 
 class Chief(ClusterPeers):
-    """The trainer of the run; its events tell which machine is waited for."""
+    """The trainer of the run; its events name the machines that it waits for."""
 
     def __init__(
         self, cluster: Cluster, job: TrainingJob, on_hang: Callable[[WorkbenchError], None]
@@ -111,7 +111,7 @@ class Chief(ClusterPeers):
         super().__init__(cluster, job.stop, on_hang)
         self._project = job.project
         self._run = job.run
-        self._teller = job.events
+        self._events = job.events
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._others = list(range(1, len(cluster.machines)))
 
@@ -149,7 +149,7 @@ class Chief(ClusterPeers):
         deadline = time.monotonic() + COME_S
         with self._listening() as listener:
             while missing := [index for index in self._others if index not in self._lines]:
-                self._teller.phase("gathering", f"Waiting for {self._named(missing)}")
+                self._events.phase("gathering", f"Waiting for {self._named(missing)}")
                 self._look_after(missing, deadline)
                 with contextlib.suppress(TimeoutError):
                     connection, _ = listener.accept()
@@ -157,7 +157,7 @@ class Chief(ClusterPeers):
         self._all_have_bfloat16 = all(fact.get("has_bfloat16") is True for fact in facts.values())
         self.others = [msgspec.convert(facts[i].get("machine"), Machine) for i in self._others]
         for line in self._lines.values():
-            self._tell_task(line, resume=resume)
+            self._send_task(line, resume=resume)
 
     def _listening(self) -> socket.socket:
         address = self._cluster.address(0)
@@ -199,7 +199,7 @@ class Chief(ClusterPeers):
     def _let_in(
         self, connection: socket.socket, missing: list[int]
     ) -> dict[int, Mapping[str, Any]]:
-        """Number and facts of a machine that has come; nothing of anybody else."""
+        """Number and facts of a machine that has joined; empty for any other connection."""
         index = -1
 
         def ended() -> None:
@@ -207,7 +207,7 @@ class Chief(ClusterPeers):
 
         line = Line(
             connection,
-            on_word=lambda message: self._hears(index, message),
+            on_message=lambda message: self._note_end(index, message),
             on_end=ended,
             max_bytes=0,
         )
@@ -240,7 +240,7 @@ class Chief(ClusterPeers):
                     fix="Install the same versions on all machines.",
                 )
 
-    def _tell_task(self, line: Line, *, resume: bool) -> None:
+    def _send_task(self, line: Line, *, resume: bool) -> None:
         files = [checkpoint_path(self._run, generation) for generation in (1, 2)]
         files = [path for path in files if resume and path.is_file()]
         line.send(
@@ -256,7 +256,7 @@ class Chief(ClusterPeers):
     def _exchange_fingerprints(self, mark: DataMark) -> None:
         waited = dict(self._lines)
         while waited:
-            self._teller.phase("gathering", f"Waiting until {self._named(list(waited))} is ready")
+            self._events.phase("gathering", f"Waiting until {self._named(list(waited))} is ready")
             for index, line in list(waited.items()):
                 self.stop.check()
                 ready = line.receive("ready", timeout_s=_LOOK_S)

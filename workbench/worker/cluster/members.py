@@ -1,10 +1,10 @@
 """Several machines that train together: what the chief and the others share.
 
 The leading trainer is the run's: it alone writes the run's events, checkpoints and weights.
-A process on every other machine joins it (see socket_channel), hears what to train and from
+A process on every other machine joins it (see socket_channel), receives what to train and from
 which checkpoint, and then makes the very same calls into TensorFlow, each for its rows of
-every batch. The line also tells at once that a process has ended; that a machine is silent,
-TensorFlow finds out by itself within SILENT_S.
+every batch. A process that has ended is noticed by its line at once, a silent machine by
+TensorFlow within SILENT_S.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class ClusterPeers(Peers):
 
     # the others' ends --------------------------------------------------------------------
 
-    def _hears(self, index: int, message: Message) -> bool:
-        """Takes note of how a machine ends."""
+    def _note_end(self, index: int, message: Message) -> bool:
+        """Notes how a machine ends."""
         if message.kind == "failed":
             self._said[index] = str(message.values.get("what", ""))[:600]
         elif message.kind == "bye":
@@ -187,7 +187,7 @@ def _lost(what: str, where: str, received: str) -> RemoteError:
 
 
 def own_facts() -> dict[str, Any]:
-    """What the others must know of this machine."""
+    """What this machine sends to the others about itself."""
     ours = versions()
     machine = msgspec.to_builtins(this_machine(ours))
     return {"has_bfloat16": computes_bfloat16(), "versions": ours, "machine": machine}
@@ -231,8 +231,8 @@ def summing(strategy: Any, count: int) -> Callable[[Sequence[int]], list[int]]:
 def ending_after(seconds: float) -> Iterator[None]:
     """Ends this process, with exit code 1, unless what is within comes to an end in time.
 
-    While TensorFlow waits for machines, no other thread of Python's runs and SIGTERM is not
-    heard; a machine that dies in that very second would be waited for for ever.
+    While TensorFlow waits for machines, no other Python thread runs and SIGTERM is not
+    handled; a machine that fails in that very second would be waited for for ever.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)
     try:
@@ -244,7 +244,7 @@ def ending_after(seconds: float) -> Iterator[None]:
 def _limit_waiting(cluster: Cluster) -> None:
     """Gives TensorFlow's coordination its deadlines.
 
-    There is no public way; a strategy that finds a service set up takes it as it is.
+    There is no public way; a strategy that finds a service set up uses it as it is.
     """
     from tensorflow.compiler.xla.tsl.protobuf import coordination_config_pb2
     from tensorflow.python.eager import context

@@ -2,7 +2,7 @@
 
 A message is a frame (host/wire.py): a JSON line, and as many bytes behind it as it says. What
 the leading machine sends to the others besides goes by TensorFlow; this line brings them
-together before there is one, and tells at once when a process has ended.
+together before there is one, and shows at once when a process has ended.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_BYTES = 1 << 40
 _SILENT_S = 60
 """After so long without an answer of the other computer, a line is cut."""
 
-_ASK_S = 15
+_PROBE_INTERVAL_S = 15
 
 
 class ChannelClosedError(ConnectionError):
@@ -44,7 +44,7 @@ class Line:
     """One end, of a connected socket; its messages are read by a thread of its own.
 
     Args:
-        on_word: Called in that thread with each message; True where that was all there is
+        on_message: Called in that thread with each message; True where that was all there is
             to do with it, else `receive` hands it out.
         on_end: Called in that thread when the other end is gone.
         max_bytes: Most that a message may carry; 0 from a stranger, until it is known.
@@ -54,14 +54,14 @@ class Line:
         self,
         connection: socket.socket,
         *,
-        on_word: Callable[[Message], bool] = lambda _message: False,
+        on_message: Callable[[Message], bool] = lambda _message: False,
         on_end: Callable[[], None] = lambda: None,
         max_bytes: int = MAX_BYTES,
     ) -> None:
         connection.settimeout(None)
         _notice_silence(connection)
         self._connection = connection
-        self._on_word = on_word
+        self._on_message = on_message
         self._on_end = on_end
         self.max_bytes = max_bytes
         self._sending = threading.Lock()
@@ -72,7 +72,7 @@ class Line:
         """Sends a message.
 
         Raises:
-            ChannelClosedError: nobody hears it.
+            ChannelClosedError: the other end is gone.
         """
         try:
             head = wire.head({"kind": kind, "values": values}, len(data), _MAX_HEAD)
@@ -86,14 +86,14 @@ class Line:
         """The next message, which must be of a kind; None where none came in time.
 
         Raises:
-            ChannelClosedError: the other end is gone, or says something else.
+            ChannelClosedError: the other end is gone, or has sent another kind.
         """
         try:
             message = self._messages.get(timeout=timeout_s)
         except queue.Empty:
             return None
         if message is None:
-            self._messages.put(None)  # for whoever asks again
+            self._messages.put(None)  # for the next call
             raise ChannelClosedError("the connection was lost")
         if message.kind != kind:
             raise ChannelClosedError(f"received {message.kind[:40]} instead of {kind}")
@@ -109,7 +109,7 @@ class Line:
         try:
             with self._connection.makefile("rb") as file:
                 while message := self._next(file):
-                    if not self._on_word(message):
+                    if not self._on_message(message):
                         self._messages.put(message)
         except (OSError, ValueError, wire.FrameFault):
             pass  # as good as gone
@@ -134,13 +134,13 @@ def _notice_silence(connection: socket.socket) -> None:
     tcp = socket.IPPROTO_TCP
     settings = [
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
-        (tcp, "TCP_KEEPIDLE", _ASK_S),
-        (tcp, "TCP_KEEPALIVE", _ASK_S),  # its name on macOS
-        (tcp, "TCP_KEEPINTVL", _ASK_S),
-        (tcp, "TCP_KEEPCNT", _SILENT_S // _ASK_S),
+        (tcp, "TCP_KEEPIDLE", _PROBE_INTERVAL_S),
+        (tcp, "TCP_KEEPALIVE", _PROBE_INTERVAL_S),  # its name on macOS
+        (tcp, "TCP_KEEPINTVL", _PROBE_INTERVAL_S),
+        (tcp, "TCP_KEEPCNT", _SILENT_S // _PROBE_INTERVAL_S),
         (tcp, "TCP_USER_TIMEOUT", 1000 * _SILENT_S),  # Linux: also of what is being sent
     ]
     for level, name, value in settings:
         if hasattr(socket, name):
-            with contextlib.suppress(OSError):  # each system knows some of them
+            with contextlib.suppress(OSError):  # each system has some of them
                 connection.setsockopt(level, getattr(socket, name), value)

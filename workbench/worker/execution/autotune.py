@@ -21,7 +21,7 @@ _SLOWER = 3.0
 """A way that loses may take so many times longer for each of its first two steps."""
 
 _XLA_START = 5.0
-"""Compiling by XLA takes about so many times as long as tracing does."""
+"""Compiling by XLA lasts about so many times as long as tracing does."""
 
 
 class Contender(Protocol):
@@ -52,7 +52,7 @@ def search(
     start: Callable[[Variant], Contender],
     *,
     steps: int,
-    tell: Callable[[Variant, float], None],
+    on_progress: Callable[[Variant, float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """Measures the ways one after the other against the first, which is expected to win.
@@ -64,10 +64,10 @@ def search(
         variants: The most promising first.
         start: Builds a way and runs its first step.
         steps: Steps of the whole run; budget and decision depend on it.
-        tell: Told each way before it starts, and the share of the budget that is spent.
+        on_progress: Called before each variant with it and the fraction of the budget spent.
         clock: Seconds.
     """
-    tell(variants[0], 0.0)
+    on_progress(variants[0], 0.0)
     first = start(variants[0])
     began = clock()
     shortest = {variants[0]: min(first.step_s() for _ in range(2))}
@@ -79,7 +79,7 @@ def search(
         if spent + _expected_s(variant, first.start_s, shortest[variants[0]]) > budget:
             skipped[variant] = max(0.0, budget - spent)
             continue
-        tell(variant, spent / budget)
+        on_progress(variant, spent / budget)
         racer = start(variant)
         starts[variant] = racer.start_s
         shortest[variant] = racer.step_s()

@@ -12,7 +12,7 @@ from workbench.core.specs import TargetLimits
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.events import Plan
 from workbench.targets import all_targets
-from workbench.worker.execution.plan import Tell, settle_plan, settled_before
+from workbench.worker.execution.plan import OnProgress, settle_plan, settled_before
 from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.process.versions import compiles_for_processors
@@ -32,7 +32,7 @@ class Compiled(Trainable):
         validation, test: Evaluators; None where there is no such part. The same object
             when both are the same pictures.
         batches: What the iterator is made of.
-        start: Where the batches begin when they are iterated anew.
+        start: Where the batches begin when they are iterated again.
         limits: What the target allows.
     """
 
@@ -69,7 +69,7 @@ class Connected:
 def connect(project: Project) -> Connected:
     """Reaches the project's target. The first thing that a process does with TensorFlow.
 
-    The target knows what it allows, and this environment what can be had here: where a
+    The target defines what it allows, and this environment what can be had here: where a
     TensorFlow for TPUs is installed, no XLA for the processor, whatever the target.
     """
     spec = all_targets()[project.target.key]
@@ -90,7 +90,7 @@ def compile_training(
     plan: Plan | None = None,
     start_step: int = 0,
     measure: bool = False,
-    tell: Tell = lambda _phase, _text, _fraction: None,
+    on_progress: OnProgress = lambda _phase, _text, _fraction: None,
 ) -> Compiled:
     """Settles how the training is run, and builds model, optimizer and pipelines for it.
 
@@ -99,18 +99,18 @@ def compile_training(
         data: Its pictures.
         target: Made by `connect`.
         sizes: Made by `sizes_of`.
-        check: Called now and then; raises when the user has asked to stop.
+        check: Called now and then; raises when the user has stopped it.
         plan: Settled earlier, for a training that is resumed; None to settle one.
         start_step: Steps done before, with that plan.
         measure: Whether time may be spent on measuring to settle it.
-        tell: Told phase, words and fraction meanwhile.
+        on_progress: Called with phase, words and fraction.
 
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
     task = Task(project, data, target.strategy, sizes, limits=target.limits, share=target.share)
     if plan is None:
-        settled = settle_plan(task, measure=measure, tell=tell, check=check)
+        settled = settle_plan(task, measure=measure, on_progress=on_progress, check=check)
     else:
         settled = settled_before(task, plan, check, start_step=start_step)
     # Whatever was built or measured on the way has drawn from the global random state.

@@ -26,7 +26,7 @@ from workbench.worker.step.trainable import Task, Trainable, make_trainable, tra
 from workbench.worker.step.training_loop import MAX_STEPS, StepResults, steps_per_call
 from workbench.worker.step.variants import Timing, Variant, best_variant, gain_of, possible_variants
 
-Tell = Callable[[str, str, float | None], None]
+OnProgress = Callable[[str, str, float | None], None]
 Check = Callable[[], None]
 
 _WORTH_S = 15.0
@@ -49,12 +49,12 @@ class SettledPlan:
     batches: Any
 
 
-def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> SettledPlan:
+def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Check) -> SettledPlan:
     """Chooses how to run: by the recipe's pins, by what was measured here before, by
     measuring now, where `measure` allows it, or else by what is known of the processor.
 
-    The phase "measuring", words and a fraction go to `tell`; `check` is called now and then and
-    raises when the user has asked to stop.
+    `on_progress` is called with the phase "measuring", words and a fraction; `check` is called
+    now and then and raises when the user has stopped it.
     """
     recipe, limits = task.project.recipe, task.limits
     has_bfloat16 = limits.has_bfloat16
@@ -67,8 +67,8 @@ def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settl
     known, steps = read_known(key), task.sizes.total_steps
     may_measure = measure and limits.may_measure
     if may_measure and known.to_measure(variants, steps) and _is_worth_it(task):
-        return _measured(task, variants, known, key=key, tell=tell, check=check)
-    # What a single way takes decides nothing.
+        return _measured(task, variants, known, key=key, on_progress=on_progress, check=check)
+    # The time of a single variant decides nothing.
     timings = known.timings if len(known.timings) > 1 else {}
     source = "measured before" if timings else "known"
     variant = best_variant(variants, timings, steps=steps)
@@ -96,11 +96,15 @@ def _is_worth_it(task: Task) -> bool:
 
 
 def _measured(
-    task: Task, variants: tuple[Variant, ...], known: Known, *, key: str, tell: Tell, check: Check
+    task: Task,
+    variants: tuple[Variant, ...],
+    known: Known,
+    *,
+    key: str,
+    on_progress: OnProgress,
+    check: Check,
 ) -> SettledPlan:
-    """Races what is not known yet against the first of the ways, keeps the times for the next
-    run, and puts the network back.
-    """
+    """Benchmarks what is not known yet beside the first variant; stores the times."""
     expected = make_trainable(task, variants[0], check)
     start_state = expected.read_state()
     batches = training_batches(task, expected)
@@ -110,13 +114,13 @@ def _measured(
         trainable = expected if variant == variants[0] else make_trainable(task, variant, check)
         return _Runner(trainable, sample, task.project.recipe.peak_rate)
 
-    def told(variant: Variant, fraction: float) -> None:
+    def report(variant: Variant, fraction: float) -> None:
         check()
-        tell("measuring", f"Benchmarking {variant.words}", fraction)
+        on_progress("measuring", f"Benchmarking {variant.words}", fraction)
 
     steps = task.sizes.total_steps
     racing = (variants[0], *known.to_measure(variants, steps))
-    result = search(racing, start, steps=steps, tell=told)
+    result = search(racing, start, steps=steps, on_progress=report)
     known = known.with_search(result)
     if len(known.timings) > 1:
         keep_known(key, known)

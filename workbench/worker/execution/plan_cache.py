@@ -39,7 +39,7 @@ _COUNTING = (
     "threads",
     "sync_batch_norm",
 )
-"""What of a recipe changes the time of a step; the batch is told apart, as it is run."""
+"""What of a recipe changes the time of a step; the batch size is a part of the key of its own."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Known:
     def with_search(self, result: SearchResult) -> Known:
         """Together with what was measured now.
 
-        Earlier timings are brought to the pace of today, which the ways measured both times
-        tell: the computer may have been busier then.
+        Earlier timings are brought to the pace of today, by the variants measured
+        both times: the computer may have been busier then.
         """
         both = [variant for variant in result.timings if variant in self.timings]
         pace = 1.0
@@ -137,7 +137,7 @@ def read_known(key: str, home: Path | None = None) -> Known:
 
 
 def keep_known(key: str, known: Known, home: Path | None = None) -> None:
-    """Keeps measurements in place of those of the same key; forgets the oldest files.
+    """Keeps measurements in place of those of the same key; drops the oldest files.
 
     A full disk is no reason to stop a training: then nothing is kept.
     """

@@ -80,7 +80,7 @@ def augmentation(
 def _form(layer: Any) -> AffineTransform | IntensityTransform | None:
     """How a layer runs in one function with its neighbors; None for as Keras has it."""
     if not type(layer).__module__.startswith("keras."):
-        return None  # somebody's own layer of the same name
+        return None  # another layer of the same name
     spec = layers_by_title().get(type(layer).__name__)
     return None if spec is None else spec.pipeline_form
 

@@ -1,4 +1,4 @@
-"""Takes a picture's pixels from other places: what a matrix says.
+"""Reads a picture's pixels at the places that a matrix gives.
 
 Two ways with the same result but for rounding: plain arithmetic, which XLA makes one loop
 of (5 times cheaper than TensorFlow's own operation, measured), and that operation.

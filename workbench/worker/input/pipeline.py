@@ -31,7 +31,7 @@ from workbench.worker.process.lazy_keras import tf
 _PREFETCH = 3
 _THREADS = 2  # of those that TensorFlow has anyway
 _READ_AT_ONCE = 64 * 2**20
-_ALIGNMENT = 64  # TensorFlow takes arrays over uncopied when they begin at such an address
+_ALIGNMENT = 64  # TensorFlow uses arrays uncopied when they begin at such an address
 
 
 Order = Callable[..., Iterator[Indices]]
@@ -61,7 +61,7 @@ def training_pipeline(
         layers: The Keras layers of the pipeline, in their order.
         batch_size: Pictures a step, over all replicas together.
         seed: Start of the augmentation's random numbers.
-        start_step: Steps that are done already, or a function of them, asked at each iteration.
+        start_step: Steps that are done already, or a function of them, called at each iteration.
         place: Where the pictures lie; chosen by `cache_mode_of` where not given.
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
@@ -111,7 +111,7 @@ def evaluation_pipeline(
 ) -> Any:
     """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
 
-    Of several machines each takes its share of every batch. Pictures that are not in memory
+    Of several machines each reads its share of every batch. Pictures that are not in memory
     stay where they are: in order they are read fast enough.
     """
     rows = share.rows(batch_size)
@@ -185,7 +185,7 @@ def _gather(part: PreparedPart, place: CacheMode) -> Callable[[Any], tuple[Any, 
 
 
 _HELD: dict[int, tuple[weakref.ref[PreparedPart], weakref.ref[Any]]] = {}
-"""Parts that some pipeline holds in memory, by id: another pipeline takes the same tensor."""
+"""Parts that some pipeline holds in memory, by id: another pipeline uses the same tensor."""
 
 
 def _in_memory(part: PreparedPart) -> Any:

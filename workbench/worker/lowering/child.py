@@ -1,8 +1,8 @@
-"""Lowering in a process of its own, with a deadline: a network that nobody vouches for may be
-too large for XLA, for TensorFlow, or for anybody's patience.
+"""Lowering in a process of its own, with a deadline: an untrusted network may be too large for
+XLA or TensorFlow, or compile for hours.
 
 It is sent its order as a line, and answers with a line for each batch. The end of its stdin
-means that nobody waits for it any more.
+means that its parent has ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from workbench.worker.process.lazy_keras import keras
 
 
 class _Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What a child is to do: the project as in its file, and what `lower_step` takes."""
+    """What a child is to do: the project as in its file, and the arguments of `lower_step`."""
 
     project: str
     batches: list[int]
@@ -109,15 +109,15 @@ def run_child(protocol: IO[bytes]) -> int:
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=_Order)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
-    def tell(line: _Line) -> None:
+    def send(line: _Line) -> None:
         protocol.write(msgspec.json.encode(line) + b"\n")
         protocol.flush()
 
     try:
         for answer in _answers(order):
-            tell(answer)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the parent tells it
-        tell(_Wrong(error=error_parts(error)))
+            send(answer)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent reports it
+        send(_Wrong(error=error_parts(error)))
     return 0
 
 

@@ -39,7 +39,7 @@ _TRIED = 2  # pictures that a layer is tried with
 
 @dataclass(frozen=True)
 class Fault:
-    """What stands against compiling: TensorFlow's operation and the id of the layer, "" where
+    """What prevents compiling: TensorFlow's operation and the id of the layer, "" where
     there is none, and the exception's first line.
     """
 
@@ -52,7 +52,7 @@ class Search:
     """Looks for the layer at fault, and for what helps.
 
     Args:
-        graph: The network as people know it.
+        graph: The network as the user has named it.
         built: Its model, of the `marked` graph.
         compiles: Compiles a function; raises where that cannot be done.
         whole: Compiles the step of a changed network: what was raised, or else anything.
@@ -168,7 +168,7 @@ class Search:
         layer.build([(None, *s) for s in shapes] if len(shapes) > 1 else (None, *shapes[0]))
         if self._failure(layer, shapes) is not None:
             return False
-        # Some are at fault only together with what stands around them.
+        # Some are at fault only together with their neighbors.
         after = self._whole(changed)
         return not isinstance(after, Exception) or self._blamed(str(after))[1] != node_id
 

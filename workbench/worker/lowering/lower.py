@@ -1,4 +1,4 @@
-"""Will XLA compile a project's training step? Asked of TensorFlow here, without a TPU.
+"""Whether XLA compiles a project's training step, checked by TensorFlow here, without a TPU.
 
 The step is traced as a trainer on a TPU has it (one replica's part, Keras's own layers) and
 turned into StableHLO, the text that a TPU's compiler begins with. Nothing is run, and no
@@ -51,8 +51,7 @@ _COPY = re.compile(r"mhlo\.copy (%[\w#]+) : (tensor<[^>]*>)")
 def lower_step(project: Project, *, batch: int, precision: str, num_classes: int = 0) -> Lowering:
     """Builds the training step of one replica and turns it into StableHLO.
 
-    Takes as long as the network is large: where nobody vouches for it, call
-    `child.lower_within`.
+    The time grows with the network: for an untrusted one, call `child.lower_within`.
 
     Args:
         project: Graph and recipe; its data set is not touched.
@@ -117,7 +116,7 @@ def lowered_text(function: Callable[..., Any], signature: list[Any]) -> str:
     # A platform "TPU" needs the device there; before optimization the text is the same.
     make = compiled.experimental_get_compiler_ir(*signature)
     text = make(stage="stablehlo", platform_name="CPU")
-    # So TensorFlow marks the variables' new values; others do not know that operation.
+    # So TensorFlow marks the variables' new values; others do not have that operation.
     return _COPY.sub(r"stablehlo.optimization_barrier \1 : \2", str(text))
 
 

@@ -35,7 +35,7 @@ def fused_batch_normalization() -> Any:
         def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
             rank = len(inputs.shape)
             is_training = bool(training and self.trainable)
-            # The operation takes its statistics from what it is given alone.
+            # The operation computes its statistics from its inputs alone.
             needs_others = is_training and self.synchronized
             if mask is not None or rank not in {_VECTORS, _PICTURES} or needs_others:
                 return super().call(inputs, training=training, mask=mask)

@@ -29,7 +29,7 @@ class EventLogger:
         self._fraction: float | None = None
         self._logged_at = 0.0
 
-    def tell(self, event: E) -> E:
+    def log(self, event: E) -> E:
         """Appends an event to the log; returns it numbered and stamped."""
         written = self._writer.write(event)
         for listener in self._listeners:
@@ -69,11 +69,11 @@ class EventLogger:
         moved = abs((fraction or 0.0) - (self._fraction or 0.0)) >= _FRACTION_STEP
         if is_new or is_last or (moved and now - self._logged_at >= _INTERVAL_S):
             self._phase, self._fraction, self._logged_at = (phase, text), fraction, now
-            self.tell(PhaseChanged(phase=phase, text=text, fraction=fraction))
+            self.log(PhaseChanged(phase=phase, text=text, fraction=fraction))
 
-    def log(self, text: str, *, level: str = "info") -> None:
+    def log_line(self, text: str, *, level: str = "info") -> None:
         """A sentence for the log panel."""
-        self.tell(LogLine(text=text, level=level))
+        self.log(LogLine(text=text, level=level))
 
     def batches(
         self,
@@ -86,7 +86,7 @@ class EventLogger:
         learning_rate: float,
     ) -> None:
         """The batches of one call, each with its own values."""
-        self.tell(
+        self.log(
             Batch(
                 epoch=epoch,
                 step=first_step + len(losses) - 1,

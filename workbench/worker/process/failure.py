@@ -26,7 +26,7 @@ _Result = TypeVar("_Result")
 
 
 def noting_faults(read: Callable[[], _Result]) -> _Result:
-    """Calls `read` and remembers what it raises."""
+    """Calls `read` and keeps what it raises."""
     try:
         return read()
     except Exception as error:
@@ -60,7 +60,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
-    """An exception as the last event of a run tells it; a smaller batch size than that of the run
+    """An exception as the last event of a run holds it; a smaller batch size than that of the run
     is suggested when the memory ran out.
     """
     if isinstance(error, WorkbenchError):
@@ -90,7 +90,7 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
 
 def _of_tpu(found: Fault, error: BaseException, batch_size: int) -> ErrorParts:
     smaller = ""
-    if found.asks_smaller_batch and batch_size > 1:
+    if found.suggests_smaller_batch and batch_size > 1:
         smaller = f"Use a batch size of {batch_size // 2:,} instead of {batch_size:,}. "
     return ErrorParts(
         what=found.words,

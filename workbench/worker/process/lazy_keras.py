@@ -27,7 +27,7 @@ def _load_keras() -> Any:
 
 
 class _LateModule:
-    """Stands for a module, which is loaded when something of it is first used."""
+    """A proxy of a module, which is imported when an attribute is first used."""
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self._load = load

@@ -19,24 +19,24 @@ class BaseLoadContext:
         return made_cache(cache_home())
 
     def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tells what is done; a hundredth more or less of the same is not told again."""
+        """Reports what is being done; a change below a hundredth is not reported again."""
         if fraction is not None:
             fraction = round(min(max(fraction, 0.0), 1.0), 2)
         if (text, fraction) != self._last_progress:
             self._last_progress = (text, fraction)
-            self._tell_progress(text, fraction)
+            self._report_progress(text, fraction)
 
-    def _tell_progress(self, text: str, fraction: float | None) -> None:
+    def _report_progress(self, text: str, fraction: float | None) -> None:
         raise NotImplementedError
 
 
 class TrainerLoadContext(BaseLoadContext):
-    """A LoadContext that tells progress as phases of the run."""
+    """A LoadContext that logs progress as phases of the run."""
 
     def __init__(self, events: EventLogger, stop: StopSwitch, lazy_keras: LazyKeras) -> None:
         self.check_cancelled = stop.check
         self.keras = lazy_keras.keras
-        self._teller = events
+        self._events = events
 
-    def _tell_progress(self, text: str, fraction: float | None) -> None:
-        self._teller.phase("loading", text, fraction)
+    def _report_progress(self, text: str, fraction: float | None) -> None:
+        self._events.phase("loading", text, fraction)

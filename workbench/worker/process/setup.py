@@ -58,7 +58,7 @@ def surroundings(run: RunFolder) -> Iterator[None]:
 
 
 class FolderWatch:
-    """Ends a training whose folder was removed: nobody could see it any more, or stop it."""
+    """Ends a training whose folder was removed: it could not be seen or stopped any more."""
 
     def __init__(self, run: RunFolder) -> None:
         self._run = run

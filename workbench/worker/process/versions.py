@@ -22,7 +22,7 @@ def versions() -> dict[str, str]:
 def compiles_for_processors() -> bool:
     """Whether the TensorFlow that is installed has an XLA for the processor.
 
-    The one for TPUs has none: whatever asks for it fails with "could not find registered
+    The one for TPUs has none: code that requests it fails with "could not find registered
     transfer manager for platform Host".
     """
     return "tensorflow-tpu" not in versions()

@@ -64,16 +64,16 @@ def _forget_old(parcels: Path) -> None:
 
 
 class PackContext(BaseLoadContext):
-    """A LoadContext that tells progress as lines; who asked ends this process to cancel."""
+    """A LoadContext that prints progress as lines; to cancel, the parent ends this process."""
 
     def __init__(self, protocol: int) -> None:
         self._protocol = protocol
 
-    def _tell_progress(self, text: str, fraction: float | None) -> None:
+    def _report_progress(self, text: str, fraction: float | None) -> None:
         self.send({"progress": text, "fraction": fraction})
 
     def check_cancelled(self) -> None:
-        """Nothing asks this process to stop but the signal that ends it."""
+        """Does nothing: this process is canceled by a signal."""
 
     def keras(self) -> Any:
         """The keras module."""

@@ -124,7 +124,7 @@ def _size_of(path: str) -> tuple[int, int] | str:
 def _in_threads(
     look: Callable[[str], tuple[int, int] | str], paths: list[str]
 ) -> Iterator[tuple[str, tuple[int, int] | str]]:
-    """Looks at some pictures at a time, so that a cancel is heard and memory stays small."""
+    """Looks at some pictures at a time, so that a cancel takes effect and memory stays small."""
     waiting = iter(paths)
     with ThreadPoolExecutor() as pool:
         while batch := list(islice(waiting, _STEP)):

@@ -45,7 +45,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
 
 
 def _score(job: Job, runner: Runner, x: Rows, truth: Labels) -> tuple[Labels, float]:
-    """Predicted labels (n,) and the mean loss; heard of and canceled between steps."""
+    """Predicted labels (n,) and the mean loss; can be canceled between steps."""
     predicted, total = [], 0.0
     for start in range(0, len(x), _STEP):
         job.check_cancelled()

@@ -40,7 +40,7 @@ class ExportContext:
     Attributes:
         card: Class names, picture shape, fit, graph and recipe as stored with the run.
         model: The whole Keras model with the run's weights: preprocessing inside, so it
-            takes raw 0..255 pixels of shape (n, height, width, channels).
+            accepts raw 0..255 pixels of shape (n, height, width, channels).
         folder: An empty scratch folder, removed afterwards.
         difference: The largest one that a comparison has found.
     """
@@ -133,7 +133,7 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
 def format_of(
     request: ExportRequest | ExportProject, exports: Mapping[str, ExportSpec], unknown: str
 ) -> tuple[ExportSpec, Path]:
-    """The format asked for, and the path with its own ending, which Keras insists on.
+    """The requested format, and the path with its own ending, which Keras insists on.
 
     Raises:
         InputError: no such format, in the words `unknown`.

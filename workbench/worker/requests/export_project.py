@@ -39,7 +39,7 @@ class ProgramContext:
         input_shape: (height, width, channels) of an input image.
         fit: How pictures of other proportions are brought to the network's.
         load_program: The body of a function that loads the pictures; "" where people bring them.
-        is_fixed_shape: The data set's own pictures have the size that the network takes.
+        is_fixed_shape: The data set's own pictures have the network's input size.
         data_path: The name of the pictures' file or folder, without where it is on this computer.
         has_split: Some pictures have to be kept apart from those to train on.
         recipe_values: The recipe as plain values, as a project file holds it.

@@ -18,7 +18,7 @@ from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.benchmark_setup import set_up
 from workbench.worker.requests.session import Job
 
-_TELL_S = 0.2
+_SEND_INTERVAL_S = 0.2
 
 
 def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
@@ -32,14 +32,14 @@ def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
     compiled = trial.compiled(learning_rate=request.lowest)
     rates = np.geomspace(request.lowest, request.highest, request.steps)
     losses: list[float] = []
-    told, told_at = 0, time.monotonic()
+    sent, sent_at = 0, time.monotonic()
     for step, rate in enumerate(rates):
         job.check_cancelled()
         job.progress("Trying learning rates", step / len(rates))
         losses.append(float(compiled.loop.train(compiled.iterator, 1, rates=[rate]).losses[0]))
         is_over = has_diverged(np.array(losses)) or step == len(rates) - 1
-        if is_over or time.monotonic() - told_at > _TELL_S:
-            tried = slice(told, len(losses))
+        if is_over or time.monotonic() - sent_at > _SEND_INTERVAL_S:
+            tried = slice(sent, len(losses))
             job.send(
                 LearningRateTried(
                     id=job.id,
@@ -47,7 +47,7 @@ def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
                     losses=[finite(loss) for loss in losses[tried]],
                 )
             )
-            told, told_at = len(losses), time.monotonic()
+            sent, sent_at = len(losses), time.monotonic()
         if is_over:
             break
     suggested = suggest_rate(rates[: len(losses)], np.array(losses))

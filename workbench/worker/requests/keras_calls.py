@@ -17,7 +17,7 @@ from workbench.worker.process.lazy_keras import keras
 
 @dataclass(frozen=True)
 class KerasCall:
-    """One layer, of a unique name, as Keras is told to make it.
+    """One layer, of a unique name, as the call that creates it.
 
     Attributes:
         required: The arguments that have no default, in Keras's order.
@@ -41,12 +41,12 @@ def keras_calls(graph: Graph) -> list[KerasCall]:
         spec = layers[node.kind]
         params, _ = check_all(spec.params, node.params)
         inputs = tuple(names[source] for source in graph.sources(node_id))
-        arguments = _telling(spec, spec.keras_arguments(params))
+        arguments = _non_default_arguments(spec, spec.keras_arguments(params))
         calls.append(KerasCall(names[node_id], spec, *arguments, inputs))
     return calls
 
 
-def _telling(
+def _non_default_arguments(
     spec: LayerSpec, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Splits arguments into those Keras requires and those that differ from its defaults."""
@@ -54,12 +54,12 @@ def _telling(
         return {}, {}
     chosen = inspect.signature(getattr(keras.layers, spec.title).__init__).parameters
     required = [key for key, p in chosen.items() if p.default is p.empty and key in arguments]
-    told = {}
+    optional = {}
     for key, value in arguments.items():
         default = chosen[key].default if key in chosen else inspect.Parameter.empty
         is_same = value == default or (value == "linear" and default is None)
         if key not in required and (
             not is_same or isinstance(value, bool) != isinstance(default, bool)
         ):
-            told[key] = value
-    return {key: arguments[key] for key in required}, told
+            optional[key] = value
+    return {key: arguments[key] for key in required}, optional

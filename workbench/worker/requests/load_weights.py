@@ -1,5 +1,5 @@
-"""LoadWeights: a project and somebody's weights file, or what a notebook has left, become a run
-that classifies.
+"""LoadWeights: a project and a weights file, or the result of a notebook, become a run that
+classifies.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _check_ending(path: Path) -> None:
 def _class_names(
     job: Job, own: Sequence[str], project: Project, built: BuiltModel
 ) -> tuple[list[str], str]:
-    """A name for each output, and what a person should know about them: the file's `own` names,
+    """A name for each output, and a note to the user about them: the file's `own` names,
     where it has some, else those of the project's data set.
 
     Raises:
@@ -187,7 +187,7 @@ def _fill(
 
 
 def _write_events(run: RunFolder, project: Project, path: Path) -> None:
-    """A log as of a training of no epochs, so that the list of runs tells what this is."""
+    """A log as of a training of no epochs, so that the list of runs shows what this is."""
     started = time.monotonic()
     with EventWriter(run.events_path) as log:
         log.write(

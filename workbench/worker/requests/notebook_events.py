@@ -86,7 +86,7 @@ def _of_epoch(result: Result, epoch: ResultEpoch) -> Iterator[RunEvent]:
 
 
 def finished_event(run: str, result: Result) -> RunFinished:
-    """What a trainer would have told at the end."""
+    """What a trainer would have logged at the end."""
     card, epochs, test = result.card, result.history.epochs, result.history.test
     best = epochs[card.best_epoch - 1] if card.best_epoch else None
     return RunFinished(

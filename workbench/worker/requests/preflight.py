@@ -32,11 +32,11 @@ from workbench.worker.lowering.child import lower_within
 from workbench.worker.requests.session import Job
 
 LOWERING_S = 300.0
-"""Deadline for lowering one batch; a large network takes ten seconds, on a busy computer more."""
+"""Deadline for lowering one batch; a large network needs ten seconds, on a busy computer more."""
 
 
 def preflight(job: Job, request: Preflight) -> AnyAnswer:
-    """Looks level by level, and tells each.
+    """Checks level by level, and sends the result of each.
 
     Raises:
         WorkbenchError: no such TPU, the project cannot be read, or the request is canceled.
@@ -59,7 +59,7 @@ def preflight(job: Job, request: Preflight) -> AnyAnswer:
     )
     examination = Examination(
         question,
-        _Teller(job),
+        _Reporter(job),
         lower=partial(_lower, job, project, facts),
         compilers=partial(_compiler, job, environment),
     )
@@ -77,7 +77,7 @@ def _no_compiler(environment: CompilerEnvironment) -> str:
 def _lower(
     job: Job, project: Project, facts: DatasetFacts | None, batches: Sequence[int]
 ) -> Generator[tuple[int, Lowering], None, None]:
-    # What a recipe leaves open is bfloat16 on a TPU, whatever this computer would take.
+    # What a recipe leaves open is bfloat16 on a TPU, whatever this computer would use.
     precision = "float32" if project.recipe.precision == "float32" else "bfloat16"
     yield from lower_within(
         project,
@@ -98,14 +98,14 @@ def _compiler(job: Job, environment: CompilerEnvironment) -> Iterator[CompilerCa
         yield compiler
 
 
-class _Teller:
-    """Sends what an examination tells."""
+class _Reporter:
+    """Sends the findings of an examination."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
 
     def stage(self, level: Level, state: LevelState, words: str, found: Findings) -> None:
-        """Also a moment to hear that nobody waits any more."""
+        """Raises CancelledError when the request was canceled."""
         self._job.check_cancelled()
         self._job.send(
             PreflightStage(

@@ -26,7 +26,7 @@ _LOCK_NAME = "lock"
 
 
 class CancelledError(RunError):
-    """The user has asked to stop a request; it ends in Failed with these words."""
+    """The user has canceled a request; it ends in Failed with these words."""
 
     def __init__(self) -> None:
         super().__init__("Canceled.")
@@ -36,7 +36,7 @@ class SessionFolder:
     """A folder of this process alone (mode 0700) for PNGs, removed at the end.
 
     A worker that is killed leaves its folder behind; the next worker removes it. The lock
-    file in each folder tells whether its worker still lives.
+    file in each folder shows whether its worker is still running.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class SessionFolder:
 
 
 def sweep_session_folders() -> None:
-    """Removes the folders of this user's service workers that live no more."""
+    """Removes the folders of this user's service workers that have ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         try:
             is_ours = not folder.is_symlink() and folder.lstat().st_uid == os.getuid()
@@ -67,7 +67,7 @@ def sweep_session_folders() -> None:
 
 @dataclass(frozen=True)
 class Session:
-    """What outlives a request: the session folder, for PNG files, and the models used last."""
+    """Kept between requests: the session folder, for PNG files, and the models used last."""
 
     folder: Path
     lazy_keras: LazyKeras
@@ -75,7 +75,7 @@ class Session:
 
 
 class Job(BaseLoadContext):
-    """One request being done: its handler answers with `send` and `id`, and hears of a cancel.
+    """One request being done: its handler answers with `send` and `id`, and can be canceled.
 
     It is also the LoadContext that data sets are loaded with.
     """
@@ -94,15 +94,15 @@ class Job(BaseLoadContext):
         return self._session.folder
 
     def cancel(self) -> None:
-        """Asks the handler to stop at its next check; may be called from any thread."""
+        """Stops the handler at its next check; may be called from any thread."""
         self._cancelled.set()
 
     def check_cancelled(self) -> None:
-        """Raises CancelledError when the user has asked to stop."""
+        """Raises CancelledError when the user has canceled the request."""
         if self._cancelled.is_set():
             raise CancelledError
 
-    def _tell_progress(self, text: str, fraction: float | None) -> None:
+    def _report_progress(self, text: str, fraction: float | None) -> None:
         self.send(Progress(id=self.id, text=text, fraction=fraction))
 
     def keras(self) -> Any:

@@ -73,8 +73,8 @@ class WeightsLayout:
 
 
 def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndarray[Any, Any]]:
-    """Reads a `.weights.h5` or `.keras` file, which nobody vouches for, or a notebook's result
-    (`.zip`), along the expected names only.
+    """Reads an untrusted `.weights.h5` or `.keras` file, or a notebook's result (`.zip`), along
+    the expected names only.
 
     Returns:
         All expected arrays by `Expected.key`, finite, of the expected shape and type.
@@ -92,20 +92,20 @@ def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndar
         "names": {name: [array.shape, array.dtype] for name, array in expected.items()},
         "known": sorted(layout.known),
     }
-    head, data = _ask_reader(order, path, total, _DEADLINE_S + total / 100e6)
+    head, data = _run_reader(order, path, total, _DEADLINE_S + total / 100e6)
     _refuse_findings(head, expected, path)
     return _arrays(head, data, expected, path)
 
 
 def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
-    """One member of a zip archive that nobody vouches for.
+    """One member of an untrusted zip archive.
 
     Raises:
         WeightsError: there is no such member, it is too large, or the archive is damaged.
     """
     limits = {"max_bytes": _MAX_FILE_BYTES, "max_member_bytes": max_bytes}
     order = {"member": member, "names": {}, "known": [], **limits}
-    head, data = _ask_reader(order, path, max_bytes, _DEADLINE_S)
+    head, data = _run_reader(order, path, max_bytes, _DEADLINE_S)
     if head.error:
         raise _unreadable(path, head.error)
     return data
@@ -142,7 +142,7 @@ def _regular(path: Path) -> str:
     return str(resolved)
 
 
-def _ask_reader(
+def _run_reader(
     order: dict[str, Any], path: Path, limit: int, deadline_s: float
 ) -> tuple[_Head, bytes]:
     """The reader's findings, and the bytes that follow them: at most the limit."""

@@ -111,7 +111,7 @@ class Runner:
 def _compiled(built: BuiltModel) -> tuple[Any, Any]:
     """Two functions of uint8 pictures, compiled once for each batch size.
 
-    The first gives probabilities; the second takes labels too, and gives the losses beside.
+    The first gives probabilities; the second has labels as an input too, and gives the losses.
     """
 
     def outputs_of(pictures: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a notebook leaves: a zip of weights, curve and card, which nobody vouches for.
+"""What a notebook leaves: a zip of weights, curve and card, untrusted.
 
 Only the three members of known names are taken, each in the reader's child and up to a
 size; what is in them is checked value by value before any of it becomes a run.

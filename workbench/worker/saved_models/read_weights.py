@@ -2,14 +2,14 @@
 
 Run by path as `python -I read_weights.py`, with an order as JSON on stdin. It imports
 nothing of Workbench, sets its own limits before it imports h5py, and walks the file only
-along the names it was told: HDF5 of unknown origin crashes and hangs libraries that walk
+along the names in its order: HDF5 of unknown origin crashes and hangs libraries that walk
 it freely. A finding is an answer, not an error; the parent puts it into words.
 
 Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "memory_bytes", "cpu_s",
         "names": {name: [shape, dtype]}, "known": [name]}; `member`
         is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
         is handed back as it is. Where `only` names members, the archive may hold no others.
-        Numbers under a name that is not `known` are told as extra.
+        Numbers under a name that is not `known` are reported as extra.
 Answer: a frame: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
         "extra", "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the
         names.
@@ -27,7 +27,7 @@ import zipfile
 from typing import Any
 
 _MAX_ORDER_BYTES = 8 << 20
-_MAX_TOLD = 40
+_MAX_REPORTED = 40
 _MAX_NAMES = 10_000
 
 
@@ -140,11 +140,11 @@ class _Reader:
         self.found: dict[str, list[Any]] = {kind: [] for kind in kinds}
 
     def head(self) -> dict[str, Any]:
-        told = {kind: found[:_MAX_TOLD] for kind, found in self.found.items()}
-        return {**told, "sizes": [len(chunk) for chunk in self.chunks]}
+        reported = {kind: found[:_MAX_REPORTED] for kind, found in self.found.items()}
+        return {**reported, "sizes": [len(chunk) for chunk in self.chunks]}
 
     def read(self, file: Any, name: str, shape: tuple[int, ...], dtype: str) -> None:
-        """Takes one array, after its kind, shape and type have been checked."""
+        """Reads one array, after its kind, shape and type have been checked."""
         found = self._get(file, name)
         if found is None:
             return
@@ -181,7 +181,7 @@ class _Reader:
         return place
 
     def find_extra(self, file: Any, known: set[str]) -> None:
-        """Notes numbers of layers that nobody expects: the file is of another network."""
+        """Notes numbers of layers that are not expected: the file is of another network."""
         layers = self._group(file, "layers")
         for layer in self._names(layers):
             place = self._group(self._group(layers, layer), "vars")

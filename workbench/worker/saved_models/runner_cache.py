@@ -1,4 +1,4 @@
-"""The last few models of a service worker, each loaded anew when its files have changed."""
+"""The last few models of a service worker, each reloaded when its files have changed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class RunnerCache:
     """Models by path, the longest unused leaves first."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, tuple[tuple[int, ...], Runner]] = OrderedDict()
+        self._cached: OrderedDict[str, tuple[tuple[int, ...], Runner]] = OrderedDict()
 
     def find(self, path: str) -> Runner | None:
         """The model at `path` if it is in memory and its files are still the same."""
-        mark, runner = self._known.get(path, (None, None))
+        mark, runner = self._cached.get(path, (None, None))
         if runner is None or mark != _mark(Path(path)):
             return None
-        self._known.move_to_end(path)
+        self._cached.move_to_end(path)
         return runner
 
     def load(self, path: str) -> Runner:
@@ -34,11 +34,11 @@ class RunnerCache:
         from workbench.worker.saved_models.model_runner import load_runner
 
         mark = _mark(Path(path))
-        self._known.pop(path, None)
+        self._cached.pop(path, None)
         runner = load_runner(path)
-        self._known[path] = (mark, runner)
-        while len(self._known) > CAPACITY:
-            self._known.popitem(last=False)
+        self._cached[path] = (mark, runner)
+        while len(self._cached) > CAPACITY:
+            self._cached.popitem(last=False)
         return runner
 
 

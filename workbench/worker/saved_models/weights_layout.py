@@ -2,7 +2,7 @@
 
 The names in such a file ("layers/conv2d_1/vars/0") follow rules of the Keras version that
 writes it. Instead of repeating those rules, the model is saved once to a scratch file in
-which every variable is replaced by a number of its own; the file then tells which path
+which every variable is replaced by a number of its own; the file then shows which path
 holds which variable.
 """
 

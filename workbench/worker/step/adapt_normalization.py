@@ -32,7 +32,7 @@ def adapt_normalizations(
         strategy: The `tf.distribute` strategy in whose scope the model was made.
         built: Its pipeline layers and its model's layers are looked through.
         part: The training part: nothing is learned from the others.
-        check: Called between batches; raises when the user has asked to stop.
+        check: Called between batches; raises when the user has stopped it.
     """
     pipeline = [layer for _, layer in built.pipeline]
     for number, layer in enumerate(pipeline):
@@ -70,8 +70,8 @@ def _after(first: Forward, second: Forward) -> Forward:
 
 
 def _device(strategy: Any, model: Any) -> Forward:
-    """What a part of the model gives, computed where the model lives, as one function: Keras has
-    some operations compiled for the processor that other builds of TensorFlow cannot compile.
+    """What a part of the model gives, computed where the model is placed, as one function: Keras
+    has some operations compiled for the processor that other builds of TensorFlow cannot compile.
     """
 
     def of_replica(pictures: Any) -> Any:

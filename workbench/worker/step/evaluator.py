@@ -31,11 +31,13 @@ class Evaluator:
         self._steps = 1
         self._dataset = evaluation_pipeline(part, layers, batch_size=size, share=loop.share)
 
-    def scores(self, tell: Callable[[float], None], barrier: Callable[[int], int]) -> Scores | None:
+    def scores(
+        self, on_progress: Callable[[float], None], barrier: Callable[[int], int]
+    ) -> Scores | None:
         """Means over all pictures; None when stopped on the way.
 
-        The fraction done, 0..1, goes to `tell`; `barrier` makes of the steps of the next call as
-        many as it shall have, 0 to stop.
+        `on_progress` is called with the fraction done, 0..1; `barrier` makes of the steps of the
+        next call as many as it shall have, 0 to stop.
         """
         iterator = self._loop.distribute(self._dataset)
         sums: list[Any] | None = None
@@ -48,7 +50,7 @@ class Evaluator:
             started = time.monotonic()
             sums = self._loop.evaluate(iterator, steps, sums)
             done += steps
-            tell(done / self._num_steps)
+            on_progress(done / self._num_steps)
             seconds = max(time.monotonic() - started, 1e-6)
             self._steps = max(1, min(2 * self._steps, int(steps * _CALL_S / seconds)))
         return self._scores_of([value.numpy() for value in sums or ()])

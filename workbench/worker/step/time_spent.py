@@ -16,7 +16,7 @@ _SMALLEST_SHARE = 0.15
 """Fraction of the training time below which advice is not worth giving."""
 
 _SETTLED_S = 5.0
-"""Seconds of steps before any advice: the first ones tell little."""
+"""Seconds of steps before any advice: the first ones are not representative."""
 
 ACTIVITIES = ("input", "compute", "host", "compile", "validation", "saving")
 
@@ -36,7 +36,7 @@ class TimeLedger:
         self.is_augmenting = False
         self._clock = clock
         self._begun = clock()
-        self._told = self._begun
+        self._reported_at = self._begun
         self._seconds = dict.fromkeys(ACTIVITIES, 0.0)
         self._inner = 0.0
 
@@ -61,17 +61,17 @@ class TimeLedger:
         self._inner += results.seconds
 
     def due(self) -> TimeSpent | None:
-        """What to tell now; None within a second of the last time."""
+        """The seconds spent so far; None within a second of the last report."""
         now = self._clock()
-        if now - self._told < _INTERVAL_S:
+        if now - self._reported_at < _INTERVAL_S:
             return None
-        return self.told()
+        return self.snapshot()
 
-    def told(self) -> TimeSpent:
+    def snapshot(self) -> TimeSpent:
         """All that was spent up to now, and what to do about it."""
-        self._told = self._clock()
+        self._reported_at = self._clock()
         seconds = dict(self._seconds)
-        seconds["host"] = max(0.0, self._told - self._begun - sum(seconds.values()))
+        seconds["host"] = max(0.0, self._reported_at - self._begun - sum(seconds.values()))
         advice = time_advice(seconds, place=self.place, is_augmenting=self.is_augmenting)
         rounded: dict[str, Any] = {f"{activity}_s": round(s, 3) for activity, s in seconds.items()}
         return TimeSpent(advice=advice, **rounded)

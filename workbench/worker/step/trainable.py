@@ -70,7 +70,7 @@ def sizes_of(project: Project, num_train: int, *, replicas: int = 1) -> Sizes:
 
 @dataclass
 class StartStep:
-    """The step that batches begin with when they are iterated anew."""
+    """The step that batches begin with when they are iterated again."""
 
     step: int = 0
 

@@ -20,7 +20,7 @@ from workbench.worker.step.train_step import StepMath
 
 CALL_S = 0.12
 """Aimed length of one call where the target says nothing else: eight events a second, and a
-stop is heard at once.
+stop takes effect at once.
 """
 
 MAX_STEPS = 1_000
@@ -79,7 +79,7 @@ class CallLength:
         self._step_s: float | None = None
 
     def learn(self, results: StepResults) -> None:
-        """Takes in one call. Grows by at most four times, shrinks at once."""
+        """Adapts to one call. Grows by at most four times, shrinks at once."""
         if self._is_pinned:
             return
         step_s = results.seconds / len(results.losses)
@@ -156,11 +156,11 @@ class TrainingLoop:
 
     def _timed_next(self, iterator: Any) -> tuple[Any, Any]:
         """The next batch, and the seconds that it was waited for."""
-        asked = tf.timestamp()
-        with tf.control_dependencies([asked]):
+        begun = tf.timestamp()
+        with tf.control_dependencies([begun]):
             batch = iterator.get_next()
         with tf.control_dependencies(self._strategy.experimental_local_results(batch[1])):
-            waited_s = tf.timestamp() - asked
+            waited_s = tf.timestamp() - begun
         if self.step.replicas > 1:
             batch = tf.nest.map_structure(
                 lambda part: self._after(waited_s, part), batch, expand_composites=True

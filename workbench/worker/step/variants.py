@@ -46,7 +46,7 @@ def possible_variants(
     """The ways that the recipe's pins and the target allow, the most promising first.
 
     XLA comes last: on processors its convolutions are
-    often many times slower than oneDNN's, and compiling takes several seconds. The target
+    often many times slower than oneDNN's, and compiling needs several seconds. The target
     `has_bfloat16` in hardware; it `may_compile` the step by XLA at our request.
     """
     if recipe.precision == "auto":

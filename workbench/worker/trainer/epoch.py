@@ -1,4 +1,4 @@
-"""One epoch: its steps in calls of fitting length, each batch told, then the validation."""
+"""One epoch: its steps in calls of fitting length, each batch logged, then the validation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EpochTrainer:
     """Trains epochs from wherever a training is, also from the middle of one.
 
     Args:
-        job: What is trained, and where it is told; its stop switch is looked at between calls.
+        job: What is trained, and its event log; its stop switch is checked between calls.
         ready: The network and its pipelines; every second is booked in its ledger.
         counters: Steps, epochs and scores so far; advanced here.
         rules: Their factor upon the learning rates holds.
@@ -43,7 +43,7 @@ class EpochTrainer:
         self._recipe = recipe
         self._position = counters
         self._rules = rules
-        self._teller = job.events
+        self._events = job.events
         self._stop = job.stop
         self._ledger = ready.ledger
         limits = compiled.limits
@@ -57,12 +57,12 @@ class EpochTrainer:
         self._replay = Replay(job, compiled, counters.step, self._rates)
 
     def train(self, after_call: Callable[[], None]) -> tuple[EpochFinished, Scores | None] | None:
-        """Trains what is left of the epoch under way, validates and tells it.
+        """Trains what is left of the current epoch, validates and logs it.
 
         Between calls, with the counters moved on, `after_call` is called.
 
         Returns:
-            What was told, and the scores; None when it was stopped within.
+            The logged event, and the scores; None when it was stopped within.
 
         Raises:
             DivergedError: a loss is not a number.
@@ -74,20 +74,20 @@ class EpochTrainer:
             if not steps:
                 return None
             self._steps(number, steps)
-            self._teller.phase("training", f"E{words}")
+            self._events.phase("training", f"E{words}")
             after_call()
             spent = self._ledger.due()
             if spent is not None:
-                self._teller.tell(spent)
+                self._events.log(spent)
         validation = self._compiled.validation
         with self._compiled.averaging.applied():
             scores = self.scores(validation, "validating", f"Validating e{words}")
         if validation is not None and scores is None:
             return None  # stopped: it will be validated as a whole when the run goes on
-        return self._tell_epoch(number, scores), scores
+        return self._log_epoch(number, scores), scores
 
     def _steps(self, epoch: int, steps: int) -> None:
-        """Trains and tells the steps of one call."""
+        """Trains and logs the steps of one call."""
         counters = self._position
         if not self._scales or self._scales[-1][1] != self._rules.rate_scale:
             self._scales.append((counters.step, self._rules.rate_scale))
@@ -95,7 +95,7 @@ class EpochTrainer:
         results = self._compiled.loop.train(self._compiled.iterator, steps, rates=rates)
         self._ledger.add_call(results, is_first=not self._is_compiled)
         counters.add(results)
-        self._tell_batches(results, epoch)
+        self._log_batches(results, epoch)
         # The first call compiles: what it took says nothing about the next.
         if self._is_compiled:
             self._call.learn(results)
@@ -110,11 +110,11 @@ class EpochTrainer:
         total, of_epoch = sizes.total_steps, sizes.steps_per_epoch
         return learning_rates(self._recipe, first, count, total, of_epoch) * scales
 
-    def _tell_batches(self, results: StepResults, epoch: int) -> None:
+    def _log_batches(self, results: StepResults, epoch: int) -> None:
         count = len(results.losses)
         first_step = self._position.step - count + 1
         speed = count * self._sizes.batch_size / max(results.seconds, 1e-9)
-        self._teller.batches(
+        self._events.batches(
             epoch=epoch,
             first_step=first_step,
             losses=results.losses.tolist(),
@@ -133,7 +133,7 @@ class EpochTrainer:
         """
         if self._compiled.loop.share != WHOLE:
             return ""
-        self._teller.phase("diagnosing", "Locating the first layer with non-finite values")
+        self._events.phase("diagnosing", "Locating the first layer with non-finite values")
         culprit = self._replay.find(bad_step)
         return culprit.words if culprit is not None else ""
 
@@ -150,21 +150,21 @@ class EpochTrainer:
     def scores(
         self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False
     ) -> Scores | None:
-        """Evaluates and tells how far it is; None without pictures, or when stopped, which
+        """Evaluates and logs its progress; None without pictures, or when stopped, which
         `to_the_end` forbids.
         """
         if evaluator is None:
             return None
-        self._teller.phase(phase, text, 0.0)
+        self._events.phase(phase, text, 0.0)
         barrier = partial(self._stop.barrier, to_the_end=to_the_end)
         with self._ledger.spending("validation"):
-            return evaluator.scores(partial(self._teller.phase, phase, text), barrier)
+            return evaluator.scores(partial(self._events.phase, phase, text), barrier)
 
-    def _tell_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
+    def _log_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
         counters, sizes = self._position, self._sizes
         loss, accuracy = counters.means()
         images = sizes.steps_per_epoch * sizes.batch_size
-        return self._teller.tell(
+        return self._events.log(
             EpochFinished(
                 epoch=number,
                 step=counters.step,

@@ -1,8 +1,7 @@
 """`python -m workbench.worker join FOLDER`: a machine that is not the chief.
 
-What it is part of stands in the environment (WORKBENCH_CLUSTER) or in FOLDER (cluster.json);
-what it trains it is told by the leading machine. FOLDER holds its own log; nothing of it is
-needed afterwards.
+Its cluster is named in the environment (WORKBENCH_CLUSTER) or in FOLDER (cluster.json); what
+it trains is sent by the chief. FOLDER holds its own log; nothing of it is needed afterwards.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Member(ClusterPeers):
     ) -> None:
         super().__init__(cluster, stop, on_hang)
         self._lines[0] = Line(
-            self._called(), on_word=partial(self._hears, 0), on_end=partial(self._ended, 0)
+            self._called(), on_message=partial(self._note_end, 0), on_end=partial(self._ended, 0)
         )
         self._lines[0].send("hello", index=cluster.index, key=cluster.key, **own_facts())
 
@@ -70,7 +69,7 @@ class Member(ClusterPeers):
                     ) from error
             time.sleep(_AGAIN_S)
 
-    def hear_task(self, run: RunFolder) -> bool:
+    def receive_task(self, run: RunFolder) -> bool:
         """Writes what is to be trained into this machine's folder.
 
         Returns:
@@ -79,18 +78,18 @@ class Member(ClusterPeers):
         Raises:
             RemoteError: the leading machine went away, or did not begin.
         """
-        task = self._heard("task")
+        task = self._receive("task")
         self._all_have_bfloat16 = task.values.get("has_bfloat16") is True
         save_bytes(run.request_path, task.data)
         remove_checkpoints(run)
         for name in task.values.get("files", []):
-            file = self._heard("file")
+            file = self._receive("file")
             if name in _FILES:
                 run.checkpoints_path.mkdir(exist_ok=True)
                 save_bytes(run.checkpoints_path / name, file.data)
         return task.values.get("resume") is True
 
-    def _heard(self, kind: str) -> Message:
+    def _receive(self, kind: str) -> Message:
         message = self._lines[0].receive(kind, timeout_s=COME_S)
         if message is None:
             raise RemoteError(
@@ -127,7 +126,7 @@ def join_training(folder: str | Path) -> int:
             raise UsageError("There is no training to join.", where=CLUSTER_VARIABLE)
         try:
             member = Member(cluster, StopSwitch(run), _end_at_once)
-            resume = member.hear_task(run)
+            resume = member.receive_task(run)
         except ChannelClosedError as error:
             raise RemoteError(
                 "The chief rejected this machine.",

@@ -25,7 +25,7 @@ from workbench.worker.process.lazy_keras import keras, tf
 
 _CALL_STEPS = 16
 _LIMIT_S = 120.0
-"""Checkpoints are at most a minute apart; whoever waits longer wants to get on."""
+"""Checkpoints are at most a minute apart; a longer search is not worth the wait."""
 
 _MAX_FIRST_BYTES = 128 * 2**20
 """Larger first states are not kept: without a checkpoint nothing is found then."""

@@ -29,21 +29,21 @@ def start(folder: str, *, resume: bool) -> int:
             enqueue(run, resume=resume)
             start_next(run.path.parent)
 
-    return _told(folder, begin)
+    return _print_result(folder, begin)
 
 
 def cancel(folder: str) -> int:
-    """Takes a run out of the queue of its home; prints and returns as `start`."""
-    return _told(folder, take_out)
+    """Removes a run from the queue of its home; prints and returns as `start`."""
+    return _print_result(folder, take_out)
 
 
-def _told(folder: str, act: Callable[[RunFolder], object]) -> int:
+def _print_result(folder: str, act: Callable[[RunFolder], object]) -> int:
     try:
         run = open_run(folder)
         act(run)
-        told: dict[str, Any] = {"is_waiting": is_waiting(run)}
+        result: dict[str, Any] = {"is_waiting": is_waiting(run)}
         exit_code = 0
     except WorkbenchError as error:
-        told, exit_code = {"error": error.to_dict()}, error.exit_code
-    sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+        result, exit_code = {"error": error.to_dict()}, error.exit_code
+    sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
     return exit_code

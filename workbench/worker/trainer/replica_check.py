@@ -50,7 +50,7 @@ def check(run: RunFolder) -> dict[str, Any]:
         tempfile.TemporaryDirectory() as folder,
         EventWriter(Path(folder) / "events.jsonl") as writer,
     ):
-        # The run's log is its trainer's, and so is what was asked of it.
+        # The run's log and its control file are its trainer's.
         stop = StopSwitch(RunFolder(Path(folder)))
         job = TrainingJob(run, project, EventLogger(writer), stop)
         ready = TrainingSetup(job, checkpoint, Peers()).make()
@@ -87,7 +87,7 @@ def _memory_bytes() -> int:
         try:
             peaks.append(int(tf.config.experimental.get_memory_info(device.name)["peak"]))
         except (ValueError, KeyError, tf.errors.OpError):
-            break  # this runtime does not tell
+            break  # this runtime does not report it
     return max(peaks)
 
 

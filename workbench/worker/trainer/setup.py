@@ -42,7 +42,7 @@ class TrainingSetup:
     """Gets a training ready; `make` is called once.
 
     Args:
-        job: What to train; its events tell the progress.
+        job: What to train; its event log gets the progress.
         checkpoint: From where to go on; None for a start.
         peers: The machines that train together.
     """
@@ -53,7 +53,7 @@ class TrainingSetup:
         self._project = job.project
         self._recipe = job.project.recipe
         self._checkpoint = checkpoint
-        self._teller = job.events
+        self._events = job.events
         self._stop = job.stop
         self._ledger = TimeLedger()
 
@@ -66,7 +66,7 @@ class TrainingSetup:
         """
         lazy_keras = LazyKeras()
         lazy_keras.load_ahead()
-        self._teller.phase("importing", "Importing TensorFlow")
+        self._events.phase("importing", "Importing TensorFlow")
         spec, params = find_source(self._project.dataset.key, self._project.dataset.params)
         fit = fit_of(params)
         data = self._load(lazy_keras, spec, params, fit)
@@ -99,12 +99,12 @@ class TrainingSetup:
     ) -> PreparedData:
         """Loads, decodes and splits while TensorFlow is being imported in another thread."""
         shape = checked_input_shape(self._project)
-        self._teller.phase("loading", f"Loading {spec.name_of(params)}")
-        ctx = TrainerLoadContext(self._teller, self._stop, lazy_keras)
+        self._events.phase("loading", f"Loading {spec.name_of(params)}")
+        ctx = TrainerLoadContext(self._events, self._stop, lazy_keras)
         loaded = load_data(ctx, spec, params, self._run.request().parcel)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
-            self._teller.log(note, level="warning")
+            self._events.log_line(note, level="warning")
         self._stop.check()
         return data
 
@@ -112,16 +112,16 @@ class TrainingSetup:
         self, lazy_keras: LazyKeras, data: PreparedData, mark: DataMark
     ) -> tuple[Compiled, Sizes, int]:
         if not lazy_keras.is_loaded:
-            self._teller.phase("importing", "Importing TensorFlow")
+            self._events.phase("importing", "Importing TensorFlow")
         lazy_keras.keras()
         self._stop.check()
-        self._teller.phase("building", "Building the model")
+        self._events.phase("building", "Building the model")
         target = self._company.connect(self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
-        self._tell_data(data, sizes, target.replicas)
-        self._tell_split(target.limits)
+        self._log_data(data, sizes, target.replicas)
+        self._log_split(target.limits)
         checkpoint = self._checkpoint
-        self._ledger = TimeLedger()  # imports and loading are told by their phases
+        self._ledger = TimeLedger()  # imports and loading have phases of their own
         with self._ledger.spending("compile"):
             compiled = compile_training(
                 self._project,
@@ -132,7 +132,7 @@ class TrainingSetup:
                 plan=checkpoint.state.plan if checkpoint else None,
                 start_step=checkpoint.state.step if checkpoint else 0,
                 measure=True,
-                tell=self._teller.phase,
+                on_progress=self._events.phase,
             )
         self._ledger.place = compiled.plan.pipeline
         layers = [layer for _, layer in compiled.built.pipeline]
@@ -142,22 +142,22 @@ class TrainingSetup:
             finish_statistics(compiled.built)
         return compiled, sizes, target.replicas
 
-    def _tell_split(self, limits: TargetLimits) -> None:
-        """What of the batch does not suit the target; also of a run that nobody has checked."""
+    def _log_split(self, limits: TargetLimits) -> None:
+        """Warns where the batch does not suit the target; also of a run that was not checked."""
         for problem in check_split(self._recipe, limits):
             if problem.severity == "warning":
-                self._teller.log(f"{problem.title}. {problem.message}", level="warning")
+                self._events.log_line(f"{problem.title}. {problem.message}", level="warning")
 
-    def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
-        if len(data.train) < self._recipe.batch_size:  # of other reasons `_tell_split` tells
+    def _log_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
+        if len(data.train) < self._recipe.batch_size:  # other reasons: `_log_split`
             why = f"there are {len(data.train):,} training images"
             if len(data.train) % replicas:
                 why += f", and the batch is split over {replicas:,} replicas"
-            self._teller.log(
+            self._events.log_line(
                 f"Batch size {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
                 level="warning",
             )
-        self._teller.tell(
+        self._events.log(
             DataReady(
                 class_names=list(data.class_names),
                 num_train=len(data.train),
@@ -189,7 +189,7 @@ def model_card(
 
 
 def checked_input_shape(project: Project) -> Shape:
-    """The shape (height, width, channels) that a project's Input asks for.
+    """The shape (height, width, channels) that a project's Input requires.
 
     Raises:
         GraphError: the network cannot be trained; every reason is named.
@@ -199,10 +199,10 @@ def checked_input_shape(project: Project) -> Shape:
     return analysis.shapes[input_nodes(project.graph, all_layers())[0].id]
 
 
-def tell_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None) -> None:
-    """Tells what runs where; `resumed_at` steps were done before, None from the start."""
+def log_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None) -> None:
+    """Logs what runs where; `resumed_at` steps were done before, None from the start."""
     run, project, plan = job.run, job.project, ready.compiled.plan
-    job.events.tell(
+    job.events.log(
         RunStarted(
             run=str(run.path),
             target=project.target.key,

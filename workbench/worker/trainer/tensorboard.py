@@ -44,7 +44,7 @@ def tensorboard_listener(
         return None
     log: TensorBoardLog | None = TensorBoardLog(run.path / FOLDER_NAME)
 
-    def hear(event: RunEvent) -> None:
+    def on_event(event: RunEvent) -> None:
         nonlocal log
         try:
             if log is not None:
@@ -53,7 +53,7 @@ def tensorboard_listener(
             log = None  # first: the warning is an event too
             warn(f"TensorBoard logging stopped: {error.strerror or error}.")
 
-    return hear
+    return on_event
 
 
 class TensorBoardLog:

@@ -75,7 +75,7 @@ class HeartbeatThread:
 def run_training(
     folder: str | Path, *, resume: bool = False, member: ClusterPeers | None = None
 ) -> int:
-    """Trains what a run folder asks for; everything is told in its event log.
+    """Trains what a run folder requests; everything is logged in its event log.
 
     Args:
         folder: The run's.
@@ -91,7 +91,7 @@ def run_training(
         with surroundings(run), EventWriter(run.events_path) as writer:
             exit_code = _train(run, writer, resume=resume, member=member)
     except WorkbenchError as error:
-        # Without a request or a lock there is no log to tell it in.
+        # Without a request or a lock there is no log to write it to.
         sys.stderr.write(f"{error}\n")
         exit_code = error.exit_code
     if member is None or joins_another(run):
@@ -103,7 +103,7 @@ def _train(
     run: RunFolder, writer: EventWriter, *, resume: bool, member: ClusterPeers | None
 ) -> int:
     begun = time.monotonic()
-    events, stop = _teller(run, writer), member.stop if member else StopSwitch(run)
+    events, stop = _event_logger(run, writer), member.stop if member else StopSwitch(run)
     peers = member or Peers()
     stop.listen_to_signals()
     training: Training | None = None
@@ -132,14 +132,14 @@ def _train(
             training.run()
     except StoppedError:
         pass
-    except Exception as caught:  # noqa: BLE001 - the last event tells any of them
+    except Exception as caught:  # noqa: BLE001 - the last event holds any of them
         error = peers.explained(caught)
         if not isinstance(caught, WorkbenchError):
             with contextlib.suppress(OSError):  # the disk of the printed log may be full
                 traceback.print_exception(caught)
     peers.close(error)
     seconds = training.counters.seconds if training else time.monotonic() - begun
-    finished = events.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
+    finished = events.log(_finish(run, training, error, seconds, is_pause=stop.is_pause))
     if events.settle(_PATIENCE_S) and finished.outcome == "completed":
         remove_checkpoints(run)
     if error is None:
@@ -149,15 +149,15 @@ def _train(
 
 def _give_up(run: RunFolder, events: EventLogger, begun: float, error: WorkbenchError) -> None:
     """Ends a trainer whose main thread waits in vain within a library."""
-    events.tell(_finish(run, None, error, time.monotonic() - begun, is_pause=False))
+    events.log(_finish(run, None, error, time.monotonic() - begun, is_pause=False))
     events.settle(_PATIENCE_S)
     os._exit(error.exit_code)
 
 
-def _teller(run: RunFolder, writer: EventWriter) -> EventLogger:
-    """Tells the log, and who listens besides."""
+def _event_logger(run: RunFolder, writer: EventWriter) -> EventLogger:
+    """The run's event logger, with the TensorBoard listener where one is enabled."""
     events = EventLogger(writer)
-    listener = tensorboard_listener(run, partial(events.log, level="warning"))
+    listener = tensorboard_listener(run, partial(events.log_line, level="warning"))
     if listener is not None:
         events.listen(listener)
     return events

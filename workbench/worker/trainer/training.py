@@ -33,17 +33,17 @@ from workbench.worker.process.setup import FolderWatch
 from workbench.worker.step.training_loop import Scores
 from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.nonfinite import culprit_of_weights
-from workbench.worker.trainer.setup import TrainingSetup, tell_start
+from workbench.worker.trainer.setup import TrainingSetup, log_start
 
 AnyManager = CheckpointManager | NullCheckpointManager
 
 _UNTIL_EXIT: list[Compiled] = []
 """Taking a data pipeline down waits for its threads, 20 s and more after a long training.
-The process of a training ends without that (see __main__), so its parts live as long."""
+The process of a training ends without that (see __main__), so its parts are kept until then."""
 
 
 class Training:
-    """Trains what a project says and tells it. `run` is called once.
+    """Trains what a project says and logs it. `run` is called once.
 
     Args:
         job: What to train.
@@ -72,7 +72,7 @@ class Training:
         self._run = job.run
         self._company = peers
         self._recipe = job.project.recipe
-        self._teller = job.events
+        self._events = job.events
         self._stop = job.stop
         self._checkpoint = checkpoint
         self._is_resumed = is_resumed
@@ -98,11 +98,11 @@ class Training:
         self.batch_size = ready.sizes.batch_size
         self._warned(partial(write_origin, self._run, ready.machine, ready.data))
         for note in self._checkpoint.notes if self._checkpoint else ():
-            self._teller.log(note, level="warning")
+            self._events.log_line(note, level="warning")
         resumed_at = self.counters.step if self._is_resumed else None
         if self._is_resumed:
             self.counters.begun = time.monotonic()  # getting there was no training
-        tell_start(self._job, ready, resumed_at)
+        log_start(self._job, ready, resumed_at)
         self._train(ready)
 
     # training ----------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Training:
         # A pause keeps from where to go on alone.
         if self.counters.step and (self.is_completed or not self._stop.is_pause):
             self._finish(compiled, trainer, manager)
-        self._teller.tell(ledger.told())
+        self._events.log(ledger.snapshot())
         if self._speeds:
             self._warned(partial(self._keep_speed, compiled))
 
@@ -135,7 +135,7 @@ class Training:
 
     def _epochs(self, trainer: EpochTrainer, manager: AnyManager, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
-        self._teller.phase("compiling", "Compiling the training step")
+        self._events.phase("compiling", "Compiling the training step")
         self._warned(partial(truncate_confusions, self._run, self.counters.epochs_done))
         self.counters.go_on()
         stop_words = self._rules.stop_words
@@ -153,7 +153,7 @@ class Training:
                 confusion = scores.confusion
                 self._warned(partial(append_confusion, self._run, epoch.epoch, confusion))
             for words in filter(None, (verdict.words, verdict.stop_words)):
-                self._teller.log(words)
+                self._events.log_line(words)
             manager.after_epoch(is_best=verdict.is_best)
             stop_words = verdict.stop_words
         self.is_completed = True
@@ -162,7 +162,7 @@ class Training:
         # Where only the validation is left, the epoch's own checkpoint comes soon.
         if self.counters.steps_of_epoch < sizes.steps_per_epoch:
             manager.after_call()
-        self._teller.wait_for_room(lambda: self._stop.is_on)
+        self._events.wait_for_room(lambda: self._stop.is_on)
         self._folder.check()
 
     def _warned(self, write: Callable[[], None]) -> None:
@@ -170,7 +170,7 @@ class Training:
         try:
             write()
         except SaveError as error:
-            self._teller.log(str(error), level="warning")
+            self._events.log_line(str(error), level="warning")
 
     def _spoilt(self, compiled: Compiled, trainer: EpochTrainer) -> DivergedError:
         """The error of weights that are no numbers though all losses were."""

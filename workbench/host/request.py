@@ -6,7 +6,7 @@ from workbench.host.faults import Fault
 from workbench.host.home import Home
 
 Answer = Tuple[Dict[str, Any], bytes]
-Tell = Callable[[Dict[str, Any], bytes], None]
+Send = Callable[[Dict[str, Any], bytes], None]
 
 
 class HostRequest:
@@ -16,13 +16,13 @@ class HostRequest:
         home: Our folder on this computer.
         fields: Fields of the frame.
         data: Bytes of the frame.
-        tell: Sends a frame before the answer.
+        send: Sends a frame before the answer.
     """
 
-    def __init__(self, home: Home, fields: Dict[str, Any], data: bytes, tell: Tell) -> None:
+    def __init__(self, home: Home, fields: Dict[str, Any], data: bytes, send: Send) -> None:
         self.home = home
         self.data = data
-        self.tell = tell
+        self.send = send
         self._fields = fields
 
     def text(self, name: str, default: str = "") -> str:
@@ -47,8 +47,8 @@ class HostRequest:
         return value
 
     def progress(self, words: str, fraction: float = -1.0) -> None:
-        """Tells how far it is; a negative fraction where that is not known."""
-        self.tell({"progress": words[:500], "fraction": round(fraction, 4)}, b"")
+        """Reports how far it is; a negative fraction where that is not known."""
+        self.send({"progress": words[:500], "fraction": round(fraction, 4)}, b"")
 
 
 def _wrong(name: str, value: Any) -> Fault:
