@@ -1,5 +1,7 @@
 """Replaces the measuring worker."""
 
+from __future__ import annotations
+
 
 class Measurer:
     """Keeps requests and cancellations; `answer` is called with an answer."""

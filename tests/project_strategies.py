@@ -1,5 +1,7 @@
 """Hypothesis strategies for whole projects, known layers and unknown ones alike."""
 
+from __future__ import annotations
+
 from hypothesis import strategies as st
 
 from workbench.core.network.graph import Edge, Graph, Node

@@ -1,5 +1,7 @@
 """The bundled projects: as published, and as their script writes them."""
 
+from __future__ import annotations
+
 import runpy
 from pathlib import Path
 

@@ -9,4 +9,6 @@ Where things are (the one-page map is ARCHITECTURE.md):
 - cli: one file per sub-command
 """
 
+from __future__ import annotations
+
 __version__ = "0.1.0"

@@ -5,6 +5,8 @@ TensorFlow is never imported here: trainings and classification are other proces
 
 # ruff: noqa: E402 - the guard must come before the first import of Qt
 
+from __future__ import annotations
+
 import sys
 
 from workbench.qt_guard import guard_none

@@ -1,5 +1,7 @@
 """The only reader of resources/: in the source tree, and packed into the wheel."""
 
+from __future__ import annotations
+
 from functools import cache
 from pathlib import Path
 

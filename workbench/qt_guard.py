@@ -1,5 +1,7 @@
 """Keeps one broken release of Qt's bindings from taking the window down."""
 
+from __future__ import annotations
+
 import ctypes
 import importlib.util
 import re

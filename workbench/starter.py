@@ -2,6 +2,8 @@
 fit what is there, judged by counting files (no picture is opened).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from pathlib import Path
 

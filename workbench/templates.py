@@ -1,5 +1,7 @@
 """The bundled projects to start from: files under resources/templates."""
 
+from __future__ import annotations
+
 import difflib
 from dataclasses import dataclass, replace
 from functools import cache

@@ -5,6 +5,8 @@ but the first. Eager; bfloat16 by autocast with channels-last, as PyTorch's docu
 Runs in an environment of its own (packaging/torch.sh): imports nothing of this project.
 """
 
+from __future__ import annotations
+
 import contextlib
 import sys
 import time

@@ -1,5 +1,7 @@
 """What is said of two runs of the same steps; the runs are written, not trained."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import replace
 

@@ -1,5 +1,7 @@
 """What the doctor says of another computer: by its real bridge, by facts, and by real ssh."""
 
+from __future__ import annotations
+
 import shutil
 import socket
 import sys

@@ -1,5 +1,7 @@
 """`doctor`, `targets` and what `train` refuses before anything is started."""
 
+from __future__ import annotations
+
 import json
 import socket
 from pathlib import Path

@@ -1,5 +1,7 @@
 """`workbench preflight`: the JSON that programs rely on, exit codes; real lowering."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 

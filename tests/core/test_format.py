@@ -1,5 +1,7 @@
 """Numbers as people write them."""
 
+from __future__ import annotations
+
 import math
 
 import pytest

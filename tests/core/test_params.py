@@ -1,5 +1,7 @@
 """Parameters: which values they take."""
 
+from __future__ import annotations
+
 import math
 
 import pytest

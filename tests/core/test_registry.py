@@ -1,5 +1,7 @@
 """Plug-in folders: what a file in them must be."""
 
+from __future__ import annotations
+
 import importlib
 import sys
 

@@ -1,5 +1,7 @@
 """What plug-in files declare, and that it fits the recipe."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest

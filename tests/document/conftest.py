@@ -1,5 +1,7 @@
 """A document with the real layers."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.datasets import all_datasets

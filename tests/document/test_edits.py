@@ -1,5 +1,7 @@
 """Edits of the graph, and where new layers are put."""
 
+from __future__ import annotations
+
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.document.graph_edits import checked_params, connection_problem, connection_warning
 from workbench.document.placement import between, free_place

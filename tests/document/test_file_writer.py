@@ -1,5 +1,7 @@
 """Files written beside the window."""
 
+from __future__ import annotations
+
 import os
 
 from workbench.core.projects.project import Project

@@ -1,5 +1,7 @@
 """Edits as people make them: texts, steps, places, signals."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.core.checks.analysis import DatasetFacts

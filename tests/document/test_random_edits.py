@@ -1,5 +1,7 @@
 """A stateful machine edits at random: undo-all gives the start, redo-all the end."""
 
+from __future__ import annotations
+
 import contextlib
 
 import pytest

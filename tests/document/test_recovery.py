@@ -1,5 +1,7 @@
 """Unsaved work comes back after a crash, to one window, as an unsaved copy."""
 
+from __future__ import annotations
+
 import os
 import signal
 import subprocess

@@ -1,5 +1,7 @@
 """What a person reads on a combo box."""
 
+from __future__ import annotations
+
 from PySide6.QtWidgets import QStyleOptionComboBox
 
 

@@ -1,5 +1,7 @@
 """The real window with all its parts; no worker is started unless a test needs one."""
 
+from __future__ import annotations
+
 import pytest
 from PySide6.QtCore import QEvent
 

@@ -1,5 +1,7 @@
 """What answers at a grpc address: real sockets and servers of grpc on this computer."""
 
+from __future__ import annotations
+
 import contextlib
 import socket
 import sys

@@ -1,5 +1,7 @@
 """TPUs by their names: sizes, cores, topologies, and what is refused."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.errors import UsageError

@@ -1,5 +1,7 @@
 """Each text that a TPU or TensorFlow is known to print comes out as its own words."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.hardware.tpu_faults import TPU_FAULTS, fault_of

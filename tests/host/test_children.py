@@ -1,5 +1,7 @@
 """Programs that the far end of a line starts: they are waited for as long as they do something."""
 
+from __future__ import annotations
+
 import os
 import sys
 

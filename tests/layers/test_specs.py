@@ -1,5 +1,7 @@
 """Every layer type keeps the contract of a plug-in file."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import random

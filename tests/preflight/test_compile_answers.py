@@ -1,5 +1,7 @@
 """The compiler's answers, as it gave them once on a real program, and broken ones."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 

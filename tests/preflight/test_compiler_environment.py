@@ -2,6 +2,8 @@
 real download is a proof (`packaging/prove.sh tpu_compile`).
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import zipfile

@@ -2,6 +2,8 @@
 next, the progress, and the report.
 """
 
+from __future__ import annotations
+
 import contextlib
 from dataclasses import replace
 from pathlib import Path

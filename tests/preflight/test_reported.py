@@ -1,5 +1,7 @@
 """Fixes cross processes as data, and do afterwards what they did before."""
 
+from __future__ import annotations
+
 import itertools
 
 import msgspec

@@ -1,5 +1,7 @@
 """What the rules say of a project on a TPU, and that their fixes mend it."""
 
+from __future__ import annotations
+
 import itertools
 from dataclasses import replace
 

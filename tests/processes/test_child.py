@@ -1,5 +1,7 @@
 """A child with a deadline: real processes that answer, keep silent, crash or linger."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal

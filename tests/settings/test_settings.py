@@ -1,5 +1,7 @@
 """Settings: tolerant to read, never lost, never in the window's way."""
 
+from __future__ import annotations
+
 import json
 import threading
 

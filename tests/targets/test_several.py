@@ -1,5 +1,7 @@
 """Several machines by their addresses; no TensorFlow."""
 
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,7 @@
 """What every target must keep to, and what each says of itself; no TensorFlow."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 
 import pytest

@@ -1,5 +1,7 @@
 """Several computers that one ssh target names; nothing is connected."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.cli import main

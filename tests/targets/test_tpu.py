@@ -1,5 +1,7 @@
 """TPU and graphics cards by what there is of them on a disk; no TensorFlow, no network."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys

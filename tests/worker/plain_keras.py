@@ -8,6 +8,8 @@ make      random weights, saved; their answers
 check     answers of what Workbench has exported
 """
 
+from __future__ import annotations
+
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Numbers, shapes, sizes and durations as people write them: the one place for all of them."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -4,6 +4,8 @@ A parameter is a frozen description; values are plain JSON values (tuples where 
 lists). `check(value)` returns the value in its canonical form or raises ParamError.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Mapping

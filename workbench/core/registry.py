@@ -1,5 +1,7 @@
 """A registry is what one plug-in folder holds: key -> SPEC, found by walking the folder."""
 
+from __future__ import annotations
+
 import difflib
 import importlib
 import pkgutil

@@ -1,5 +1,7 @@
 """The curves of a training, one file each: SPEC. Found by walking this folder. Qt-free."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache

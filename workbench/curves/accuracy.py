@@ -1,5 +1,7 @@
 """The accuracy, 0..1: of each batch alone, over each epoch, and after it on validation."""
 
+from __future__ import annotations
+
 from workbench.curves import CurveSpec
 
 SPEC = CurveSpec(

@@ -1,5 +1,7 @@
 """The learning rate that each event names: the same for all of its steps."""
 
+from __future__ import annotations
+
 from workbench.curves import CurveSpec
 
 SPEC = CurveSpec(

@@ -1,5 +1,7 @@
 """The loss: of each batch alone, its mean over each epoch, and after it on validation."""
 
+from __future__ import annotations
+
 from workbench.curves import CurveSpec
 
 SPEC = CurveSpec(

@@ -1,5 +1,7 @@
 """The share, 0..1, of validation pictures whose class is among the recipe's `top_k` likeliest."""
 
+from __future__ import annotations
+
 from workbench.curves import CurveSpec
 
 SPEC = CurveSpec(

@@ -1,5 +1,7 @@
 """Arrays that take long to unpack are kept unpacked, as memory-mapped .npy files."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os

@@ -1,5 +1,7 @@
 """What CIFAR-10 and CIFAR-100 share: an archive of pickled batches of 32 × 32 pictures."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -8,6 +8,8 @@ Not by pooch: it unpacks a .gz file whose server sends it as "Content-Encoding: 
 the checksum no longer fits, and what a killed download leaves has a name like any other file's.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import tempfile

@@ -1,5 +1,7 @@
 """Arrays of labels as class numbers 0, 1, 2, ... and class names."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,6 +4,8 @@ What a file declares is compared with what it holds and with the free disk space
 anything is unpacked, so that a tiny hostile file cannot fill memory or disk.
 """
 
+from __future__ import annotations
+
 import ast
 import lzma
 import shutil

@@ -5,6 +5,8 @@ file before anything is read; and this unpickler allows only what a numpy array 
 numbers needs. Any other name in the stream is an error.
 """
 
+from __future__ import annotations
+
 import io
 import pickle
 from collections.abc import Callable

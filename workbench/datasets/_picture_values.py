@@ -1,5 +1,7 @@
 """Arrays of numbers as pictures: which axis is which, and which value is white."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

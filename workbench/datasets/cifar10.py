@@ -1,5 +1,7 @@
 """CIFAR-10: 60,000 small color photos in ten classes, as Keras downloads it."""
 
+from __future__ import annotations
+
 from workbench.datasets._cifar import cifar_spec
 from workbench.datasets._keras_download import Download
 

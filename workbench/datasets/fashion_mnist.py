@@ -1,5 +1,7 @@
 """Fashion-MNIST: 70,000 small gray pictures of clothes, complete, inside the application."""
 
+from __future__ import annotations
+
 import lzma
 import zipfile
 from concurrent.futures import ThreadPoolExecutor

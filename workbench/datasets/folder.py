@@ -1,5 +1,7 @@
 """A folder with one folder of pictures a class, with or without a test part of its own."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass
 from pathlib import Path

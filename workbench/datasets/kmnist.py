@@ -1,5 +1,7 @@
 """Kuzushiji-MNIST: 70,000 cursive Japanese letters, in MNIST's own file format."""
 
+from __future__ import annotations
+
 import gzip
 import zlib
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
 """MNIST: 70,000 handwritten digits, as Keras downloads it."""
 
+from __future__ import annotations
+
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets import npz

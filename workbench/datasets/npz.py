@@ -1,5 +1,7 @@
 """An .npz file of numpy: arrays of pictures and labels."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import shutil

@@ -1,5 +1,7 @@
 """Keeps a snapshot of unsaved edits, so that a crash loses at most two seconds of work."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
 

@@ -3,6 +3,8 @@
 The text is JSON with its own format name; foreign text is refused with words.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -5,6 +5,8 @@ costs and problems are recomputed before any signal is emitted: a slot finds `an
 `positions` and `graph` in step.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path

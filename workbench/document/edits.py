@@ -1,5 +1,7 @@
 """Edits as values: what the project was before and is after, never an inverse operation."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable
 
 from PySide6.QtGui import QUndoCommand

@@ -1,5 +1,7 @@
 """Writes files in a thread of its own, one after the other, so that no window waits."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from PySide6.QtCore import QEventLoop, QObject, QThreadPool, Signal

@@ -1,5 +1,7 @@
 """What an edit makes of a graph. Qt-free: pure functions from a graph to a new one."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 
 from workbench.core.checks.shapes import Propagation

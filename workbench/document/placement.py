@@ -3,6 +3,8 @@
 All functions take and give positions (top-left corners in scene pixels, by node id).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 
 from workbench.core.network.graph import Graph

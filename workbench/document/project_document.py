@@ -1,5 +1,7 @@
 """The project being edited: its edits, and its file. QtCore and QtGui only."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -6,6 +6,8 @@ Taking an offer renames its snapshot into the own slot, so that only one window 
 a crash while recovering leaves it to be offered again.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import re

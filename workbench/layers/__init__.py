@@ -1,5 +1,7 @@
 """The layer types, one file each: SPEC. Found by walking this folder."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cache
 

@@ -1,5 +1,7 @@
 """What the random picture layers share. Not a plug-in itself."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import ChoiceParam, FloatParam, Param, Params

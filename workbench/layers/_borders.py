@@ -1,5 +1,7 @@
 """Rows and columns at the four sides of a picture. Not a plug-in itself."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Parameters, checks and words that several layer types share. Not a plug-in itself."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

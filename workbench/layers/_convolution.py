@@ -1,5 +1,7 @@
 """Arithmetic and parameters of the convolution family. Not a plug-in itself."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

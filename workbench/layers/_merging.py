@@ -1,5 +1,7 @@
 """What the merge layers share. Not a plug-in itself."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from functools import partial, reduce

@@ -1,5 +1,7 @@
 """What the normalization layers share. Not a plug-in itself."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from workbench.core.params import BoolParam, FloatParam, Param, Params

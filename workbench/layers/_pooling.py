@@ -1,5 +1,7 @@
 """What the pooling layers share. Not a plug-in itself."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

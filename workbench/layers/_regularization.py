@@ -1,5 +1,7 @@
 """What the dropout layers share. Not a plug-in itself."""
 
+from __future__ import annotations
+
 from workbench.core.params import FloatParam, Params
 from workbench.layers._common import percent
 

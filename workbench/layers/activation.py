@@ -1,5 +1,7 @@
 """Activation: any of Keras's activation functions by name."""
 
+from __future__ import annotations
+
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import activation_param, same_shape
 

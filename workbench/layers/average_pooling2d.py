@@ -1,5 +1,7 @@
 """AveragePooling2D: the mean of each window."""
 
+from __future__ import annotations
+
 import math
 
 from workbench.layers._pooling import pooling_layer

@@ -1,5 +1,7 @@
 """BatchNormalization: each channel to mean 0 and variance 1 over the batch."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from workbench.core.params import FloatParam, Params

@@ -1,5 +1,7 @@
 """Concatenate: its inputs side by side."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

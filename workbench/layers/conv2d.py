@@ -1,5 +1,7 @@
 """Conv2D: learned filters that slide over the picture."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

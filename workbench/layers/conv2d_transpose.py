@@ -1,5 +1,7 @@
 """Conv2DTranspose: a convolution backwards, which enlarges the picture."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

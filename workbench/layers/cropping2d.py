@@ -1,5 +1,7 @@
 """Cropping2D: cuts rows and columns off the picture."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from workbench.core.format import shape_text

@@ -1,5 +1,7 @@
 """Dense: every input connected with every output."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -1,5 +1,7 @@
 """DepthwiseConv2D: filters that look at one channel each."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

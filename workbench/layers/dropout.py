@@ -1,5 +1,7 @@
 """Dropout: leaves out values at random while training."""
 
+from __future__ import annotations
+
 from workbench.core.specs import LayerSpec, TrainingClass
 from workbench.layers._common import same_shape
 from workbench.layers._regularization import describe_rate, rate_param

@@ -1,5 +1,7 @@
 """Flatten: all values in one row."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

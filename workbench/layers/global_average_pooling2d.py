@@ -1,5 +1,7 @@
 """GlobalAveragePooling2D: the mean of each channel."""
 
+from __future__ import annotations
+
 from workbench.core.specs import Role
 from workbench.layers._pooling import global_pooling_layer
 

@@ -1,5 +1,7 @@
 """GlobalMaxPooling2D: the largest value of each channel."""
 
+from __future__ import annotations
+
 from workbench.layers._pooling import global_pooling_layer
 
 SPEC = global_pooling_layer(

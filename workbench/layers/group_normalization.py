@@ -1,5 +1,7 @@
 """GroupNormalization: groups of channels to mean 0 and variance 1."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -1,5 +1,7 @@
 """Input: where the pictures come in."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """LayerNormalization: the channels of each place to mean 0 and variance 1."""
 
+from __future__ import annotations
+
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import one_per_value, same_shape, with_regularizers
 from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine

@@ -1,5 +1,7 @@
 """LeakyReLU: negative values become small."""
 
+from __future__ import annotations
+
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import same_shape

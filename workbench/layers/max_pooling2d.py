@@ -1,5 +1,7 @@
 """MaxPooling2D: the largest value of each window."""
 
+from __future__ import annotations
+
 from workbench.core.params import Params
 from workbench.core.specs import Shape
 from workbench.layers._convolution import strides_to

@@ -1,5 +1,7 @@
 """Multiply: the product of its inputs."""
 
+from __future__ import annotations
+
 from workbench.layers._merging import merge_layer
 
 SPEC = merge_layer(

@@ -1,5 +1,7 @@
 """Normalization: each channel to mean 0 and variance 1 over the training pictures."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """PReLU: the slope for negative values is learned."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """RandomBrightness: makes pictures lighter or darker at random."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.specs import Curve, Draw, IntensityTransform, between

@@ -1,5 +1,7 @@
 """RandomContrast: changes the contrast of pictures at random."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.specs import Curve, Draw, IntensityTransform, between

@@ -1,5 +1,7 @@
 """RandomFlip: mirrors pictures at random."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import ChoiceParam

@@ -1,5 +1,7 @@
 """RandomRotation: turns pictures at random."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

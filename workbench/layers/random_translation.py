@@ -1,5 +1,7 @@
 """RandomTranslation: moves pictures at random."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import Params

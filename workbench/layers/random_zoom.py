@@ -1,5 +1,7 @@
 """RandomZoom: enlarges or shrinks pictures at random."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import BoolParam, Params

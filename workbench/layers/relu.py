@@ -1,5 +1,7 @@
 """ReLU: negative values become zero."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import FloatParam, Params

@@ -1,5 +1,7 @@
 """Rescaling: every value times a factor plus an offset."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import FloatParam, Params

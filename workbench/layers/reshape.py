@@ -1,5 +1,7 @@
 """Reshape: the same values in another shape."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """Resizing: brings the picture to a given size."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

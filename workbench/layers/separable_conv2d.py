@@ -1,5 +1,7 @@
 """SeparableConv2D: a depthwise convolution and then a 1×1 convolution."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

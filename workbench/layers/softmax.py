@@ -1,5 +1,7 @@
 """Softmax: scores become probabilities."""
 
+from __future__ import annotations
+
 from workbench.core.specs import LayerSpec, Role
 from workbench.layers._common import same_shape
 

@@ -1,5 +1,7 @@
 """SpatialDropout2D: leaves out whole channels at random while training."""
 
+from __future__ import annotations
+
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import picture_same_shape
 from workbench.layers._regularization import describe_rate, rate_param

@@ -1,5 +1,7 @@
 """Subtract: its first input minus its second."""
 
+from __future__ import annotations
+
 from workbench.layers._merging import merge_layer
 
 SPEC = merge_layer(

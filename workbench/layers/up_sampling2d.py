@@ -1,5 +1,7 @@
 """UpSampling2D: enlarges the picture by whole factors."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from workbench.core.params import ChoiceParam, Params, SizeParam

@@ -1,5 +1,7 @@
 """ZeroPadding2D: rows and columns of zeros around the picture."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from workbench.core.params import Params

@@ -10,6 +10,8 @@ Whatever the source, the other computer loads the same arrays and the same bytes
 files, so it splits and decodes them as this one would.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re

@@ -5,6 +5,8 @@ is, not its name; first frame or page; EXIF rotation applied; 16-bit values scal
 clipped; transparency on white; files that are cut off or too large are refused.
 """
 
+from __future__ import annotations
+
 import io
 import os
 import re

@@ -1,5 +1,7 @@
 """Pictures of one shape that stay in their files and are decoded at each read."""
 
+from __future__ import annotations
+
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,5 +1,7 @@
 """Bringing a picture to the size and channels a network takes."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

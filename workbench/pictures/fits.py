@@ -2,6 +2,8 @@
 forms only show them.
 """
 
+from __future__ import annotations
+
 FITS: dict[str, str] = {
     "crop": "the largest centered part with the right proportions",
     "stretch": "the whole image, distorted",

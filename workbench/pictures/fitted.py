@@ -2,6 +2,8 @@
 where the disk has no room for them, decoded again at each read.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 from collections import deque

@@ -1,5 +1,7 @@
 """Which files of a folder are pictures, in the order people expect."""
 
+from __future__ import annotations
+
 import os
 import re
 from pathlib import Path

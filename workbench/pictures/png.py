@@ -1,5 +1,7 @@
 """Writing pixels as PNG."""
 
+from __future__ import annotations
+
 import io
 import os
 from pathlib import Path

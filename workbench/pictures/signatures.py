@@ -5,6 +5,8 @@ opens a decoder for the rest; puremagic 1.30 takes a HEIC photo for .mp4, text f
 zero bytes for .xxx, and does not detect BigTIFF or the side files of a Mac.
 """
 
+from __future__ import annotations
+
 HEAD_BYTES = 4096
 """How much of a file's beginning `sniff` needs."""
 

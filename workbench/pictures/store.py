@@ -4,6 +4,8 @@ Rows are written one after the other with plain writes: a full disk is then an e
 words, where writing into a memory map would kill the process.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil

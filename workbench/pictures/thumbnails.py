@@ -1,5 +1,7 @@
 """Small pictures for lists: of one picture, and of each class of a data set."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

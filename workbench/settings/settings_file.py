@@ -2,6 +2,8 @@
 wrong is reported.
 """
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """What a file of `options/` declares."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 

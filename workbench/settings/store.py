@@ -3,6 +3,8 @@
 Changes are written by a thread of the store's own, the latest state once: no window waits.
 """
 
+from __future__ import annotations
+
 import contextlib
 import threading
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """The whole check: structure, classes, pictures, costs."""
 
+from __future__ import annotations
+
 import pytest
 
 from tests.core.checks.test_shapes import INPUT, chain

@@ -1,5 +1,7 @@
 """Fixes of problems: what they change, and that they suit the graph of the moment."""
 
+from __future__ import annotations
+
 from tests.core.checks.test_shapes import INPUT, chain
 from workbench.core.checks import fixes
 from workbench.core.checks.analysis import analyse

@@ -1,5 +1,7 @@
 """Recipes whose values do not go together are reported, with a fix for each."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.core.checks.analysis import DatasetFacts, analyse

@@ -1,5 +1,7 @@
 """Batches that do not suit the replicas that share them, and large ones, and their fixes."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.core.checks.analysis import analyse

@@ -1,5 +1,7 @@
 """Shapes through a network, and the reasons in words where there are none."""
 
+from __future__ import annotations
+
 import random
 
 import pytest

@@ -1,5 +1,7 @@
 """What changed between two graphs."""
 
+from __future__ import annotations
+
 from hypothesis import given, settings
 
 from tests.project_strategies import graphs

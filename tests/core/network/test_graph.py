@@ -1,5 +1,7 @@
 """The graph as a value: what every change gives, and what it refuses."""
 
+from __future__ import annotations
+
 import random
 
 import pytest

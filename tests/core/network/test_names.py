@@ -1,5 +1,7 @@
 """Node names as Keras layers can bear them, and the split for the input pipeline."""
 
+from __future__ import annotations
+
 import pytest
 
 from tests.core.checks.test_shapes import INPUT, chain

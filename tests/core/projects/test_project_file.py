@@ -1,5 +1,7 @@
 """Project files: round trips, refusals in words, unknown things kept."""
 
+from __future__ import annotations
+
 import errno
 import json
 import os

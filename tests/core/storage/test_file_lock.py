@@ -1,5 +1,7 @@
 """Locks on open files, and who holds them."""
 
+from __future__ import annotations
+
 import os
 
 from workbench.core.storage.file_lock import has_open

@@ -1,5 +1,7 @@
 """The one save routine: old or new, never neither."""
 
+from __future__ import annotations
+
 import errno
 import os
 import stat

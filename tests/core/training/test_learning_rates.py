@@ -1,5 +1,7 @@
 """Learning-rate schedules: where they start, climb, fall and end."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

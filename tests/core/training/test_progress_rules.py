@@ -1,5 +1,7 @@
 """Which epoch is the best, when training ends early, when the learning rate falls."""
 
+from __future__ import annotations
+
 import json
 
 import pytest

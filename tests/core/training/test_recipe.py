@@ -1,5 +1,7 @@
 """Recipes: what a file may hold, and the optimizer's arguments."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
 
 import pytest

@@ -1,5 +1,7 @@
 """The data view, with a worker's answers played to it."""
 
+from __future__ import annotations
+
 import pytest
 from PySide6.QtWidgets import QLabel
 

@@ -1,5 +1,7 @@
 """Palette and inspector, on the real document."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest

@@ -1,5 +1,7 @@
 """Files: opened, saved, dropped; nothing unsaved is lost unasked."""
 
+from __future__ import annotations
+
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent

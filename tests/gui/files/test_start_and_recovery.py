@@ -1,5 +1,7 @@
 """Starting from a folder of pictures; getting back what a crash has left."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog

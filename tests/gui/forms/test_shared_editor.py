@@ -1,5 +1,7 @@
 """A batch that replicas share is edited as one replica's part: 128 × 8 = 1,024."""
 
+from __future__ import annotations
+
 import pytest
 from PySide6.QtCore import Qt
 

@@ -1,5 +1,7 @@
 """Every layer has a page of help, made of its SPEC and of words where it has some."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import replace
 

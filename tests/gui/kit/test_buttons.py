@@ -1,5 +1,7 @@
 """Buttons whose words are longer than the panel they are in."""
 
+from __future__ import annotations
+
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.gui.kit.buttons import ElidedButton

@@ -1,5 +1,7 @@
 """Rows and columns: what is in them, in which order, and with which room."""
 
+from __future__ import annotations
+
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 

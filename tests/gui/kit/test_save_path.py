@@ -1,5 +1,7 @@
 """The name a file is written to."""
 
+from __future__ import annotations
+
 import pytest
 from PySide6.QtWidgets import QFileDialog, QWidget
 

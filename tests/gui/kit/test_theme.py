@@ -1,5 +1,7 @@
 """Colours can be read, icons can be drawn, the theme can be switched."""
 
+from __future__ import annotations
+
 from itertools import product
 
 import pytest

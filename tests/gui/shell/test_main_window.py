@@ -1,5 +1,7 @@
 """The window: views, titles, buttons, menus, themes."""
 
+from __future__ import annotations
+
 import pytest
 import shiboken6
 from PySide6.QtCore import QByteArray, Qt

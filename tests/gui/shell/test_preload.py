@@ -1,5 +1,7 @@
 """The code of the views is loaded when there is a project, not before, and not in the way."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 

@@ -1,5 +1,7 @@
 """The menu of places to train on, and the button that opens it."""
 
+from __future__ import annotations
+
 import pytest
 
 from workbench.core.projects.project import Choice

@@ -1,5 +1,7 @@
 """The recipe's form: sections, rows that do not matter, the schedule drawn live."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
 
 import pytest

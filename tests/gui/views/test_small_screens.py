@@ -1,5 +1,7 @@
 """Dialogs about places to train fit a small screen, with all that they can show."""
 
+from __future__ import annotations
+
 import pytest
 from PySide6.QtWidgets import QLineEdit
 

@@ -1,5 +1,7 @@
 """Confusion matrices of a run's epochs: kept, cut, and read from files in any state."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,5 +1,7 @@
 """A setting: whether a sound is played at the end of a run."""
 
+from __future__ import annotations
+
 from workbench.core.params import BoolParam
 from workbench.settings.spec import SettingSpec
 

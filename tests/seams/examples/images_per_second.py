@@ -1,5 +1,7 @@
 """A curve: how fast a run trains."""
 
+from __future__ import annotations
+
 from workbench.curves import CurveSpec
 
 SPEC = CurveSpec(

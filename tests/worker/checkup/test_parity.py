@@ -1,5 +1,7 @@
 """Real first steps on one device and on several replicas, with and without a fault."""
 
+from __future__ import annotations
+
 import json
 import time
 from dataclasses import replace

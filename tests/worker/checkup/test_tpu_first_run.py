@@ -1,5 +1,7 @@
 """The checklist of the first run on a TPU, walked on two replicas of this computer."""
 
+from __future__ import annotations
+
 import json
 
 import pytest

@@ -1,5 +1,7 @@
 """What a target's limits forbid does not happen: our own forms of layers, and XLA in tf.data."""
 
+from __future__ import annotations
+
 import keras
 import numpy as np
 import pytest

@@ -1,5 +1,7 @@
 """A TPU that is not there, in front of real TensorFlow and a real trainer."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys

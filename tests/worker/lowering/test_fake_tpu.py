@@ -1,5 +1,7 @@
 """Our own training call under TensorFlow's real strategy for TPUs, traced without a TPU."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest

@@ -1,5 +1,7 @@
 """The training step as a TPU's compiler gets it, and what is said of one that cannot be."""
 
+from __future__ import annotations
+
 import itertools
 import os
 import signal

@@ -2,6 +2,8 @@
 and a TensorFlow for TPUs, which has no such XLA, never compiles with it, whatever the target.
 """
 
+from __future__ import annotations
+
 from importlib import metadata
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Keras models from graphs, and their weights by name."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """The bias of our bfloat16 layers against Keras's in float32."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """Our fused batch normalization against Keras's own."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """Our shapes and counts against Keras's (the full run: `python -m tests.proofs.shapes`)."""
 
+from __future__ import annotations
+
 import pytest
 
 from tests.proofs.shapes import invalid_failure, valid_failure

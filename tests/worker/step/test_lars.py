@@ -1,5 +1,7 @@
 """LARS against its formulas in NumPy, and the exported script's class against ours."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

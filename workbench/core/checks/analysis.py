@@ -1,5 +1,7 @@
 """The one check of a project, made after every edit: shapes, costs and all problems."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """What a network costs: numbers to learn, multiply-adds, memory while training."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

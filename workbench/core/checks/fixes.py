@@ -2,6 +2,8 @@
 are applied, and leave it alone when the node is gone.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Findings about layers through which nothing can be learned."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Any
 

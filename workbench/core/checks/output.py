@@ -1,5 +1,7 @@
 """Findings about the end of the network: one value per class, as probabilities."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

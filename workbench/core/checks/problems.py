@@ -1,5 +1,7 @@
 """What a check finds: a problem at a node, in words, with fixes that can be applied."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

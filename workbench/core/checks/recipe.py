@@ -1,5 +1,7 @@
 """Findings about a recipe whose values do not go together; none stops training."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from workbench.core.checks.problems import Problem, recipe_fix, recipe_problem

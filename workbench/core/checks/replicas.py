@@ -5,6 +5,8 @@ The figures are those of Goyal et al. (2017): rates in proportion and a warm-up 
 carry SGD up to 8,192 pictures a step; beyond, layers need rates of their own (LARS, LAMB).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem

@@ -5,6 +5,8 @@ layers, and a constant. How fast this computer is at the first two is learned fr
 has made (`runs.state.throughput`); before the first one it is a guess, and called one.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

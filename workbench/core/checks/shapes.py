@@ -1,5 +1,7 @@
 """From the graph to the shape at every node, or the reason in words why there is none."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any

@@ -1,5 +1,7 @@
 """Findings about how the nodes hang together, whatever their shapes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from workbench.core.checks import fixes

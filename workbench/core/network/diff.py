@@ -1,5 +1,7 @@
 """What changed between two graphs: the canvas repaints only this."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from workbench.core.network.graph import Edge, Graph

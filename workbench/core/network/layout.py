@@ -5,6 +5,8 @@ of layered graph drawing: rank by longest path, a dummy for each layer that an e
 order by barycentre sweeps, then straighten by isotonic regression.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 

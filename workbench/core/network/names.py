@@ -1,5 +1,7 @@
 """Names of nodes as Keras layers can bear them."""
 
+from __future__ import annotations
+
 import re
 
 from workbench.core.network.graph import Graph, free_name

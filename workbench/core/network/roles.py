@@ -2,6 +2,8 @@
 pipeline, what gives the answer, and what computes in float32.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

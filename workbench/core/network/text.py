@@ -1,5 +1,7 @@
 """Nodes in messages: a layer type and its name."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from workbench.core.format import list_text

@@ -5,6 +5,8 @@ Version 0 (drafts before the first release) had `layers` with `type` instead of 
 each layer. Version 1 keeps the meaning (`graph`) apart from the looks (`view`).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.storage.migration_chain import MigrationChain, Plain

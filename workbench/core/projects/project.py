@@ -1,5 +1,7 @@
 """A project: what to train, how, on what, where; and how it looks on the canvas."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -8,6 +8,8 @@ A data set parameter named `path`, or ending in `_path`, is a path: in a file it
 to the folder of the project; in a Project it is absolute.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import stat

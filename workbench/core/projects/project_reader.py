@@ -9,6 +9,8 @@ Fields that this version does not define are kept: at the top in `Project.extra`
 unknown field, so the places never collide.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import fields

@@ -4,6 +4,8 @@ fashion_mnist          a source that needs nothing more
 folder:../flowers      a source and what it is pointed at
 """
 
+from __future__ import annotations
+
 import os
 
 from workbench.core.params import PathParam, defaults

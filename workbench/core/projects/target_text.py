@@ -4,6 +4,8 @@ this_computer          a target that needs nothing more
 virtual:8              a target and its value: the target itself reads and writes it
 """
 
+from __future__ import annotations
+
 from workbench.core.params import Params, check_all
 from workbench.core.projects.project import Choice
 from workbench.core.registry import Registry

@@ -1,5 +1,7 @@
 """What a data set's plug-in file declares."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath

@@ -1,5 +1,7 @@
 """What an export format's plug-in file declares."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """What a layer's plug-in file declares."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -3,6 +3,8 @@
 Process ids are reused and silence is not death; such a lock is neither.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import os

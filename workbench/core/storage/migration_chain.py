@@ -5,6 +5,8 @@ It never refuses: what it does not recognize it leaves in place, and the reader 
 newest version says what is wrong with it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

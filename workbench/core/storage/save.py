@@ -6,6 +6,8 @@ files whole. The temporary file is locked while it is written, so that a leftove
 killed process can be distinguished from a save that is going on elsewhere.
 """
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import os

@@ -5,6 +5,8 @@ half surrogates, and anything over a size. Each fault names its place, as in
 `graph.nodes[3].params`.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Iterator

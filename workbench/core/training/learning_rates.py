@@ -5,6 +5,8 @@ Steps count from 0. The schedules are plug-ins, see `schedules/`; here they get 
 a factor upon it, see `core.training.progress_rules`.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -4,6 +4,8 @@ All three look at one value, the recipe's `keep_by`. Their memory is a plain dic
 checkpoint can hold it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

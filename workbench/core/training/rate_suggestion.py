@@ -5,6 +5,8 @@ WACV 2017): the loss first stays, then falls, then climbs; a good rate lies wher
 fastest, well before the lowest point.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -5,6 +5,8 @@ Which parameters of a recipe a spec needs is listed in its `uses`; its functions
 values of those, by key.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache

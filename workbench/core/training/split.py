@@ -4,6 +4,8 @@ Uses its own arithmetic instead of numpy's random numbers, whose order may chang
 versions: a run's test part must stay its test part for ever.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The confusion matrix as a heat map: rows are true classes, columns the answers."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What every view is handed: no view reaches for a global."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from workbench.client.run_library import RunLibrary

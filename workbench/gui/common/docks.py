@@ -1,5 +1,7 @@
 """Panels of a view as docks around its middle."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from PySide6.QtCore import QByteArray, Qt

@@ -1,5 +1,7 @@
 """What was dropped on the window, and what that will do, in words."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Layer types as lists show them: by category, or by what was typed. Qt-free."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 
 from workbench.core.registry import Registry

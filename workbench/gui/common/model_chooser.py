@@ -1,5 +1,7 @@
 """Which run answers: one chosen here, else one that is followed, else the newest that can."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from PySide6.QtCore import Signal

@@ -1,5 +1,7 @@
 """What a file of `panels/` declares."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module

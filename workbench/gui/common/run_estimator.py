@@ -1,5 +1,7 @@
 """What the next run will take, kept up to date while the project is edited."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background

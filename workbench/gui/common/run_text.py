@@ -1,5 +1,7 @@
 """A run in words: its state for the list, its phase for the header."""
 
+from __future__ import annotations
+
 import time
 
 from workbench.core.format import count, plural

@@ -1,5 +1,7 @@
 """Panels of a view in columns: each can be hidden, and where splitters part them, resized."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

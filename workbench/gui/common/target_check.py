@@ -1,5 +1,7 @@
 """Whether the project's place to train is ready: checked when it is chosen, and before each run."""
 
+from __future__ import annotations
+
 import contextlib
 import threading
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """What a file of `views/` declares, and what its view is handed: no view imports the window."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

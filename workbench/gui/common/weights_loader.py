@@ -1,5 +1,7 @@
 """Loading weights, the one way for menu, drop, Classify and notebook results."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal

@@ -1,5 +1,7 @@
 """Where the window and its panels were, and which projects were open last."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal

@@ -1,5 +1,7 @@
 """One class of a data set: its name, how many pictures, and some of them."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget

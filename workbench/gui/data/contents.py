@@ -1,5 +1,7 @@
 """What a source holds: classes with counts and pictures, notes, files left out."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from PySide6.QtCore import Qt

@@ -1,5 +1,7 @@
 """The chooser of the data set: which source, its parameters, and a look into it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

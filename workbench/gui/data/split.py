@@ -1,5 +1,7 @@
 """How the pictures are divided into training, validation and test, in numbers and words."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from workbench.core.format import share

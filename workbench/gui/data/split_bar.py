@@ -1,5 +1,7 @@
 """A bar of parts: how many pictures train, validate and test."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """What the panels of the data view share: what the chosen source holds."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.question import Handlers, Question

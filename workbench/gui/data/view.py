@@ -1,5 +1,7 @@
 """The data view: where the pictures come from, what is in them, how they are divided."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from PySide6.QtGui import QHideEvent, QShowEvent

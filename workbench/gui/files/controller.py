@@ -1,5 +1,7 @@
 """New, open, save: the way of project files through the window, with its questions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
 

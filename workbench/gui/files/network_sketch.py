@@ -2,6 +2,8 @@
 as wide as it has channels. Drawn from the real shapes, so that no two look alike by chance.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -2,6 +2,8 @@
 later.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast

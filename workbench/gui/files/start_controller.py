@@ -1,5 +1,7 @@
 """Starting a project from a folder of pictures: they are counted in another thread."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal

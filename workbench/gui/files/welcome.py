@@ -1,5 +1,7 @@
 """The page the window starts with: networks that work, in one click."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,5 +1,7 @@
 """About: versions and the system, to be copied into a report."""
 
+from __future__ import annotations
+
 import platform
 from importlib.metadata import PackageNotFoundError, version
 

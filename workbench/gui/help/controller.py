@@ -1,5 +1,7 @@
 """Help, about and settings: dialogs that are made when first opened."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget

@@ -1,5 +1,7 @@
 """Help pages: words from resources/help, the table of parameters from the layer's SPEC."""
 
+from __future__ import annotations
+
 import re
 
 from workbench.assets import help_path, resource_path

@@ -1,5 +1,7 @@
 """The settings, in a dialog made from their specs; each change counts at once."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget

@@ -1,5 +1,7 @@
 """The sheet of all shortcuts, made from the actions themselves."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from PySide6.QtCore import QSize

@@ -1,5 +1,7 @@
 """The help window: pages in Markdown, shipped with the application; works offline."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowser, QWidget

@@ -1,5 +1,7 @@
 """A dialog that works in a thread: closing it calls the work off, and waits for its end."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable
 from typing import TypeVar

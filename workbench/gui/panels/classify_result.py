@@ -1,5 +1,7 @@
 """The picture and its answer, large."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

@@ -1,5 +1,7 @@
 """What the source holds: classes, counts, some pictures."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

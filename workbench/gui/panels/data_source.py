@@ -1,5 +1,7 @@
 """Where the pictures come from."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

@@ -1,5 +1,7 @@
 """How the pictures are divided into training, validation and test."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

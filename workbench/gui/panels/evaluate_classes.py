@@ -1,5 +1,7 @@
 """The scores of a run in all, and for each class."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

@@ -1,5 +1,7 @@
 """Which classes a run takes for which."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

@@ -1,5 +1,7 @@
 """The settings and numbers of what is selected."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

@@ -1,5 +1,7 @@
 """How the project is trained, and a warning above it where the next run would not fit."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

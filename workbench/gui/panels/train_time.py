@@ -1,5 +1,7 @@
 """What the time of a training is spent on."""
 
+from __future__ import annotations
+
 from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(

@@ -1,5 +1,7 @@
 """Every action of the window as data, and the menus: of these, of recent projects, of themes."""
 
+from __future__ import annotations
+
 import tomllib
 from collections.abc import Callable
 from pathlib import Path

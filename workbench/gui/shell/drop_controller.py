@@ -1,5 +1,7 @@
 """Files dropped on the window: explained while they hang over it, then sent their way."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget

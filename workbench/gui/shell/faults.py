@@ -1,5 +1,7 @@
 """Faults of the window itself: into the log, and onto the screen once."""
 
+from __future__ import annotations
+
 import faulthandler
 import logging
 import sys

@@ -1,5 +1,7 @@
 """Where the panels of each view are: stored, restored, reset, listed in a menu."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 

@@ -1,5 +1,7 @@
 """The list of problems that opens above the status line."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 

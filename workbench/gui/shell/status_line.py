@@ -1,5 +1,7 @@
 """The line at the bottom: what the network costs, and how many problems it has."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
 

@@ -1,5 +1,7 @@
 """The bar below the menus: undo and redo, the switch of views, the target, Train."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget

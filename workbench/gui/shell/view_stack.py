@@ -1,5 +1,7 @@
 """The views, each built when it is first shown, and their code, loaded ahead."""
 
+from __future__ import annotations
+
 import logging
 from functools import cache
 from threading import Thread

@@ -1,5 +1,7 @@
 """Connects another computer: which one, is it the right one, what it has, making it ready."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Signal

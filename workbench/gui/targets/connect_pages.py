@@ -1,5 +1,7 @@
 """The pages of connecting another computer: its address, its identity, what it has."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

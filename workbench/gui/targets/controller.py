@@ -4,6 +4,8 @@ do two places compute the same. One dialog of each kind at a time.
 
 # ruff: noqa: PLC0415 - a dialog's code is loaded when it is first opened
 
+from __future__ import annotations
+
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal

@@ -1,5 +1,7 @@
 """Installs Google's TPU compiler, once its license has been read and accepted."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 

@@ -2,6 +2,8 @@
 connected before, and the project's own; and their menu, with the ways to more of them.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Sequence
 

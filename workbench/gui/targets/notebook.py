@@ -1,5 +1,7 @@
 """Training where no desktop reaches: a notebook goes out, its results come back."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal

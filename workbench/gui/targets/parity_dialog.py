@@ -1,5 +1,7 @@
 """Do two places train alike? The first steps on both, their losses, and a verdict in words."""
 
+from __future__ import annotations
+
 import time
 
 import numpy as np

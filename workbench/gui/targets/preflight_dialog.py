@@ -1,5 +1,7 @@
 """Will the project train on a TPU? Asked for any TPU, with none at hand."""
 
+from __future__ import annotations
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QFrame, QWidget
 

@@ -2,6 +2,8 @@
 batches, and the problems.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt

@@ -1,5 +1,7 @@
 """Whether unsaved projects are offered after a crash."""
 
+from __future__ import annotations
+
 from workbench.core.params import BoolParam
 from workbench.settings.spec import SettingSpec
 

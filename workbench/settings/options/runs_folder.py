@@ -1,5 +1,7 @@
 """Where runs are kept."""
 
+from __future__ import annotations
+
 from workbench.core.params import PathParam
 from workbench.settings.spec import SettingSpec
 

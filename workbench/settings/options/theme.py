@@ -1,5 +1,7 @@
 """Light or dark colors."""
 
+from __future__ import annotations
+
 from workbench.core.params import ChoiceParam
 from workbench.settings.spec import SettingSpec
 

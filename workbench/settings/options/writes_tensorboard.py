@@ -1,5 +1,7 @@
 """Whether trainers write files for TensorBoard."""
 
+from __future__ import annotations
+
 from workbench.core.params import BoolParam
 from workbench.settings.spec import SettingSpec
 

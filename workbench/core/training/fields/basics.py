@@ -1,5 +1,7 @@
 """The first section of the recipe's form: optimizer, lengths, split, seed."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 

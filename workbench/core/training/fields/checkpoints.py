@@ -1,5 +1,7 @@
 """The section of what is kept of a training, and by which metric."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 

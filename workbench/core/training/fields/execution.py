@@ -1,5 +1,7 @@
 """The section of how training is executed."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,5 +1,7 @@
 """The section of the loss, and of what keeps a network from overfitting."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 

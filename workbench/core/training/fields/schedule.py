@@ -1,5 +1,7 @@
 """The section of the learning rate's schedule."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

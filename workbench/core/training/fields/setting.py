@@ -1,5 +1,7 @@
 """What a field of a recipe declares beside its type and its default."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar

@@ -1,5 +1,7 @@
 """Categorical cross-entropy."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import Params

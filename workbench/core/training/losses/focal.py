@@ -1,5 +1,7 @@
 """Focal loss (Lin et al., 2017), without class weights of its own."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import Params

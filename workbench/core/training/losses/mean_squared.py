@@ -1,5 +1,7 @@
 """Mean squared error of the probabilities."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from workbench.core.params import Params

@@ -1,5 +1,7 @@
 """The optimizers, one file each: SPEC. Found by walking this folder."""
 
+from __future__ import annotations
+
 from functools import cache
 
 from workbench.core.registry import Registry

@@ -1,5 +1,7 @@
 """Adafactor: second moments by row and column (Shazeer and Stern, 2018)."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

@@ -1,5 +1,7 @@
 """Adam (Kingma and Ba, 2014)."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

@@ -1,5 +1,7 @@
 """AdamW: Adam with decoupled weight decay (Loshchilov and Hutter, 2017)."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

@@ -1,5 +1,7 @@
 """LAMB: Adam with layer-wise rates (You et al., 2019)."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

@@ -13,6 +13,8 @@ their norms say nothing of a good step. So does a layer of zeros, which would st
 Keras has LAMB, which is the same upon Adam, but not LARS.
 """
 
+from __future__ import annotations
+
 from workbench.core.training.specs import LowRate, OptimizerSpec
 
 _DEFINITION = '''\

@@ -1,5 +1,7 @@
 """Lion (Chen et al., 2023)."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

@@ -1,5 +1,7 @@
 """Muon: momentum made orthogonal, for matrices; AdamW for all other weights (Jordan, 2024)."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

@@ -1,5 +1,7 @@
 """RMSprop (Hinton, 2012)."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

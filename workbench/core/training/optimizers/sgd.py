@@ -1,5 +1,7 @@
 """Stochastic gradient descent, with momentum or without."""
 
+from __future__ import annotations
+
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

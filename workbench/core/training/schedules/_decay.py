@@ -1,5 +1,7 @@
 """What the schedules that are multiplied by a factor every few epochs share."""
 
+from __future__ import annotations
+
 from workbench.core.format import epochs_text
 from workbench.core.params import Params
 from workbench.core.training.specs import Array, Code, Sources

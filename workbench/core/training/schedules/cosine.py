@@ -1,5 +1,7 @@
 """Cosine decay (SGDR: Loshchilov and Hutter, 2017), without restarts."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from workbench.core.format import rate_text

@@ -1,5 +1,7 @@
 """Exponential decay: falls by a factor every few epochs, smoothly."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from workbench.core.params import Params

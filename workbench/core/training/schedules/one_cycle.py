@@ -1,5 +1,7 @@
 """One cycle with straight flanks (Smith, 2018)."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from workbench.core.format import rate_text

@@ -1,5 +1,7 @@
 """A constant rate that is reduced when the monitored metric stops improving."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from workbench.core.training.specs import ScheduleSpec

@@ -1,5 +1,7 @@
 """Step decay: drops by a factor every few epochs."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from workbench.core.params import Params
