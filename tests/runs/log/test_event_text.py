@@ -33,10 +33,10 @@ def _started(**fields):
 
 def test_start_and_resume():
     plan = "bfloat16, 2.7× faster than float32"
-    assert event_text(_started()) == f"Started on This computer, bfloat16, seed 7. {plan}"
+    assert event_text(_started()) == f"Started on This computer, seed 7: {plan}"
     resumed = event_text(_started(resumed_at_step=40, bit_exact=True))
-    assert resumed == f"Resumed at step 40, bit-exact, on This computer, bfloat16. {plan}"
-    assert "on a target now gone," in event_text(_started(target="a target now gone"))
+    assert resumed == f"Resumed at step 40, bit-exact, on This computer: {plan}"
+    assert "on a target now gone, seed" in event_text(_started(target="a target now gone"))
 
 
 def test_data_names_some_of_the_skipped_images():

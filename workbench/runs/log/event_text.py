@@ -79,10 +79,10 @@ def _percent(part: float) -> str:
 
 
 def _started(event: RunStarted, _epochs: int) -> str:
-    on = f"on {target_title(event.target)}, {event.precision}"
+    on = f"on {target_title(event.target)}"
     resumed = resumed_words(event)
     words = f"{resumed}, {on}" if resumed else f"Started {on}, seed {event.seed}"
-    return ". ".join(filter(None, (words, event.plan.words)))
+    return f"{words}: {event.plan.words or event.precision}"
 
 
 def _data(event: DataReady, _epochs: int) -> str:
