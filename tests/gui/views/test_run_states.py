@@ -350,7 +350,7 @@ def test_the_classes_page_is_made_when_it_is_wanted(qtbot, view, written, open_l
     run.batches([0.5] * 10)
     run.epoch(2)
     qtbot.waitUntil(
-        lambda: any("epoch 2" in line for line in view.log.text.toPlainText().splitlines())
+        lambda: any("Epoch 2" in line for line in view.log.text.toPlainText().splitlines())
     )
     view.curves.show_page("curves")
     assert view.plots.isVisible()

@@ -48,7 +48,7 @@ def test_an_active_run_is_shown_live(qtbot, view, written, open_library):
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 3 of 5")
     view.plots.redraw()
     assert view.plots.by_key["loss"].series.values.tolist() == run.losses
-    assert any("epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
+    assert any("Epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
 
 
 def test_the_log_of_a_run_followed_again_is_at_its_end(qtbot, context, written, open_library):
