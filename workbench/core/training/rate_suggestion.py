@@ -38,7 +38,7 @@ def has_diverged(losses: Values) -> bool:
     if not math.isfinite(losses[-1]):
         return True
     curve = smoothed(losses)
-    return bool(curve[-1] > DIVERGED * curve.min())
+    return bool(curve[-1] > DIVERGED * np.min(curve))
 
 
 def suggest_rate(rates: Values, losses: Values) -> float | None:
@@ -53,10 +53,10 @@ def suggest_rate(rates: Values, losses: Values) -> float | None:
     if end < 3:
         return None
     curve = smoothed(losses[:end])
-    lowest = int(curve.argmin())
+    lowest = int(np.argmin(curve))
     if curve[0] - curve[lowest] < _LEAST_FALL * abs(curve[0]):
         return None
     falls = np.diff(curve[: lowest + 1])
-    steepest = float(rates[int(falls.argmin())]) if len(falls) else 0.0
+    steepest = float(rates[int(np.argmin(falls))]) if len(falls) else 0.0
     rate = min(max(float(rates[lowest]) / _SAFETY, steepest), float(rates[lowest]) / 2)
     return float(f"{rate:.2g}")

@@ -89,7 +89,7 @@ class LearningRatePlot(PlotAxes):
         finite = smooth[np.isfinite(smooth)]
         if not len(finite):
             return
-        low, start = float(finite.min()), float(finite[: max(1, len(finite) // 4)].max())
+        low, start = float(np.min(finite)), float(np.max(finite[: max(1, len(finite) // 4)]))
         self.set_y_range((low, max(start + (start - low), start * 1.05, low + 1e-6)))
 
     def _mark(self, x: Numbers, smooth: Numbers) -> None:
