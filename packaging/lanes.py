@@ -2,7 +2,7 @@
 
     python packaging/lanes.py [LANE ...]
 
-One lane more runs at a time than there are processors. What a lane prints goes to
+Two lanes more run at a time than there are processors. What a lane prints goes to
 `build/lanes/LANE.log`, with its slowest tests; here is one line for each, and the end of those
 that fail.
 """
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "lanes"
 BIN = Path(sys.executable).parent
 LAST_LINES = 60
-AT_ONCE = (os.cpu_count() or 1) + 1
+AT_ONCE = (os.cpu_count() or 1) + 2
 """Lanes at a time: tests wait a third of their time for processes and timers."""
 
 
