@@ -21,7 +21,7 @@ from workbench.runs.log.event_log import EventReader, read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.store.weights_file import read_arrays
 
-_PATIENCE_S = 600.0
+_PATIENCE_S = 3_600.0
 
 RECIPES: tuple[dict[str, object], ...] = (
     {"optimizer": "adam", "schedule": "cosine", "precision": "float32", "xla": "off",
