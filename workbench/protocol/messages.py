@@ -267,11 +267,17 @@ class TestPicture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TestPictures(Answer, frozen=True, kw_only=True, tag="test_pictures"):
-    """Answer to PickTestPictures."""
+    """Answer to PickTestPictures.
+
+    Attributes:
+        pictures: Those that were requested and exist.
+        total: Images in the test set: indices are below it.
+    """
 
     __test__ = False
 
     pictures: list[TestPicture]
+    total: int
 
 
 class ClassScore(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 from PIL import Image
-from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
+from PySide6.QtCore import QMimeData, QObject, QRectF, QUrl, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from tests.gui.combos import shown_text
+from workbench.gui.classify.picture_strip import _fit
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.gui.common.weights_loader import WeightsLoader
@@ -218,7 +219,7 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     ready.panels["classify_pictures"].drop.test.click()
     _, answer = service.take(PickTestPictures)
     picture = TestPicture(index=111, path=str(tmp_path / "t.png"), label="dog")
-    answer(TestPictures(id=1, pictures=[picture]))
+    answer(TestPictures(id=1, pictures=[picture], total=10_000))
     qtbot.waitUntil(lambda: ready.panels["classify_pictures"].picker.strip.num_tiles == 1)
     strip = ready.panels["classify_pictures"].picker.strip
     strip.clicked.emit(strip.model().index(0, 0))
@@ -234,6 +235,33 @@ def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
     ready.panels["classify_pictures"].picker.number.setValue(111)
     ready.panels["classify_pictures"].picker.show_number.click()
     assert service.take(PickTestPictures)[0].indices == [111]
+
+
+def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, service, tmp_path):
+    Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
+    ready.panels["classify_pictures"].drop.test.click()
+    picker = ready.panels["classify_pictures"].picker
+    picker.number.setValue(99_999)  # before the size of the test set is known
+    _, answer = service.take(PickTestPictures)
+    picture = TestPicture(index=1, path=str(tmp_path / "t.png"), label="dog")
+    answer(TestPictures(id=1, pictures=[picture], total=10_000))
+    qtbot.waitUntil(lambda: picker.strip.num_tiles == 1)
+    assert picker.number.value() == 9_999
+    picker.show_number.click()
+    _, answer = service.take(PickTestPictures)
+    answer(TestPictures(id=2, pictures=[], total=10_000))
+    assert picker.wait.text() == "Test images are numbered 0 to 9,999."
+    assert picker.strip.num_tiles == 1
+
+
+@pytest.mark.parametrize("size", [(28, 28), (300, 100), (20, 90)])
+def test_a_tile_shows_the_whole_image(size):
+    tile = QRectF(1, 1, 108, 70)
+    place = _fit(QImage(*size, QImage.Format.Format_RGB32), tile)
+    assert tile.contains(place)
+    assert place.width() / place.height() == pytest.approx(size[0] / size[1])
+    assert (place.width(), place.height()) == pytest.approx((108, 36)) or place.height() == 70
+    assert place.center() == tile.center()
 
 
 def test_files_are_pasted_by_their_paths(ready, service):

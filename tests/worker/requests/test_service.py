@@ -285,6 +285,7 @@ def test_test_pictures_come_with_their_true_class(brightness):
     answer = brightness.last(m.PickTestPictures, model=brightness.run, count=3, seed=1)
     assert isinstance(answer, m.TestPictures), answer
     assert len(answer.pictures) == 3
+    assert answer.total > max(one.index for one in answer.pictures)
     files = [one.path for one in answer.pictures]
     found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
     assert [one.label for one in found] == [one.label for one in answer.pictures]

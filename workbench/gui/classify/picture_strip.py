@@ -41,7 +41,7 @@ class _TileDelegate(QStyledItemDelegate):
         image = index.data(IMAGE_ROLE)
         if isinstance(image, QImage) and not image.isNull():
             painter.setClipPath(outline)
-            painter.drawImage(_cover(image, tile), image)
+            painter.drawImage(_fit(image, tile), image)
             painter.setClipping(False)
         marks = QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus
         painter.setPen(QColor(colors.accent if option.state & marks else colors.line))
@@ -61,9 +61,9 @@ class _TileDelegate(QStyledItemDelegate):
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, words)
 
 
-def _cover(image: QImage, tile: QRectF) -> QRectF:
-    """Where to draw an image so that it covers the tile; the outline cuts the rest."""
-    scale = max(tile.width() / image.width(), tile.height() / image.height())
+def _fit(image: QImage, tile: QRectF) -> QRectF:
+    """Where to draw an image as large as it fits into the tile, whole and centered."""
+    scale = min(tile.width() / image.width(), tile.height() / image.height())
     place = QRectF(0, 0, image.width() * scale, image.height() * scale)
     place.moveCenter(QPointF(tile.center()))
     return place

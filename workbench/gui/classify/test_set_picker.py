@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
+from workbench.core.format import count
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import load_preview
 from workbench.gui.classify.picture_strip import PictureStrip
@@ -20,7 +21,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.messages import PickTestPictures, TestPicture
+from workbench.protocol.messages import PickTestPictures, TestPictures
 
 NUM_PICTURES = 24
 
@@ -62,6 +63,7 @@ class TestSetPicker(QFrame):
         """Shows test pictures of a run; requests them when it is another run."""
         if model != self._model:
             self._model, self._seed = model, 0
+            self.strip.clear_tiles()
             self._ask(model)
 
     def _on_others(self) -> None:
@@ -71,28 +73,37 @@ class TestSetPicker(QFrame):
 
     def _on_number(self) -> None:
         if self._model is not None:
-            self._ask(self._model, count=1, indices=[self.number.value()])
+            self._ask(self._model, num_pictures=1, indices=[self.number.value()])
 
-    def _ask(self, model: Path, *, count: int = NUM_PICTURES, **which: Any) -> None:
-        self.strip.clear_tiles()
+    def _ask(self, model: Path, *, num_pictures: int = NUM_PICTURES, **which: Any) -> None:
         self.wait.wait_for("Loading test images")
         self._asked += 1
         number = self._asked
         handlers = Handlers(
-            on_done=lambda answer: self._show(number, answer.pictures),
+            on_done=lambda answer: self._show(number, answer),
             on_failed=self._on_failed,
             on_progress=lambda progress: self.wait.wait_for(progress.text),
         )
-        request = PickTestPictures(id=0, model=str(model), count=count, **which)
+        request = PickTestPictures(id=0, model=str(model), count=num_pictures, **which)
         self._question.ask(request, handlers)
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
         self._model = None
 
-    def _show(self, number: int, pictures: list[TestPicture]) -> None:
+    def _show(self, number: int, answer: TestPictures) -> None:
+        """Replaces the images; keeps them where the requested number is beyond the test set."""
+        pictures = answer.pictures
+        self.number.setMaximum(max(0, answer.total - 1))
+        numbers = f"0 to {count(self.number.maximum())}"
+        self.number.setToolTip(numbers)
+        if not pictures:
+            self.wait.say(f"Test images are numbered {numbers}.", is_bad=True)
+            return
+
         def place(images: list[QImage]) -> None:
             if number == self._asked:
+                self.strip.clear_tiles()
                 for picture, image in zip(pictures, images, strict=True):
                     self.strip.add(picture, image, f"{picture.label} · {picture.index}")
                 self.wait.say("Click an image to classify it.")

@@ -93,7 +93,7 @@ def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
         write_png(path, np.asarray(part.x[index]))
         label = card.class_names[labels[index]]
         pictures.append(TestPicture(index=index, path=str(path), label=label))
-    return TestPictures(id=job.id, pictures=pictures)
+    return TestPictures(id=job.id, pictures=pictures, total=len(part))
 
 
 def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[int, int]]]:
