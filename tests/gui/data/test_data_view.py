@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QLabel
 
+from tests.contexts import PlainContext
 from workbench.core.projects.project import Choice
+from workbench.core.specs.dataset import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.split import Given, split_counts, split_words
+from workbench.gui.data.split import Given, split_counts, split_parts, split_words
+from workbench.pictures.prepare import prepare
 from workbench.protocol.messages import (
     ClassDescription,
     DataDescription,
@@ -161,16 +165,32 @@ def test_choosing_a_source_is_undoable(view, context):
     assert view.panels["data_source"].chooser.sources.currentData() == "fashion_mnist"
 
 
-@pytest.mark.parametrize(
-    ("given", "validation", "counts"),
-    [
-        (Given(1000, 0), "split", (810, 90, 100)),
-        (Given(1000, 200), "split", (900, 100, 200)),
-        (Given(1000, 200), "test", (1000, 200, 200)),
-        (Given(1000, 200), "none", (1000, 0, 200)),
-    ],
-)
-def test_how_pictures_are_divided(given, validation, counts):
-    recipe = TrainingRecipe(validation=validation)
-    assert split_counts(given, recipe) == counts
-    assert "seed 7" in split_words(given, recipe)
+@pytest.mark.parametrize("validation", ["split", "test", "none"])
+@pytest.mark.parametrize("has_test", [True, False])
+def test_the_split_shown_is_that_of_a_run(validation, has_test, tmp_path):
+    labels = np.repeat(np.arange(3), (36, 37, 3))
+    recipe = TrainingRecipe(validation=validation, validation_share=0.2)
+    pictures = np.zeros((len(labels), 2, 2, 1), np.uint8)
+    loaded = LoadedData(
+        class_names=("a", "b", "c"),
+        train=ArrayPart(pictures, labels),
+        test=ArrayPart(pictures[:7], labels[:7]) if has_test else None,
+    )
+    data = prepare(
+        loaded, shape=(2, 2, 1), fit="stretch", recipe=recipe, ctx=PlainContext(tmp_path)
+    )
+    parts = (data.train, data.validation, data.test)
+    sizes = tuple(len(part) if part is not None else 0 for part in parts)
+    given = Given((36, 37, 3), 7 if has_test else 0)
+    assert split_counts(given, recipe) == sizes
+    shown = sum(part.size for part in split_parts(given, recipe))
+    assert shown == len(labels) + (7 if has_test else 0), "each image once"
+
+
+def test_the_split_is_worded_once_the_source_is_known():
+    split, test_set = TrainingRecipe(validation="split"), TrainingRecipe(validation="test")
+    assert split_words(Given(), split) == ""
+    assert "held out for testing" in split_words(Given((50, 50)), test_set)
+    assert "seed 7" in split_words(Given((50, 50)), test_set)
+    assert "seed 7" in split_words(Given((50, 50), 20), split)
+    assert "seed" not in split_words(Given((50, 50), 20), test_set), "nothing is split"

@@ -38,7 +38,7 @@ def split_indices(
     parts: list[list[Indices]] = [[] for _ in range(len(shares) + 1)]
     for label in np.unique(labels):
         order = random_order(np.flatnonzero(labels == label), seed)
-        ends = np.cumsum(_sizes(len(order), shares))
+        ends = np.cumsum(split_sizes(len(order), shares))
         for part, piece in zip(parts, np.split(order, ends), strict=True):
             part.append(piece)
     return tuple(np.sort(np.concatenate(part)) if part else np.zeros(0, np.int64) for part in parts)
@@ -58,8 +58,8 @@ def _mixed(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.
     return z ^ (z >> np.uint64(31))
 
 
-def _sizes(count: int, shares: Sequence[float]) -> list[int]:
-    """Pictures of one class for each part but the last."""
+def split_sizes(count: int, shares: Sequence[float]) -> list[int]:
+    """How many of the `count` images of one class go to each part but the last."""
     wanted = [int(count * share + 0.5) for share in shares]
     if count > len(shares):
         wanted = [

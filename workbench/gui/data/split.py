@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from workbench.core.format import share
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
+from workbench.core.training.split import split_sizes
 from workbench.errors import WorkbenchError
 from workbench.gui.data.split_bar import BarPart, SplitBar
 from workbench.gui.data.state import DataState
@@ -15,8 +16,6 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import add_to
 from workbench.protocol.messages import DataDescription
 
-_PARTS = ("Training", "Validation", "Test")
-_COLORS = ("train", "validation", "faint")
 _SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")
 
 
@@ -25,26 +24,57 @@ class Given:
     """What a source gives.
 
     Attributes:
-        num_train: Pictures for training.
-        num_test: Pictures for the test; 0 where they are split off the others.
+        per_class: Images of each class that are no published test images; empty while not known.
+        num_test: Published test images; 0 where they are split off the others.
     """
 
-    num_train: int = 0
+    per_class: tuple[int, ...] = ()
     num_test: int = 0
+
+    @classmethod
+    def of(cls, description: DataDescription) -> Given:
+        """Of a source as the worker describes it."""
+        is_split_off = description.is_test_split_off
+        per_class = (
+            each.num_train + (each.num_test if is_split_off else 0) for each in description.classes
+        )
+        return cls(tuple(per_class), 0 if is_split_off else description.num_test)
 
 
 def split_counts(given: Given, recipe: TrainingRecipe) -> tuple[int, int, int]:
-    """About how many pictures train, validate and test (rounding is by class: ± one a class)."""
-    test = given.num_test or round(given.num_train * recipe.test_share)
-    rest = given.num_train if given.num_test else given.num_train - test
+    """How many images train, validate and test: exactly those of a run."""
+    rest = list(given.per_class)
+    test = given.num_test or _split_off(rest, recipe.test_share)
     if recipe.validation == "test":
-        return rest, test, test
-    validation = round(rest * recipe.validation_share) if recipe.validation == "split" else 0
-    return rest - validation, validation, test
+        return sum(rest), test, test
+    validation = _split_off(rest, recipe.validation_share) if recipe.validation == "split" else 0
+    return sum(rest), validation, test
+
+
+def _split_off(per_class: list[int], share: float) -> int:
+    """Takes a share of each class away; returns how many images that are."""
+    sizes = [split_sizes(num_images, (share,))[0] for num_images in per_class]
+    per_class[:] = [total - size for total, size in zip(per_class, sizes, strict=True)]
+    return sum(sizes)
+
+
+def split_parts(given: Given, recipe: TrainingRecipe) -> list[BarPart]:
+    """The parts for the bar: each image once, also where validation uses the test set."""
+    train, validation, test = split_counts(given, recipe)
+    training = BarPart("Training", train, "train")
+    if recipe.validation == "test":
+        return [training, BarPart("Validation and test", test, "validation")]
+    return [
+        training,
+        BarPart("Validation", validation, "validation"),
+        BarPart("Test", test, "faint"),
+    ]
 
 
 def split_words(given: Given, recipe: TrainingRecipe) -> str:
-    """The division in sentences."""
+    """The division in sentences; "" while the source is not known."""
+    if not given.per_class:
+        return ""
     test = (
         "The data set comes with a test set."
         if given.num_test
@@ -56,14 +86,9 @@ def split_words(given: Given, recipe: TrainingRecipe) -> str:
         "test": "Validation uses the test set, as the published tutorials do.",
         "none": "No validation: only training curves are drawn.",
     }[recipe.validation]
-    same = f"The split is stratified; seed {recipe.seed} makes it reproducible."
-    return f"{test} {validation} {same}"
-
-
-def _given(description: DataDescription) -> Given:
-    if description.is_test_split_off:
-        return Given(description.num_train + description.num_test, 0)
-    return Given(description.num_train, description.num_test)
+    is_split = not given.num_test or recipe.validation == "split"
+    seed = f"The split is stratified; seed {recipe.seed} makes it reproducible." if is_split else ""
+    return " ".join(filter(None, (test, validation, seed)))
 
 
 class DataSplitPanel(Box):
@@ -84,7 +109,7 @@ class DataSplitPanel(Box):
         self._document.recipe_changed.connect(self.refresh)
         self._document.project_replaced.connect(self.refresh)
         state.source_changed.connect(lambda: self.set_given(Given()))
-        state.described.connect(lambda description: self.set_given(_given(description)))
+        state.described.connect(lambda description: self.set_given(Given.of(description)))
         self.refresh()
 
     def set_given(self, given: Given) -> None:
@@ -95,9 +120,8 @@ class DataSplitPanel(Box):
     def refresh(self) -> None:
         """Shows the document's recipe applied to the counts."""
         recipe = self._document.recipe
-        parts = zip(_PARTS, split_counts(self._given, recipe), _COLORS, strict=True)
-        self.bar.setVisible(self._given.num_train > 0)
-        self.bar.set_parts([BarPart(*part) for part in parts])
+        self.bar.setVisible(bool(self._given.per_class))
+        self.bar.set_parts(split_parts(self._given, recipe))
         self.words.setText(split_words(self._given, recipe))
         self.form.set_values({key: getattr(recipe, key) for key in _SPLIT_KEYS})
 
