@@ -29,7 +29,6 @@ def _plug_in_keys(_modules: Sequence[Module]) -> list[str]:
     return [f"{path}:{line}: {key}" for path, line, key in hits if not keys._is_allowed(path, key)]
 
 
-SIZE = Rule("lines too many", sizes.too_many_lines)
 KEYS = Rule("keys outside plug-ins", _plug_in_keys)
 """Has tests of its own."""
 

@@ -8,10 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from tests.house.sources import Module
 
-FIRST_LINES = 58_358
-"""Non-blank lines of the program when its rooms were built."""
-
-MOST_LINES = FIRST_LINES * 97 // 100
 MOST_LINES_OF_FILE = 400
 MOST_LINES_OF_FUNCTION = 40
 MOST_MODULES_OF_FOLDER = 20
@@ -35,12 +31,6 @@ STILL_LONG = {
 def num_lines(modules: Sequence[Module]) -> int:
     """Non-blank lines of all modules."""
     return sum(module.num_lines for module in modules)
-
-
-def too_many_lines(modules: Sequence[Module]) -> list[str]:
-    """One sentence when the program is larger than it may be."""
-    over = num_lines(modules) - MOST_LINES
-    return [f"{over:,} lines more than {MOST_LINES:,}"] if over > 0 else []
 
 
 def long_files(modules: Sequence[Module]) -> list[str]:

@@ -98,11 +98,6 @@ def test_folders_of_plug_ins_may_be_large():
     assert sizes.large_folders([*plain, *layers, *commands]) == ["workbench.a: 21 modules"]
 
 
-def test_too_many_lines_are_said():
-    line = module("workbench.a", "x = 1\n" * (sizes.MOST_LINES + 2))
-    assert sizes.too_many_lines([line]) == [f"2 lines more than {sizes.MOST_LINES:,}"]
-
-
 def test_contracts_name_each_package(tmp_path):
     for name in ("core/training", "core/storage", "gui", "worker"):
         folder = tmp_path / "workbench" / name

@@ -1,4 +1,4 @@
-"""A run told to people in a terminal: progress bars where there is one, lines elsewhere."""
+"""Progress of a run in a terminal: progress bars where there is one, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunPrinter:
         self._progress.stop()
 
     def show(self, event: RunEvent) -> None:
-        """Tells one event."""
+        """Prints one event."""
         match event:
             case RunStarted():
                 self._epochs = event.epochs
@@ -71,7 +71,7 @@ class RunPrinter:
             self._say(f"Run folder: {event.run}")
 
     def _is_shown(self, event: RunEvent) -> bool:
-        """Checkpoints are kept all the time: only trouble is told, once, and its end."""
+        """Checkpoints are kept all the time: only trouble is printed, once, and its end."""
         if isinstance(event, CheckpointKept):
             before, self._problem = self._problem, event.problem.what if event.problem else ""
             return self._problem != before

@@ -41,10 +41,10 @@ def _nothing_is_left():
     for run in queue._folders(_home()):
         (run.path / queue.MARKER_NAME).unlink(missing_ok=True)
     for run in queue._folders(_home()):
-        until(lambda run=run: is_killed(run))
+        until(lambda run=run: killed_at_last(run))
 
 
-def is_killed(run):
+def killed_at_last(run):
     """Kills the trainer of a run; False while the run is locked still."""
     if run.is_alive() and (pid := trainer_of(run)):  # it may end by itself at any moment
         with contextlib.suppress(ProcessLookupError):
@@ -85,7 +85,7 @@ def test_runs_one_after_another_a_killed_one_and_a_failing_one_among_them(small_
         queue.enqueue(run)
     assert queue.start_next() == killed
     until(lambda: logged(killed, RunEvent))
-    until(lambda: is_killed(killed))
+    until(lambda: killed_at_last(killed))
     assert [queue.is_waiting(run) for run in runs] == [False, True, True, True], (
         "a killed trainer starts no other"
     )
