@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-RUN_WORDS = "run folder, or name from `workbench runs`"
+RUN_WORDS = "number, title or name from `workbench runs`, or run folder"
 SOURCE_WORDS = "fashion_mnist, folder:PATH, npz:PATH, ..."
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.cli._options import add_json_option
+from workbench.cli._options import RUN_WORDS, add_json_option
 from workbench.cli._output import print_json, printable, report
 from workbench.cli._service import ask
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError
 from workbench.pictures.folders import list_pictures
 from workbench.protocol.messages import Classified, Classify
-from workbench.runs.folder import find_model
+from workbench.runs.library.find import find_model
 
 NAME = "classify"
 HELP = "classify images, or folders of them"
@@ -26,7 +26,7 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN_OR_MODEL, IMAGE..., --top, --csv, --json."""
-    parser.add_argument("model", metavar="RUN_OR_MODEL", help="run folder, run name or .keras file")
+    parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("images", metavar="IMAGE", nargs="+", type=Path)
     parser.add_argument(
         "--top", type=int, default=5, metavar="K", help="classes per image, 0 for all (default 5)"

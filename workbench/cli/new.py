@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.cli._output import print_line
+from workbench.core.projects.project import new_project_id
 from workbench.core.projects.project_file import save_project
 from workbench.errors import UsageError
 from workbench.templates import find_template
@@ -30,6 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
             where=str(arguments.file),
             fix="Choose another name, or use --force to overwrite it.",
         )
-    save_project(template.project, arguments.file)
+    save_project(replace(template.project, id=new_project_id()), arguments.file)
     print_line(f"Wrote {arguments.file}: {template.title}.")
     return 0

@@ -11,7 +11,7 @@ from workbench.core.checks.problems import Fix
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import Position, arrange, node_sizes
 from workbench.core.network.names import is_valid_name
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import Choice, Project, new_project_id
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.core.storage.save import sweep_leftovers
 from workbench.core.training.recipe import RECIPE_PARAMS
@@ -220,8 +220,19 @@ class ProjectDocument(EditedProject):
     # files -------------------------------------------------------------------------------
 
     def new(self, project: Project | None = None) -> None:
-        """Starts with a project that has no file yet (an empty one, a template, ...)."""
-        self._replace(project or Project(), None)
+        """Starts with a project that has no file yet (an empty one, a template, ...), as one of
+        its own: two of the same template do not share their runs.
+        """
+        self._replace(replace(project or Project(), id=""), None)
+
+    def restore(self, project: Project, origin: Path | None = None) -> None:
+        """Goes on with a project without a file, such as that of a run, as the same project.
+
+        Args:
+            project: What it was.
+            origin: The file that it was of.
+        """
+        self._replace(project, None, origin=origin)
 
     def open(self, path: str | Path) -> None:
         """Opens a project file; raises ProjectFileError and keeps what was open."""
@@ -230,13 +241,14 @@ class ProjectDocument(EditedProject):
 
     def recover(self, project: Project, original: Path | None = None) -> None:
         """Shows a project found after a crash: an unsaved copy, never over the original."""
-        self._recovered_from = original
-        self._replace(project, None, is_recovered=True)
+        self._replace(project, None, origin=original, is_recovered=True)
 
     def save(self, path: str | Path | None = None) -> None:
         """Saves to the project's file, or to another one that becomes the project's.
 
-        Returns when the file is written; painting goes on meanwhile.
+        Returns when the file is written; painting goes on meanwhile. Beside the file that it came
+        from it is a copy, and from here on a project of its own, with runs of its own. Where that
+        file is gone (renamed, moved) or there was none, it stays the project it is.
 
         Raises:
             SaveError: not saved, and still dirty.
@@ -247,12 +259,14 @@ class ProjectDocument(EditedProject):
         if target is None:
             raise UsageError("The project has no file yet.", fix="Choose a file to save it in.")
         state, project = self._state, self.project
+        if self._origin is not None and self._origin != target and self._origin.exists():
+            project = replace(project, id=new_project_id())
         try:
             self.writer.write_and_wait(lambda: _save(project, target))
         except UnconfirmedSaveError:
-            self._take_saved(state, target)
+            self._take_saved(state, target, project.id)
             raise
-        self._take_saved(state, target)
+        self._take_saved(state, target, project.id)
 
     # how edits are made ------------------------------------------------------------------
 
