@@ -251,3 +251,8 @@ def _until(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_a_filter_that_cannot_be_read_is_refused(capsys):
+    assert main(["runs", "--filter", "acc>x"]) == 2
+    assert "acc>x" in capsys.readouterr().err
