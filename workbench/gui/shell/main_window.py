@@ -23,6 +23,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
+from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
@@ -92,6 +93,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.views)
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
+        self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
         self.drops = DropController(context, self)
         self._menus = self._make_menus()
         self._connect()
@@ -212,7 +214,15 @@ class MainWindow(QMainWindow):
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
         document, weights = self.context.document, self.context.weights
-        for part in (self.places, self.start, self.drops, self.runs, self.notebooks, weights):
+        for part in (
+            self.files,
+            self.places,
+            self.start,
+            self.drops,
+            self.runs,
+            self.notebooks,
+            weights,
+        ):
             part.said.connect(self.say)
         self.top.switch.chosen.connect(self.show_view)
         self.top.train.clicked.connect(self.runs.toggle)
@@ -244,6 +254,7 @@ class MainWindow(QMainWindow):
         self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
         document.dirty_changed.connect(lambda _dirty: self._refresh_title())
         document.path_changed.connect(self._refresh_title)
+        document.disk.changed.connect(self._refresh_title)
         document.project_replaced.connect(self._refresh_title)
         self._refresh_run()
 
@@ -288,9 +299,10 @@ class MainWindow(QMainWindow):
     def _refresh_title(self) -> None:
         document = self.context.document
         at_start = all_views()[self.views.current_key].is_start
-        self.setWindowTitle("Workbench[*]" if at_start else f"[*]{self.files.name} — Workbench")
+        name = f"[*]{self.files.name} — Workbench{self.files.elsewhere}"
+        self.setWindowTitle("Workbench[*]" if at_start else name)
         self.setWindowModified(document.is_dirty)
-        self.actions_by_key["revert"].setEnabled(bool(document.path) and document.is_dirty)
+        self.actions_by_key["revert"].setEnabled(self.files.can_revert)
 
     def _refresh_run(self) -> None:
         running, is_stopping = self.runs.is_running, self.runs.is_stopping
