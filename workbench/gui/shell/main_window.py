@@ -213,7 +213,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
-        document, weights = self.context.document, self.context.weights
+        weights = self.context.weights
         for part in (
             self.files,
             self.places,
@@ -252,11 +252,15 @@ class MainWindow(QMainWindow):
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
         self.views.was_built.connect(self.layouts.add)
         self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
+        self._connect_title()
+        self._refresh_run()
+
+    def _connect_title(self) -> None:
+        document = self.context.document
         document.dirty_changed.connect(lambda _dirty: self._refresh_title())
         document.path_changed.connect(self._refresh_title)
         document.disk.changed.connect(self._refresh_title)
         document.project_replaced.connect(self._refresh_title)
-        self._refresh_run()
 
     def _bring_back(self) -> None:
         self.restoreGeometry(self.state.bytes("window/geometry"))
