@@ -37,7 +37,7 @@ def test_adding_after_a_node_connects_and_places_below(document):
     first, second = chain(document, "input", "conv2d")
     assert document.graph.edges == (Edge(first, second),)
     assert document.positions[second][1] > document.positions[first][1]
-    assert document.analysis.shapes[second] == (30, 30, 32)
+    assert document.analysis.shapes[second] == (26, 26, 32)
     assert texts(document) == ["Add Input", "Add Conv2D"]
 
 
@@ -388,3 +388,16 @@ def test_a_fix_of_the_recipe_is_applied_and_undone(document):
     assert document.undo_stack.undoText() == problem.fixes[0].title
     document.undo_stack.undo()
     assert document.recipe.label_smoothing == 0.7
+
+
+def test_a_new_input_has_the_shape_of_the_images(document):
+    document.set_dataset(Choice("fashion_mnist", {}))
+    assert document.dataset_facts.shape == (28, 28, 1)
+    added = document.add_node("input")
+    assert document.analysis.shapes[added] == (28, 28, 1)
+    document.set_dataset_facts(DatasetFacts((64, 48, 3), None, ""))
+    other = document.add_node("input")
+    assert document.graph.nodes[other].params["shape"] == (64, 48, 3)
+    document.set_dataset_facts(DatasetFacts(None, None, ""))
+    last = document.add_node("input")
+    assert document.graph.nodes[last].params["shape"] == (32, 32, 3)

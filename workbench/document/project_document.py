@@ -50,7 +50,7 @@ class ProjectDocument(EditedProject):
         Raises:
             GraphError: unknown kind, or a layer that cannot be inserted in an edge.
         """
-        node = graph_edits.new_node(self.graph, kind, self.layers)
+        node = self._new_node(kind)
         title = graph_edits.title_of(node, self.layers)
         if edge is not None:
             graph = graph_edits.split_edge(self.graph, edge, node, self.layers)
@@ -276,6 +276,11 @@ class ProjectDocument(EditedProject):
                 places = placement.make_room(graph, places, sizes, key)
         after = with_places(replace(self._state, graph=graph), places)
         self._push(text, after)
+
+    def _new_node(self, kind: str) -> Node:
+        facts = self.dataset_facts
+        images = None if facts is None else facts.shape
+        return graph_edits.new_node(self.graph, kind, self.layers, images)
 
     def _node(self, node_id: str) -> Node:
         node = self.graph.nodes.get(node_id)
