@@ -213,16 +213,8 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
-        weights = self.context.weights
-        for part in (
-            self.files,
-            self.places,
-            self.start,
-            self.drops,
-            self.runs,
-            self.notebooks,
-            weights,
-        ):
+        parts = (self.files, self.places, self.start, self.drops, self.runs, self.notebooks)
+        for part in (*parts, self.context.weights):
             part.said.connect(self.say)
         self.top.switch.chosen.connect(self.show_view)
         self.top.train.clicked.connect(self.runs.toggle)
@@ -238,22 +230,26 @@ class MainWindow(QMainWindow):
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
         self.start.started.connect(lambda: self.show_view("data"))
+        self.runs.changed.connect(self._refresh_run)
+        self.runs.started.connect(lambda _path: self.show_view("train"))
+        self.runs.blocked.connect(self.show_problems)
+        self.notebooks.blocked.connect(self.show_problems)
+        self.views.was_built.connect(self.layouts.add)
+        self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
+        self._connect_drops()
+        self._connect_title()
+        self._refresh_run()
+
+    def _connect_drops(self) -> None:
+        weights = self.context.weights
         self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)
         self.drops.data_chosen.connect(lambda: self.show_view("data"))
-        self.runs.changed.connect(self._refresh_run)
-        self.runs.started.connect(lambda _path: self.show_view("train"))
-        self.runs.blocked.connect(self.show_problems)
-        self.notebooks.blocked.connect(self.show_problems)
         weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
-        self.views.was_built.connect(self.layouts.add)
-        self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
-        self._connect_title()
-        self._refresh_run()
 
     def _connect_title(self) -> None:
         document = self.context.document
