@@ -23,10 +23,13 @@ from workbench.core.projects.project import Project, View
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
+from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
+from workbench.document.disk_file import DiskFile, DiskState
 from workbench.document.edits import GraphEdit
 from workbench.document.file_writer import FileWriter
+from workbench.runs.home import data_home
 
 _UNDO_LIMIT = 1000
 
@@ -38,11 +41,13 @@ class EditedProject(QObject):
         layers: The layer types there are.
         datasets: The data sets there are: the chosen one has shape and classes.
         targets: The places to train there are: the chosen one checks the recipe.
+        state_folder: Where windows with the same file see each other; None for the user's.
 
     Attributes:
         layers: The layer types there are.
         undo_stack: The steps; the window makes its undo and redo actions from it.
         writer: Where all files of the document are written, in order.
+        disk: The project's file as the disk has it.
         path: The project's file; None before the first save.
         analysis: Shapes, costs and problems of the project as it is now.
         is_recovered: It came back after a crash and is not saved since.
@@ -69,6 +74,7 @@ class EditedProject(QObject):
         *,
         datasets: Registry[DatasetSpec] | None = None,
         targets: Registry[TargetSpec] | None = None,
+        state_folder: Path | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -78,6 +84,8 @@ class EditedProject(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(_UNDO_LIMIT)
         self.writer = FileWriter(self)
+        self.disk = DiskFile(self.writer, state_folder or data_home() / "open")
+        self.disk.changed.connect(self._report_dirty)
         self._state = Project()
         self._saved_state: Project | None = self._state
         self._zoom = 1.0
@@ -120,9 +128,9 @@ class EditedProject(QObject):
     @property
     def is_dirty(self) -> bool:
         """True when closing would lose something."""
-        return self._saved_state is None or (
-            self._state is not self._saved_state and self._state != self._saved_state
-        )
+        if self._saved_state is None or self.disk.state is DiskState.GONE:
+            return True
+        return self._state is not self._saved_state and self._state != self._saved_state
 
     @property
     def recovered_from(self) -> Path | None:
@@ -172,7 +180,14 @@ class EditedProject(QObject):
         self._report_dirty()
         self.edited.emit()
 
-    def _replace(self, project: Project, path: Path | None, *, is_recovered: bool = False) -> None:
+    def _replace(
+        self,
+        project: Project,
+        path: Path | None,
+        stamp: FileStamp | None = None,
+        *,
+        is_recovered: bool = False,
+    ) -> None:
         sizes = node_sizes(project.graph, self.layers)
         places = placement.complete(project.graph, project.view.positions, sizes)
         self.undo_stack.clear()
@@ -183,15 +198,17 @@ class EditedProject(QObject):
         self._zoom, self._center = project.view.zoom, project.view.center
         self.is_recovered = is_recovered
         self.path = path
+        self.disk.take(path, stamp)
         self.analysis = self._analyse()
         self.project_replaced.emit()
         self.analysis_changed.emit(self.analysis)
         self.path_changed.emit()
         self._report_dirty()
 
-    def _take_saved(self, state: Project, path: Path) -> None:
+    def _take_saved(self, state: Project, path: Path, stamp: FileStamp) -> None:
         self._saved_state = state
         self.is_recovered = False
+        self.disk.take(path, stamp)
         if path != self.path:
             self.path = path
             self.path_changed.emit()
