@@ -67,7 +67,7 @@ def test_a_run_has_its_number_and_title_in_all_commands(project, capsys):
     assert main(["runs"]) == 0
     second, first = capsys.readouterr().out.splitlines()
     assert second.startswith("2 · Tour ")
-    assert first.startswith("1 · lr 0.001 · 10 epochs ")
+    assert first.startswith("1 · lr 0.001 · 5 epochs ")
     assert " fashion " in first
     assert main(["runs", "tag", "Tour", "paper"]) == main(["runs", "tag", "1", "draft"]) == 0
     assert main(["runs", "--json"]) == 0
@@ -271,3 +271,8 @@ def _until(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_a_filter_that_cannot_be_read_is_refused(capsys):
+    assert main(["runs", "--filter", "acc>x"]) == 2
+    assert "acc>x" in capsys.readouterr().err

@@ -37,7 +37,7 @@ def test_adding_after_a_node_connects_and_places_below(document):
     first, second = chain(document, "input", "conv2d")
     assert document.graph.edges == (Edge(first, second),)
     assert document.positions[second][1] > document.positions[first][1]
-    assert document.analysis.shapes[second] == (30, 30, 32)
+    assert document.analysis.shapes[second] == (26, 26, 32)
     assert texts(document) == ["Add Input", "Add Conv2D"]
 
 
@@ -387,11 +387,11 @@ def test_a_failed_save_stays_unsaved(document, tmp_path):
 
 
 def test_an_unconfirmed_save_is_reported_and_counts(document, tmp_path, monkeypatch):
-    def unconfirmed(path, data):
+    def unconfirmed(path, data, guard):
         raise UnconfirmedSaveError("saved, but the disk did not confirm it")
 
     chain(document, "input")
-    monkeypatch.setattr("workbench.core.projects.project_file.save_bytes", unconfirmed)
+    monkeypatch.setattr("workbench.document.project_document.save_bytes", unconfirmed)
     with pytest.raises(UnconfirmedSaveError):
         document.save(tmp_path / "p.workbench")
     assert not document.is_dirty
@@ -404,10 +404,10 @@ def test_the_window_goes_on_while_a_slow_disk_is_written(document, tmp_path, mon
 
     release, ticks = Event(), []
 
-    def slow(path, data):
+    def slow(path, data, guard):
         assert release.wait(20)
 
-    monkeypatch.setattr("workbench.core.projects.project_file.save_bytes", slow)
+    monkeypatch.setattr("workbench.document.project_document.save_bytes", slow)
 
     def tick():  # runs only if the event loop turns during the save
         ticks.append(1)
@@ -430,3 +430,16 @@ def test_a_fix_of_the_recipe_is_applied_and_undone(document):
     assert document.undo_stack.undoText() == problem.fixes[0].title
     document.undo_stack.undo()
     assert document.recipe.label_smoothing == 0.7
+
+
+def test_a_new_input_has_the_shape_of_the_images(document):
+    document.set_dataset(Choice("fashion_mnist", {}))
+    assert document.dataset_facts.shape == (28, 28, 1)
+    added = document.add_node("input")
+    assert document.analysis.shapes[added] == (28, 28, 1)
+    document.set_dataset_facts(DatasetFacts((64, 48, 3), None, ""))
+    other = document.add_node("input")
+    assert document.graph.nodes[other].params["shape"] == (64, 48, 3)
+    document.set_dataset_facts(DatasetFacts(None, None, ""))
+    last = document.add_node("input")
+    assert document.graph.nodes[last].params["shape"] == (32, 32, 3)

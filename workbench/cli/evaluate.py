@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import RUN_WORDS, add_data_option, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
@@ -48,5 +49,8 @@ def _print_table(answer: Evaluation) -> None:
                 f"{score.f1:9.3f} {score.count:9,}"
             )
         )
+    print()
+    for line in confusion_lines(answer.classes, answer.confusion):
+        print(printable(line))
     for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")

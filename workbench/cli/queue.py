@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Nothing, or one of add, resume, move, cancel, start."""
     add_json_option(parser)
     parser.set_defaults(change=None)
-    commands = parser.add_subparsers(metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="[COMMAND]")
     add = commands.add_parser("add", help="queue a project; options as in `train`")
     train.add_project_arguments(add)
     add_json_option(add, is_repeated=True)
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "resume":
             add_json_option(command, is_repeated=True)
         if name == "move":
-            command.add_argument("direction", choices=tuple(_PLACES))
+            command.add_argument("direction", choices=tuple(_PLACES), help="where to")
         command.set_defaults(change=change)
 
 

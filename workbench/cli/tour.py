@@ -27,7 +27,7 @@ _TEMPLATE = "fashion_convnet"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """An epoch count for the impatient."""
-    parser.add_argument("--epochs", type=int, metavar="N")
+    parser.add_argument("--epochs", type=int, metavar="N", help="epochs; default: the template's")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -23,10 +23,13 @@ from workbench.core.projects.project import Project, View, new_project_id
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
+from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
+from workbench.document.disk_file import DiskFile, DiskState
 from workbench.document.edits import GraphEdit
 from workbench.document.file_writer import FileWriter
+from workbench.runs.home import data_home
 
 _UNDO_LIMIT = 1000
 
@@ -38,11 +41,13 @@ class EditedProject(QObject):
         layers: The layer types there are.
         datasets: The data sets there are: the chosen one has shape and classes.
         targets: The places to train there are: the chosen one checks the recipe.
+        state_folder: Where windows with the same file see each other; None for the user's.
 
     Attributes:
         layers: The layer types there are.
         undo_stack: The steps; the window makes its undo and redo actions from it.
         writer: Where all files of the document are written, in order.
+        disk: The project's file as the disk has it.
         path: The project's file; None before the first save.
         project_id: What tells the project from all others; "" until it is edited, for the empty
             one that a window begins with.
@@ -73,6 +78,7 @@ class EditedProject(QObject):
         *,
         datasets: Registry[DatasetSpec] | None = None,
         targets: Registry[TargetSpec] | None = None,
+        state_folder: Path | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -82,6 +88,8 @@ class EditedProject(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(_UNDO_LIMIT)
         self.writer = FileWriter(self)
+        self.disk = DiskFile(self.writer, state_folder or data_home() / "open")
+        self.disk.changed.connect(self._report_dirty)
         self._state = Project()
         self.project_id = ""
         self._saved_state: Project | None = self._state
@@ -125,9 +133,9 @@ class EditedProject(QObject):
     @property
     def is_dirty(self) -> bool:
         """True when closing would lose something."""
-        return self._saved_state is None or (
-            self._state is not self._saved_state and self._state != self._saved_state
-        )
+        if self._saved_state is None or self.disk.state is DiskState.GONE:
+            return True
+        return self._state is not self._saved_state and self._state != self._saved_state
 
     @property
     def recovered_from(self) -> Path | None:
@@ -189,6 +197,7 @@ class EditedProject(QObject):
         self,
         project: Project,
         path: Path | None,
+        stamp: FileStamp | None = None,
         *,
         origin: Path | None = None,
         is_recovered: bool = False,
@@ -203,6 +212,7 @@ class EditedProject(QObject):
         self._zoom, self._center = project.view.zoom, project.view.center
         self.is_recovered = is_recovered
         self.path, self._origin = path, path or origin
+        self.disk.take(path, stamp)
         self.analysis = self._analyse()
         was = self.project_id
         self.project_id = project.id or new_project_id()
@@ -213,10 +223,11 @@ class EditedProject(QObject):
             self.identity_changed.emit()
         self._report_dirty()
 
-    def _take_saved(self, state: Project, path: Path, project_id: str) -> None:
+    def _take_saved(self, state: Project, path: Path, stamp: FileStamp, project_id: str) -> None:
         self._saved_state = state
         self.is_recovered = False
         self._origin = path
+        self.disk.take(path, stamp)
         self._set_identity(project_id)
         if path != self.path:
             self.path = path

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
-from workbench.core.network.roles import Layers
+from workbench.core.network.roles import Layers, shape_params
 from workbench.core.params import Params, check_all
+from workbench.core.specs import Shape
 from workbench.errors import GraphError, ParamError, WorkbenchError
 
 
@@ -24,8 +25,10 @@ def params_words(node: Node, keys: Iterable[str], layers: Layers) -> str:
     return ", ".join(titles.get(key, key) for key in keys)
 
 
-def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
+def new_node(graph: Graph, kind: str, layers: Layers, images: Shape | None = None) -> Node:
     """A node of a kind with its defaults, an id and a name that are free in `graph`.
+
+    An Input gets the shape of the images, (height, width, channels), where that is known.
 
     Raises:
         GraphError: there is no such layer type; near ones are suggested.
@@ -38,7 +41,8 @@ def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
             received=kind,
             expected=" or ".join(near) if near else "a layer from the palette",
         )
-    return Node(graph.new_id(), kind, graph.new_name(kind), spec.defaults())
+    params = {**spec.defaults(), **shape_params(spec, images)}
+    return Node(graph.new_id(), kind, graph.new_name(kind), params)
 
 
 def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:

@@ -12,12 +12,19 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import Position, arrange, node_sizes
 from workbench.core.network.names import is_valid_name
 from workbench.core.projects.project import Choice, Project, new_project_id
-from workbench.core.projects.project_file import read_project, save_project
-from workbench.core.storage.save import sweep_leftovers
+from workbench.core.projects.project_file import project_bytes, read_stamped
+from workbench.core.storage.file_stamp import FileStamp, OnlyOver
+from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement
 from workbench.document.edited_project import EditedProject, with_places
-from workbench.errors import GraphError, ParamError, UnconfirmedSaveError, UsageError
+from workbench.errors import (
+    FileChangedError,
+    GraphError,
+    ParamError,
+    UnconfirmedSaveError,
+    UsageError,
+)
 
 _PASTE_OFFSET = 32.0
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
@@ -50,7 +57,7 @@ class ProjectDocument(EditedProject):
         Raises:
             GraphError: unknown kind, or a layer that cannot be inserted in an edge.
         """
-        node = graph_edits.new_node(self.graph, kind, self.layers)
+        node = self._new_node(kind)
         title = graph_edits.title_of(node, self.layers)
         if edge is not None:
             graph = graph_edits.split_edge(self.graph, edge, node, self.layers)
@@ -237,21 +244,28 @@ class ProjectDocument(EditedProject):
     def open(self, path: str | Path) -> None:
         """Opens a project file; raises ProjectFileError and keeps what was open."""
         path = Path(path).absolute()
-        self._replace(read_project(path), path)
+        project, stamp = read_stamped(path)
+        self._replace(project, path, stamp)
 
     def recover(self, project: Project, original: Path | None = None) -> None:
         """Shows a project found after a crash: an unsaved copy, never over the original."""
         self._replace(project, None, origin=original, is_recovered=True)
 
-    def save(self, path: str | Path | None = None) -> None:
+    def save(self, path: str | Path | None = None, *, over: FileStamp | None = None) -> None:
         """Saves to the project's file, or to another one that becomes the project's.
 
         Returns when the file is written; painting goes on meanwhile. Beside the file that it came
         from it is a copy, and from here on a project of its own, with runs of its own. Where that
         file is gone (renamed, moved) or there was none, it stays the project it is.
 
+        Args:
+            path: Another file.
+            over: What another program has written to the project's file, if that may be
+                replaced: what the user was shown, so that a still later change is not.
+
         Raises:
             SaveError: not saved, and still dirty.
+            FileChangedError: another program has changed the file; `disk.found` says to what.
             UnconfirmedSaveError: saved, but the disk did not confirm it.
             UsageError: no path is given, and the project has none.
         """
@@ -261,12 +275,21 @@ class ProjectDocument(EditedProject):
         state, project = self._state, self.project
         if self._origin is not None and self._origin != target and self._origin.exists():
             project = replace(project, id=new_project_id())
+        guard, written = self.disk.guard(target, over), list[FileStamp]()
         try:
-            self.writer.write_and_wait(lambda: _save(project, target))
-        except UnconfirmedSaveError:
-            self._take_saved(state, target, project.id)
+            self.writer.write_and_wait(lambda: _save(project, target, guard, written))
+        except FileChangedError:
+            self.disk.saw(guard.found)
             raise
-        self._take_saved(state, target, project.id)
+        except UnconfirmedSaveError:
+            self._take_saved(state, target, written[0], project.id)
+            raise
+        self._take_saved(state, target, written[0], project.id)
+
+    def close(self) -> None:
+        """Waits for what is still written; for the end of the application."""
+        self.writer.finish()
+        self.disk.close()
 
     # how edits are made ------------------------------------------------------------------
 
@@ -291,6 +314,11 @@ class ProjectDocument(EditedProject):
         after = with_places(replace(self._state, graph=graph), places)
         self._push(text, after)
 
+    def _new_node(self, kind: str) -> Node:
+        facts = self.dataset_facts
+        images = None if facts is None else facts.shape
+        return graph_edits.new_node(self.graph, kind, self.layers, images)
+
     def _node(self, node_id: str) -> Node:
         node = self.graph.nodes.get(node_id)
         if node is None:
@@ -302,7 +330,9 @@ class ProjectDocument(EditedProject):
         return node.name if node else node_id
 
 
-def _save(project: Project, path: Path) -> None:
-    """Runs in the writer's thread."""
+def _save(project: Project, path: Path, guard: OnlyOver, written: list[FileStamp]) -> None:
+    """Runs in the writer's thread; adds the stamp of the content to `written`."""
     sweep_leftovers(path.parent)
-    save_project(project, path)
+    data = project_bytes(project, path)
+    written.append(FileStamp.of_bytes(data))
+    save_bytes(path, data, guard=guard)

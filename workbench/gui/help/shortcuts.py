@@ -31,7 +31,7 @@ _KEYS: Group = (
     [
         ("Arrows", "Go to the next layer"),
         ("Shift + arrows", "Extend selection"),
-        ("Alt + arrows", "Nudge selection"),
+        ("Ctrl or Alt + arrows", "Nudge selection"),
         ("Enter", "Edit the layer's settings"),
     ],
 )

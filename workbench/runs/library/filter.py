@@ -23,6 +23,7 @@ Test = Callable[[RunSummary], bool]
 
 _TERM = re.compile(r'-?(?:[^\s":]+:)?"[^"]*"?|\S+')
 _COMPARISON = re.compile(r"([a-z_]+)(>=|<=|>|<|=)([0-9.]+(?:e-?[0-9]+)?)(%?)$", re.IGNORECASE)
+_LOOKS_LIKE_ONE = re.compile(r"[a-z_]+(>=|<=|>|<)[^\s\"]*$", re.IGNORECASE)
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -73,6 +74,17 @@ def matches(run: RunSummary, text: str) -> bool:
     comparison are looked for as words.
     """
     return all(test(run) for test in _tests(text))
+
+
+def wrong_comparisons(text: str) -> list[str]:
+    """Terms that look like a comparison and are none, such as "acc>x" or "colour>3"."""
+    terms = (term.lstrip("-") for term in _TERM.findall(text))
+    return [term for term in terms if _LOOKS_LIKE_ONE.match(term) and _comparison(term) is None]
+
+
+def comparable() -> tuple[str, ...]:
+    """What comparisons can be made with, such as "acc"."""
+    return tuple(_FIGURES)
 
 
 @lru_cache(maxsize=64)

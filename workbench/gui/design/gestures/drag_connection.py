@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QApplication
 
 from workbench.core.network.graph import Edge
+from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.scene import GraphScene, distance
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import DraftEdgeItem, PortItem
 
 _CARD_MARGIN = 10.0
 
 
+def click_edge(scene: GraphScene, edge: Edge, pointer: Pointer) -> None:
+    """Selects a line alone; Shift or Ctrl keeps the rest, Ctrl takes a selected one out."""
+    edges = set(scene.selected_edges())
+    if pointer.has(Qt.KeyboardModifier.ControlModifier):
+        scene.select(scene.selected_ids(), edges ^ {edge})
+    elif pointer.has(Qt.KeyboardModifier.ShiftModifier):
+        scene.select(scene.selected_ids(), {*edges, edge})
+    else:
+        scene.select([], [edge])
+
+
 class DragConnection(Gesture):
     """Draws an edge from an output, from an input, or takes up the end of an old one.
+
+    A press without a drag selects what is seen there: a port lies on a line or a card.
 
     Args:
         view: The canvas.
         source, target: Node at the one end that is fixed; None for the other.
         edge: The edge whose lower end is taken up; `source` is then its source.
+        seen: The line at the pointer, which a click selects; None selects the card.
     """
 
     cursor = Qt.CursorShape.CrossCursor
@@ -31,16 +48,22 @@ class DragConnection(Gesture):
         source: str | None = None,
         target: str | None = None,
         edge: Edge | None = None,
+        seen: EdgeItem | None = None,
     ) -> None:
         super().__init__(view)
         self._source = source
         self._target = target
         self._edge = edge
+        self._seen = seen
+        self._draft: DraftEdgeItem | None = None
         self._rings: dict[str, PortItem] = {}
         self._checked: dict[str, tuple[bool, str]] = {}
 
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer.view
+
+    def _begin(self, pointer: Pointer) -> None:
+        """The press has become a drag."""
         self._draft = self.mark(DraftEdgeItem(self.scene.look))
         if self._edge is not None:
             self.scene.edges[self._edge].is_faded = True
@@ -51,6 +74,10 @@ class DragConnection(Gesture):
         self._draw(pointer.scene, is_refused=False)
 
     def move(self, pointer: Pointer) -> None:
+        if self._draft is None:
+            if distance(pointer.view, self._origin) < QApplication.startDragDistance():
+                return
+            self._begin(pointer)
         item = self._item_at(pointer.scene)
         self._set_near(item)
         if item is None:
@@ -66,7 +93,9 @@ class DragConnection(Gesture):
 
     def end(self, pointer: Pointer) -> None:
         item = self._item_at(pointer.scene)
-        if item is None:
+        if self._draft is None:
+            self._end_click(pointer)
+        elif item is None:
             self._end_on_empty(pointer)
         elif self.refusal(item.node_id):
             return
@@ -76,6 +105,14 @@ class DragConnection(Gesture):
             self.document.connect(self._source, item.node_id)
         elif self._target is not None:
             self.document.connect(item.node_id, self._target)
+
+    def _end_click(self, pointer: Pointer) -> None:
+        """A press without a drag: only now is it known which one was meant."""
+        if self._seen is not None:
+            click_edge(self.scene, self._seen.edge, pointer)
+            return
+        item = self.scene.node_at(pointer.scene)
+        self.scene.select([item.node_id if item else self._source or self._target or ""])
 
     def _end_on_empty(self, pointer: Pointer) -> None:
         """A new edge opens the search for the next layer; an old one is removed."""
@@ -137,6 +174,8 @@ class DragConnection(Gesture):
         return item.input_point() if self._source is not None else item.output_point()
 
     def _draw(self, free_end: QPointF, *, is_refused: bool) -> None:
+        if self._draft is None:
+            return
         if self._source is not None:
             start = self.scene.nodes[self._source].output_point()
             self._draft.set_line(start, free_end, is_refused=is_refused)
