@@ -145,7 +145,7 @@ def test_the_eye_of_a_row_can_be_clicked(qtbot, view, context, three):
 
 def test_f2_edits_name_tags_and_note(qtbot, view, context, three, monkeypatch):
     def answer(dialog):
-        assert dialog.title.text() == "b"
+        assert (dialog.title.text(), dialog.title.placeholderText()) == ("", "b")
         dialog.title.setText("  better ")
         dialog.tags.setText("paper, night")
         dialog.text.setPlainText("first line\nsecond <line>")
@@ -202,7 +202,7 @@ def test_an_active_run_is_not_deleted_with_del(qtbot, view, written, open_librar
 def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, written, open_library):
     written("first").begin().train(1)
     for title in ("second", "third"):
-        enqueue(create_run(Project(), title=title))
+        enqueue(create_run(Project(), title=title, label=title))
     open_library()
     assert view.panels["train_runs"].waiting.text() == "2 queued"
     model = view.panels["train_runs"].model

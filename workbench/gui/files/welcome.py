@@ -23,6 +23,7 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.runs.library.projects import full_name
 from workbench.templates import Template, list_templates
 
 _NUM_LARGE = 4
@@ -192,7 +193,7 @@ class WelcomeView(QScrollArea):
         running = [run for run in runs if run.outcome in ("running", "silent")]
         self._running_path = str(running[0].path) if running else ""
         self._running.setText(
-            f"{running[0].title} is training".replace("&", "&&") if running else ""
+            f"{full_name(running[0])} is training".replace("&", "&&") if running else ""
         )
         self._running.setVisible(bool(running))
 

@@ -15,6 +15,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.kit.messages import ask_choice, error_text, show_notice
 from workbench.gui.train.export import ExportAction
+from workbench.runs.library.summary import RunSummary
 
 
 class RunController(QObject):
@@ -171,20 +172,20 @@ class RunController(QObject):
         return answer in {0, 1, 2}
 
     def ask_export(self) -> None:
-        """Writes the newest run that has weights, or the current one, to a file."""
+        """Writes the current run, or the project's newest that has weights, to a file."""
         run = self._exportable()
         if run is not None:
-            self._export.ask(run, run.name, list(run_exports().values()))
+            self._export.ask(run.path, f"{run.project} {run.label}", list(run_exports().values()))
             return
-        what = "There is no trained model to export yet."
+        what = "There is no trained model of this project to export yet."
         show_notice(self._window, what, "Train the model or load weights first.")
 
-    def _exportable(self) -> Path | None:
+    def _exportable(self) -> RunSummary | None:
         current = self._library.current
         summary = self._library.summary(current.run.path) if current is not None else None
         if summary is None or not summary.has_model:
             summary = self._library.latest_model()
-        return summary.path if summary is not None else None
+        return summary
 
     def _on_asked_changed(self, path: str) -> None:
         if self._library.is_pausing(Path(path)):

@@ -164,7 +164,7 @@ class TrainView(QMainWindow):
 
     def _title(self) -> str:
         summary = self._library.summary(self._path)
-        return summary.title if summary is not None else (self._path.name if self._path else "")
+        return summary.label if summary is not None else (self._path.name if self._path else "")
 
     def _on_loaded(self) -> None:
         if self._follower is not None:

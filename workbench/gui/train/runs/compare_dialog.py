@@ -187,7 +187,7 @@ def _chooser(runs: Sequence[RunSummary], chosen: Path, name: str) -> ElidedCombo
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(20)
     for index, run in enumerate(runs):
-        box.addItem(f"{run.title} · {when(run.created)}", run.path)
+        box.addItem(f"{run.label} · {when(run.created)}", run.path)
         if run.path == chosen:
             box.setCurrentIndex(index)
     box.currentTextChanged.connect(lambda text: box.setToolTip(plain_tip(text)))

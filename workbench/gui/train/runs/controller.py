@@ -112,7 +112,9 @@ class RunActions(QObject):
         words, is_given = QInputDialog.getText(self._window, title, "Tags, separated with spaces:")
         for run in runs if is_given and words.split() else []:
             tags = [*run.tags, *words.split()]
-            self._library.set_notes(run.path, RunNotes(title=run.title, tags=tags, text=run.note))
+            self._library.set_notes(
+                run.path, RunNotes(title=run.own_title, tags=tags, text=run.note)
+            )
 
     # looking -----------------------------------------------------------------------------
 
@@ -138,11 +140,11 @@ class RunActions(QObject):
     # writing and deleting ----------------------------------------------------------------
 
     def _export(self, run: RunSummary, key: str) -> None:
-        self._export_action.ask(run.path, run.title, [run_exports()[key]])
+        self._export_action.ask(run.path, f"{run.project} {run.label}", [run_exports()[key]])
 
     def _export_curves(self, run: RunSummary, suffix: str) -> None:
-        filters, name = f"{suffix.upper()} table (*.{suffix})", f"{run.title}.{suffix}"
-        path, _ = ask_save_path(self._window, f"Export {run.title}", name, filters)
+        filters, name = f"{suffix.upper()} table (*.{suffix})", f"{run.label}.{suffix}"
+        path, _ = ask_save_path(self._window, f"Export {run.label}", name, filters)
         if path:
             export = partial(export_curves, RunFolder(run.path), Path(path))
             self._background.run(export, self._on_curves_written, self._on_failed)
@@ -154,7 +156,7 @@ class RunActions(QObject):
         self.said.emit(str(error))
 
     def _on_delete(self, runs: Runs) -> None:
-        what = f"Move the run “{runs[0].title}” to the trash?"
+        what = f"Move the run “{runs[0].label}” to the trash?"
         if len(runs) > 1:
             what = f"Move {plural(len(runs), 'run')} to the trash?"
         more = "Curves and weights are moved too."

@@ -101,7 +101,7 @@ class RunDelegate(QStyledItemDelegate):
         painter.drawText(top, _RIGHT, figure)
         top.setRight(top.right() - painter.fontMetrics().horizontalAdvance(figure) - 8)
         painter.setFont(self._theme.font(13, weight=600))
-        title = painter.fontMetrics().elidedText(run.title, _ELIDE, top.width())
+        title = painter.fontMetrics().elidedText(run.label, _ELIDE, top.width())
         painter.drawText(top, _LEFT, title)
 
     def _paint_second_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:

@@ -86,13 +86,13 @@ class RunModel(QAbstractListModel):
 
     def _words(self, run: RunSummary) -> str:
         on_plot = "overlaid on plots" if run.path in self._eyes else ""
-        return ", ".join(filter(None, (run.title, state_words(run), *run.tags, on_plot)))
+        return ", ".join(filter(None, (run.label, state_words(run), *run.tags, on_plot)))
 
 
 def tip_lines(run: RunSummary) -> list[str]:
     """What a run's tooltip says."""
     tags = f"Tags: {', '.join(run.tags)}" if run.tags else ""
-    return [run.title, run.words, run.note, tags, run.name]
+    return [run.label, run.words, run.note, tags, run.name]
 
 
 class FilteredRuns(QSortFilterProxyModel):
