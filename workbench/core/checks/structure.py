@@ -15,6 +15,7 @@ from workbench.core.network.roles import (
     input_node,
     input_nodes,
     pipeline_nodes,
+    shape_params,
     specs_of,
 )
 from workbench.core.network.text import node_text, nodes_text
@@ -46,7 +47,7 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
 
 def _add_input_fix(graph: Graph, layers: Layers, wanted: Shape | None) -> Fix:
     spec = specs_of(layers, Role.INPUT)[0]
-    params = {spec.params[0].key: wanted} if wanted is not None and len(wanted) == 3 else {}
+    params = shape_params(spec, wanted)
     starts = [node for node in graph.nodes if not graph.edges_into(node)]
 
     def change(graph: Graph) -> Graph:

@@ -75,6 +75,7 @@ class CanvasPanel(QWidget):
             "zoom_out": self.view.zoom_out,
             "zoom_reset": lambda: self.view.set_zoom(1.0),
             "fit": self.view.fit,
+            "fit_selection": lambda: self.view.fit_to(self.scene.selected_rect()),
         }
 
     def _make_overlays(self) -> None:

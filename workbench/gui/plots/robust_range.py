@@ -48,9 +48,10 @@ def _near(line: Values, fence: Span) -> Values:
     is_near = np.logical_and(line >= fence[0], line <= fence[1])
     if is_near.any():
         is_near[: int(np.argmax(is_near))] = True
-    return np.asarray(np.logical_and(is_near, np.isfinite(line)))
+    return np.logical_and(is_near, np.isfinite(line))
 
 
 def _finite(lines: Sequence[Values]) -> Values:
-    whole = np.concatenate(lines) if lines else np.empty(0)
-    return whole[np.isfinite(whole)]
+    whole: Values = np.concatenate(lines) if lines else np.empty(0)
+    found: Values = whole[np.isfinite(whole)]
+    return found
