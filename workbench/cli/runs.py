@@ -17,9 +17,9 @@ from workbench.cli._options import (
 from workbench.cli._output import print_json, print_line, printable
 from workbench.errors import UsageError
 from workbench.runs.export.tables import export_curves
-from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import comparable, wrong_comparisons
+from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, list_runs, matches
 from workbench.runs.library.trash import trash_run
 from workbench.runs.state.outcome import outcome_words
@@ -102,9 +102,10 @@ def _line(summary: RunSummary) -> str:
     accuracy = summary.test_accuracy
     words = "" if accuracy is None else f"test {accuracy:.1%}"
     tags = "".join(f" #{tag}" for tag in summary.tags)
+    epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
     return (
-        f"{summary.name:32} {outcome_words(summary.outcome):14} "
-        f"epoch {summary.epochs_done} of {summary.epochs}  {words}{tags}"
+        f"{summary.label:34} {summary.project:20} {outcome_words(summary.outcome):10} "
+        f"{epochs:16} {words:10} {summary.name}{tags}"
     )
 
 

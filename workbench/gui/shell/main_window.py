@@ -205,7 +205,8 @@ class MainWindow(QMainWindow):
             "read_result": self.notebooks.ask_result,
             "quit": self.close,
             "settings": self.help.show_settings,
-            "search": self._on_search,
+            "search": partial(self._ask_design, "search_asked"),
+            "find": partial(self._ask_design, "find_asked"),
             "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
             "reset_layout": self.layouts.reset,
             "full_screen": self._on_full_screen,
@@ -287,8 +288,9 @@ class MainWindow(QMainWindow):
             self.show_view("design")
         self.popup.open_above(self.status.problems)
 
-    def _on_search(self) -> None:
-        self.design().state.search_asked.emit()
+    def _ask_design(self, signal: str) -> None:
+        """Emits a signal of what the panels of the design view share."""
+        getattr(self.design().state, signal).emit()
 
     def _on_full_screen(self) -> None:
         if self.isFullScreen():
