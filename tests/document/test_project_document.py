@@ -264,7 +264,7 @@ def test_recipe_data_set_and_target(document, qtbot):
     assert texts(document)[1:] == ["Change data set", "Change data set", "Change target"]
     while document.undo_stack.canUndo():
         document.undo_stack.undo()
-    assert document.project == Project()
+    assert document.project == Project(id=document.project_id)
 
 
 def test_what_is_known_of_the_data(document, qtbot):
@@ -334,6 +334,48 @@ def test_a_project_that_cannot_be_opened_leaves_the_old_one(document, tmp_path):
     assert document.project == before
     assert document.undo_stack.count() == 1
     assert document.is_dirty
+
+
+def test_a_project_keeps_its_identity_until_it_is_copied(document, tmp_path, qtbot):
+    assert document.project_id == ""
+    document.new(find_template("lenet5").project)
+    first = document.project_id
+    document.new(find_template("lenet5").project)
+    own = document.project_id
+    assert own
+    assert own != first
+    path, moved, copy = (tmp_path / f"{name}.workbench" for name in ("a", "moved", "copy"))
+    document.save(path)
+    document.set_recipe(epochs=3)
+    document.save()
+    assert document.project_id == read_project(path).id == own
+    path.rename(moved)
+    document.save(tmp_path / "b.workbench")  # the file it was of is gone: no copy
+    assert document.project_id == own
+    with qtbot.waitSignal(document.identity_changed):
+        document.save(copy)
+    assert document.project_id == read_project(copy).id != own
+    document.undo_stack.undo()  # an undo is of the edits, not of the identity
+    assert document.project.id == read_project(copy).id
+    with qtbot.waitSignal(document.identity_changed):
+        document.open(moved)
+    assert document.project_id == own
+
+
+def test_the_first_edit_gives_an_identity(document, qtbot):
+    with qtbot.waitSignal(document.identity_changed):
+        document.set_recipe(epochs=3)
+    assert document.project.id == document.project_id != ""
+
+
+def test_a_restored_project_is_the_same_and_saved_beside_its_file_a_copy(document, tmp_path):
+    document.new(find_template("lenet5").project)
+    document.save(tmp_path / "a.workbench")
+    project = document.project
+    document.restore(project, tmp_path / "a.workbench")
+    assert (document.path, document.project_id, document.is_dirty) == (None, project.id, False)
+    document.save(tmp_path / "b.workbench")
+    assert document.project_id != project.id
 
 
 def test_a_failed_save_stays_unsaved(document, tmp_path):

@@ -9,7 +9,7 @@ from workbench.core.projects.source import source_forms
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 
-RUN_WORDS = "run folder, or name from `workbench runs`"
+RUN_WORDS = "number, title or name from `workbench runs`, or run folder"
 PROJECT_WORDS = "project file (.workbench)"
 SOURCE_WORDS = "data set: " + ", ".join(source_forms(all_datasets()))
 

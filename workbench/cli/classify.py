@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.cli._options import add_force, add_json_option, refuse_existing
+from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import print_json, print_line, printable, report
 from workbench.cli._service import answers_of, only, open_service
 from workbench.core.format import count, plural
@@ -20,7 +20,7 @@ from workbench.errors import PictureError, UsageError
 from workbench.pictures.folders import list_pictures
 from workbench.protocol.messages import Classified, Classify, PickTestPictures, TestPictures
 from workbench.protocol.service_call import ServiceCall
-from workbench.runs.folder import find_model
+from workbench.runs.library.find import find_model
 
 NAME = "classify"
 HELP = "classify images, or folders of them"
@@ -30,7 +30,7 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --force, --json."""
-    parser.add_argument("model", metavar="RUN_OR_MODEL", help="run folder, run name or .keras file")
+    parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("images", metavar="IMAGE", nargs="*", type=Path, help="file or folder")
     parser.add_argument(
         "--test",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._confusion import confusion_lines
-from workbench.cli._options import add_data_option, add_json_option
+from workbench.cli._options import RUN_WORDS, add_data_option, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.messages import Evaluate, Evaluation
-from workbench.runs.folder import find_model
+from workbench.runs.library.find import find_model
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
@@ -21,7 +21,7 @@ _PRINTED = ("loss", "accuracy", "classes", "per_class", "confusion")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, --data, --json."""
-    parser.add_argument("model", metavar="RUN", help="run folder, run name or .keras file")
+    parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     add_data_option(parser, "data set other than the run's test set")
     add_json_option(parser)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._options import add_json_option, add_output, refuse_existing
+from workbench.cli._options import RUN_WORDS, add_json_option, add_output, refuse_existing
 from workbench.cli._output import report
 from workbench.cli._service import ask_one
 from workbench.errors import UsageError
 from workbench.exports import run_exports
 from workbench.protocol.messages import Done, Export
-from workbench.runs.folder import find_model
+from workbench.runs.library.find import find_model
 
 NAME = "export"
 HELP = "write a trained model as a Keras model, as weights, or as a Python script"
@@ -18,7 +18,7 @@ HELP = "write a trained model as a Keras model, as weights, or as a Python scrip
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, FORMAT, OUT, --force, --json."""
-    parser.add_argument("model", metavar="RUN", help="run folder or run name")
+    parser.add_argument("model", metavar="RUN", help=RUN_WORDS)
     parser.add_argument("format", metavar="FORMAT", help=", ".join(run_exports()))
     add_output(parser, "file to write")
     add_json_option(parser)

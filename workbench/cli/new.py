@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.cli._options import SOURCE_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import report
 from workbench.cli._service import ask_one
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import Choice, new_project_id
 from workbench.core.projects.project_file import save_project
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     refuse_existing(arguments.file, force=arguments.force)
     start = _start(arguments)
-    save_project(start.project, arguments.file)
+    save_project(replace(start.project, id=new_project_id()), arguments.file)
     value = {"project": str(arguments.file), "template": start.template, "reason": start.reason}
     report(value, f"Wrote {arguments.file}: {start.reason}", as_json=arguments.json)
     return 0

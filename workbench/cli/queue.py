@@ -9,7 +9,8 @@ from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_json, print_line, printable, report, report_error
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
-from workbench.runs.folder import RunFolder, open_run
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, list_runs
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
@@ -74,7 +75,7 @@ def _print(summary: RunSummary, *, as_json: bool) -> None:
         )
         return
     place = f"{summary.queue_place}." if summary.queue_place else "now"
-    print(printable(f"{place:>4} {summary.name:40} {summary.title}"))
+    print(printable(f"{place:>4} {summary.label:34} {summary.project:20} {summary.name}"))
 
 
 def _add(arguments: argparse.Namespace) -> None:

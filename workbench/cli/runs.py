@@ -15,9 +15,11 @@ from workbench.cli._options import (
     refuse_existing,
 )
 from workbench.cli._output import print_json, print_line, printable
+from workbench.errors import UsageError
 from workbench.runs.export.tables import export_curves
-from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
+from workbench.runs.library.filter import comparable, wrong_comparisons
+from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, list_runs, matches
 from workbench.runs.library.trash import trash_run
 from workbench.runs.state.outcome import outcome_words
@@ -72,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.change(arguments)
         return 0
     words = " ".join([arguments.filter, *(f"tag:{tag}" for tag in arguments.tag)])
+    _refuse_wrong(words)
     runs = list_runs()
     found = [summary for summary in runs if matches(summary, words)]
     for summary in found:
@@ -84,13 +87,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_wrong(words: str) -> None:
+    """Raises UsageError for a filter with comparisons that mean nothing."""
+    wrong = wrong_comparisons(words)
+    if wrong:
+        raise UsageError(
+            "This filter cannot be read.",
+            received=" ".join(wrong),
+            expected="a comparison with a number, such as acc>0.8, of " + ", ".join(comparable()),
+        )
+
+
 def _line(summary: RunSummary) -> str:
     accuracy = summary.test_accuracy
     words = "" if accuracy is None else f"test {accuracy:.1%}"
     tags = "".join(f" #{tag}" for tag in summary.tags)
+    epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
     return (
-        f"{summary.name:32} {outcome_words(summary.outcome):14} "
-        f"epoch {summary.epochs_done} of {summary.epochs}  {words}{tags}"
+        f"{summary.label:34} {summary.project:20} {outcome_words(summary.outcome):10} "
+        f"{epochs:16} {words:10} {summary.name}{tags}"
     )
 
 

@@ -19,7 +19,7 @@ from workbench.core.network.diff import diff
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
 from workbench.core.network.roles import Layers
-from workbench.core.projects.project import Project, View
+from workbench.core.projects.project import Project, View, new_project_id
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
@@ -49,11 +49,14 @@ class EditedProject(QObject):
         writer: Where all files of the document are written, in order.
         disk: The project's file as the disk has it.
         path: The project's file; None before the first save.
+        project_id: What tells the project from all others; "" until it is edited, for the empty
+            one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
         is_recovered: It came back after a crash and is not saved since.
 
     Signals carry what changed; `project_replaced` says that everything did (new, open,
-    recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`.
+    recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`,
+    `identity_changed`.
     """
 
     graph_changed = Signal(object)  # GraphDiff
@@ -65,6 +68,7 @@ class EditedProject(QObject):
     path_changed = Signal()
     dirty_changed = Signal(bool)
     project_replaced = Signal()
+    identity_changed = Signal()  # it is another project: opened, begun, or a copy of the last
     edited = Signal()  # after every edit, undo and redo
     saved = Signal()
 
@@ -87,12 +91,13 @@ class EditedProject(QObject):
         self.disk = DiskFile(self.writer, state_folder or data_home() / "open")
         self.disk.changed.connect(self._report_dirty)
         self._state = Project()
+        self.project_id = ""
         self._saved_state: Project | None = self._state
         self._zoom = 1.0
         self._center: Position | None = None
         self.path: Path | None = None
         self.is_recovered = False
-        self._recovered_from: Path | None = None
+        self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
         self.analysis = self._analyse()
@@ -101,9 +106,9 @@ class EditedProject(QObject):
 
     @property
     def project(self) -> Project:
-        """The current project, with the place of the canvas."""
+        """The current project, with its identity and the place of the canvas."""
         view = View(self._state.view.positions, self._zoom, self._center)
-        return replace(self._state, view=view)
+        return replace(self._state, view=view, id=self.project_id)
 
     @property
     def graph(self) -> Graph:
@@ -135,7 +140,7 @@ class EditedProject(QObject):
     @property
     def recovered_from(self) -> Path | None:
         """The file that a recovered, still unsaved project was an edit of, if any."""
-        return self._recovered_from if self.is_recovered else None
+        return self._origin if self.is_recovered else None
 
     @property
     def dataset_facts(self) -> DatasetFacts | None:
@@ -152,6 +157,8 @@ class EditedProject(QObject):
 
     def _push(self, text: str, after: Project, merge_key: Hashable = None) -> None:
         if after != self._state:
+            if not self.project_id:
+                self._set_identity(new_project_id())
             self.undo_stack.push(GraphEdit(text, self._state, after, self._show, merge_key))
 
     def _show(self, state: Project) -> None:
@@ -180,12 +187,19 @@ class EditedProject(QObject):
         self._report_dirty()
         self.edited.emit()
 
+    def _set_identity(self, project_id: str) -> None:
+        """Not a part of the states that undo goes back to: it is of the file, not of an edit."""
+        if project_id != self.project_id:
+            self.project_id = project_id
+            self.identity_changed.emit()
+
     def _replace(
         self,
         project: Project,
         path: Path | None,
         stamp: FileStamp | None = None,
         *,
+        origin: Path | None = None,
         is_recovered: bool = False,
     ) -> None:
         sizes = node_sizes(project.graph, self.layers)
@@ -193,22 +207,28 @@ class EditedProject(QObject):
         self.undo_stack.clear()
         if project.dataset != self._state.dataset:
             self._found_facts = None
-        self._state = with_places(project, places)
+        self._state = replace(with_places(project, places), id="")
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
         self.is_recovered = is_recovered
-        self.path = path
+        self.path, self._origin = path, path or origin
         self.disk.take(path, stamp)
         self.analysis = self._analyse()
+        was = self.project_id
+        self.project_id = project.id or new_project_id()
         self.project_replaced.emit()
         self.analysis_changed.emit(self.analysis)
         self.path_changed.emit()
+        if self.project_id != was:
+            self.identity_changed.emit()
         self._report_dirty()
 
-    def _take_saved(self, state: Project, path: Path, stamp: FileStamp) -> None:
+    def _take_saved(self, state: Project, path: Path, stamp: FileStamp, project_id: str) -> None:
         self._saved_state = state
         self.is_recovered = False
+        self._origin = path
         self.disk.take(path, stamp)
+        self._set_identity(project_id)
         if path != self.path:
             self.path = path
             self.path_changed.emit()

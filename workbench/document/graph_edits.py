@@ -90,6 +90,22 @@ def connected(graph: Graph, source: str, target: str, port: int | None, layers: 
     return graph.with_edge(Edge(source, target, port))
 
 
+def without_edges(graph: Graph, edges: Iterable[Edge]) -> Graph:
+    """Removes some edges."""
+    for edge in edges:
+        graph = graph.without_edge(edge)
+    return graph
+
+
+def taken_inputs(graph: Graph, target: str, layers: Layers) -> tuple[Edge, ...]:
+    """The edges one of which a new one must replace: all that end at a node without a free
+    input, none where one is free.
+    """
+    spec, into = layers.get(graph.nodes[target].kind), graph.edges_into(target)
+    is_full = spec is not None and spec.max_inputs is not None and len(into) >= spec.max_inputs
+    return into if is_full else ()
+
+
 def connection_problem(
     graph: Graph, source: str, target: str, port: int | None, layers: Layers
 ) -> str:
@@ -129,9 +145,7 @@ def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -
         leaving = [e for key in piece for e in graph.edges_from(key) if e.target not in piece]
         if len(entering) == len(leaving) == 1 and not cut & {*entering, *leaving}:
             healed.append(Edge(entering[0].source, leaving[0].target, leaving[0].port))
-    after = graph.without_nodes(gone)
-    for edge in cut:
-        after = after.without_edge(edge)
+    after = without_edges(graph.without_nodes(gone), cut)
     for edge in healed:
         if edge.target not in after.targets(edge.source):
             after = after.with_edge(edge)

@@ -4,12 +4,16 @@ Semantics (`graph`, `recipe`, `dataset`, `target`) are separate from looks (`vie
 and layer kinds that this version does not define are kept and written back. Reading never
 changes a file; a file of a newer version is refused.
 
+The `id` stays with the project when it is saved again, and when its file is moved. A file of an
+earlier version has none until it is saved: its path stands in, so that its runs find it.
+
 A data set parameter named `path`, or ending in `_path`, is a path: in a file it is relative
 to the folder of the project; in a Project it is absolute.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -51,6 +55,8 @@ def read_stamped(path: str | Path) -> tuple[Project, FileStamp]:
     path = Path(path)
     data = _read_bytes(path)
     project = parse_project(_text_of(data, path), str(path))
+    if not project.id:
+        project = replace(project, id=_id_of_path(path))
     folder = path.absolute().parent
     whole = _with_paths(project, lambda text: os.path.normpath(folder / text))
     return whole, FileStamp.of_bytes(data)
@@ -123,6 +129,7 @@ def project_to_plain(project: Project) -> dict[str, Any]:
     return {
         "format": PROJECT_FORMAT,
         "version": PROJECT_VERSION,
+        **({"id": project.id} if project.id else {}),
         "title": project.title,
         "summary": project.summary,
         "graph": {**graph, **graph_extra},
@@ -281,6 +288,10 @@ def _item(value: Any, indent: str) -> str:
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     return _pretty(value, indent, 1)
+
+
+def _id_of_path(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:16]
 
 
 # paths -------------------------------------------------------------------------------------
