@@ -26,6 +26,7 @@ from workbench.gui.design.canvas_actions import (
     refresh_canvas_icons,
 )
 from workbench.gui.design.canvas_menu import CONNECTION, GROUND, LAYER, open_menu
+from workbench.gui.design.find_bar import FindBar
 from workbench.gui.design.gestures.choose import choose_gesture
 from workbench.gui.design.gestures.drop_layer import DropLayer
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
@@ -63,6 +64,7 @@ class CanvasPanel(QWidget):
         column(self.view, parent=self)
         self.setFocusProxy(self.view)
         self.search = SearchAdd(context.layers, context.theme, self.view)
+        self.find_bar = FindBar(self.view, context.theme)
         self.adder = LayerAdder(self.view, self.search, self._edit)
         self.rename_box = RenameBox(self.view, context.document.rename)
         self._actions = make_canvas_actions(self, context.theme, self._slots())
@@ -135,6 +137,8 @@ class CanvasPanel(QWidget):
         view.view_changed.connect(self._on_view_changed)
         view.menu_asked.connect(self._open_menu)
         self.search.closed.connect(self.view.setFocus)
+        self.find_bar.closed.connect(self.view.setFocus)
+        self.find_bar.chosen.connect(lambda node: self.select([node]))
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
@@ -334,7 +338,7 @@ class CanvasPanel(QWidget):
     def _style_overlays(self) -> None:
         colors = self._theme.colors
         self.view.setStyleSheet(
-            f"QFrame#zoomBar, QFrame#searchAdd {{ background: {colors.panel};"
+            f"QFrame#zoomBar, QFrame#searchAdd, QFrame#findBar {{ background: {colors.panel};"
             f" border: 1px solid {colors.line}; border-radius: 8px; }}"
             f"QFrame#searchAdd QListWidget {{ background: {colors.panel}; border: none; }}"
         )
