@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Literal
 
@@ -173,3 +173,22 @@ class LayerSpec:
         """The parameter that chooses the function it ends in; None where it has none."""
         choices = (param for param in self.params if isinstance(param, ChoiceParam))
         return next((param for param in choices if SOFTMAX in param.choices), None)
+
+
+def shared_params(specs: Sequence[LayerSpec]) -> tuple[Param, ...]:
+    """Parameters that some layer types have alike, as the first of them describes them.
+
+    Alike are those that allow the same values under the same key; defaults and help may differ.
+    """
+    if not specs:
+        return ()
+    first, *others = {spec.key: spec for spec in specs}.values()
+    kept = {param.key: _without_words(param) for param in first.params}
+    for spec in others:
+        has = {param.key: _without_words(param) for param in spec.params}
+        kept = {key: param for key, param in kept.items() if has.get(key) == param}
+    return tuple(param for param in first.params if param.key in kept)
+
+
+def _without_words(param: Param) -> Param:
+    return replace(param, default=None, help="", is_advanced=False, group="")
