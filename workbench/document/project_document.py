@@ -11,6 +11,7 @@ from workbench.core.checks.problems import Fix
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import Position, arrange, node_sizes
 from workbench.core.network.names import is_valid_name
+from workbench.core.network.removal import removed
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.core.storage.save import sweep_leftovers
@@ -68,7 +69,7 @@ class ProjectDocument(EditedProject):
     def remove(self, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Removes nodes and edges. A chain that loses a link is closed again."""
         gone, cut = [key for key in node_ids if key in self.graph.nodes], list(edges)
-        graph = graph_edits.removed(self.graph, gone, cut)
+        graph = removed(self.graph, gone, cut)
         if len(gone) == 1:
             text = f"Remove {graph_edits.title_of(self.graph.nodes[gone[0]], self.layers)}"
         else:
