@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
-from workbench.core.network.roles import Layers
+from workbench.core.network.roles import Layers, shape_params
 from workbench.core.params import Params, check_all
+from workbench.core.specs import Shape
 from workbench.errors import GraphError, ParamError, WorkbenchError
 
 
@@ -24,8 +25,10 @@ def params_words(node: Node, keys: Iterable[str], layers: Layers) -> str:
     return ", ".join(titles.get(key, key) for key in keys)
 
 
-def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
+def new_node(graph: Graph, kind: str, layers: Layers, images: Shape | None = None) -> Node:
     """A node of a kind with its defaults, an id and a name that are free in `graph`.
+
+    An Input gets the shape of the images, (height, width, channels), where that is known.
 
     Raises:
         GraphError: there is no such layer type; near ones are suggested.
@@ -38,7 +41,8 @@ def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
             received=kind,
             expected=" or ".join(near) if near else "a layer from the palette",
         )
-    return Node(graph.new_id(), kind, graph.new_name(kind), spec.defaults())
+    params = {**spec.defaults(), **shape_params(spec, images)}
+    return Node(graph.new_id(), kind, graph.new_name(kind), params)
 
 
 def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:
@@ -84,6 +88,22 @@ def connected(graph: Graph, source: str, target: str, port: int | None, layers: 
             fix="Remove a connection first, or merge the branches with a layer such as Add.",
         )
     return graph.with_edge(Edge(source, target, port))
+
+
+def without_edges(graph: Graph, edges: Iterable[Edge]) -> Graph:
+    """Removes some edges."""
+    for edge in edges:
+        graph = graph.without_edge(edge)
+    return graph
+
+
+def taken_inputs(graph: Graph, target: str, layers: Layers) -> tuple[Edge, ...]:
+    """The edges one of which a new one must replace: all that end at a node without a free
+    input, none where one is free.
+    """
+    spec, into = layers.get(graph.nodes[target].kind), graph.edges_into(target)
+    is_full = spec is not None and spec.max_inputs is not None and len(into) >= spec.max_inputs
+    return into if is_full else ()
 
 
 def connection_problem(

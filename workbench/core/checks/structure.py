@@ -18,6 +18,7 @@ from workbench.core.network.roles import (
     input_node,
     input_nodes,
     pipeline_nodes,
+    shape_params,
     specs_of,
 )
 from workbench.core.network.text import node_text, nodes_text
@@ -51,7 +52,7 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
 def _add_input_fixes(graph: Graph, layers: Layers, wanted: Shape | None) -> tuple[Fix, ...]:
     """An Input before the layer that most others follow, or one that leads nowhere yet."""
     spec = specs_of(layers, Role.INPUT)[0]
-    params = {spec.params[0].key: wanted} if wanted is not None and len(wanted) == 3 else {}
+    params = shape_params(spec, wanted)
     starts = [node for node in graph.nodes if not graph.edges_into(node)]
     first = max(starts, key=lambda key: len(graph.descendants(key)), default=None)
 

@@ -55,11 +55,21 @@ _CAUSES = {
 }
 
 
-def save_bytes(path: str | Path, data: bytes) -> None:
+Guard = contextlib.AbstractContextManager[object]
+_UNGUARDED: Guard = contextlib.nullcontext()
+
+
+def save_bytes(path: str | Path, data: bytes, *, guard: Guard = _UNGUARDED) -> None:
     """Replaces the file at `path` by `data`, or leaves it as it is.
 
     Permissions of a file that is there are kept, and a link stays a link. A file that may
     not be written is not replaced, although its folder would allow it.
+
+    Args:
+        path: File to replace.
+        data: Its new content.
+        guard: Entered right before the rename and left after it; what entering raises
+            comes through, and the old file stays.
 
     Raises:
         UnconfirmedSaveError: the new file is there, but the disk did not confirm it.
@@ -69,7 +79,7 @@ def save_bytes(path: str | Path, data: bytes) -> None:
     def write(file: Sink) -> None:
         file.write(data)
 
-    save_stream(path, write)
+    save_stream(path, write, guard=guard)
 
 
 def save_with_folder(path: Path, data: bytes) -> None:
@@ -81,13 +91,16 @@ def save_with_folder(path: Path, data: bytes) -> None:
     save_bytes(path, data)
 
 
-def save_stream(path: str | Path, write: Callable[[Sink], None]) -> None:
+def save_stream(
+    path: str | Path, write: Callable[[Sink], None], *, guard: Guard = _UNGUARDED
+) -> None:
     """As `save_bytes`, for what is better not held in memory as a whole.
 
     Args:
         path: File to replace.
         write: Writes the content into a file opened for it; called once. What it raises
             beside OSError and ValueError comes through, with the old file unharmed.
+        guard: As for `save_bytes`.
     """
     path = Path(path)
     try:
@@ -95,8 +108,9 @@ def save_stream(path: str | Path, write: Callable[[Sink], None]) -> None:
         mode = _mode_to_keep(target)
         temporary = _write_temporary(target.parent, write, mode)
         try:
-            temporary.replace(target)
-        except OSError:
+            with guard:
+                temporary.replace(target)
+        except BaseException:
             _remove(temporary)
             raise
     except (OSError, ValueError, RuntimeError) as error:

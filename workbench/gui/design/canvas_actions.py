@@ -58,8 +58,9 @@ _ROWS = (
     ("arrange", "A&rrange", "Ctrl+L", "Arranges all layers from top to bottom.", "nodes"),
     ("zoom_in", "Zoom &in", "Ctrl++ Ctrl+=", "Enlarges the view."),
     ("zoom_out", "Zoom &out", "Ctrl+-", "Shrinks the view."),
-    ("zoom_reset", "Zoom to &100%", "Ctrl+Alt+0", "Shows the default size."),
-    ("fit", "&Fit", "F Ctrl+0", "Shows the whole network.", "nodes"),
+    ("zoom_reset", "Zoom to &100%", "Ctrl+0 Ctrl+Alt+0", "Shows the default size."),
+    ("fit", "&Fit", "F Shift+1 Home", "Shows the whole network.", "nodes"),
+    ("fit_selection", "Fit se&lection", "Shift+2", "Shows what is selected.", "selection", "fit"),
 )
 CANVAS_ACTIONS = tuple(CanvasActionSpec(*row) for row in _ROWS)
 

@@ -23,6 +23,7 @@ from workbench.gui.design.canvas_actions import (
     make_canvas_actions,
     refresh_canvas_icons,
 )
+from workbench.gui.design.find_bar import FindBar
 from workbench.gui.design.gestures.choose import choose_gesture
 from workbench.gui.design.gestures.drop_layer import DropLayer
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
@@ -54,6 +55,7 @@ class CanvasPanel(QWidget):
         column(self.view, parent=self)
         self.setFocusProxy(self.view)
         self.search = SearchAdd(context.layers, context.theme, self.view)
+        self.find_bar = FindBar(self.view, context.theme)
         self.adder = LayerAdder(self.view, self.search, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._slots())
         self._make_overlays()
@@ -75,6 +77,7 @@ class CanvasPanel(QWidget):
             "zoom_out": self.view.zoom_out,
             "zoom_reset": lambda: self.view.set_zoom(1.0),
             "fit": self.view.fit,
+            "fit_selection": lambda: self.view.fit_to(self.scene.selected_rect()),
         }
 
     def _make_overlays(self) -> None:
@@ -108,6 +111,8 @@ class CanvasPanel(QWidget):
         view.view_changed.connect(self._on_view_changed)
         view.menu_asked.connect(self._open_menu)
         self.search.closed.connect(self.view.setFocus)
+        self.find_bar.closed.connect(self.view.setFocus)
+        self.find_bar.chosen.connect(lambda node: self.select([node]))
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
@@ -272,7 +277,7 @@ class CanvasPanel(QWidget):
     def _style_overlays(self) -> None:
         colors = self._theme.colors
         self.view.setStyleSheet(
-            f"QFrame#zoomBar, QFrame#searchAdd {{ background: {colors.panel};"
+            f"QFrame#zoomBar, QFrame#searchAdd, QFrame#findBar {{ background: {colors.panel};"
             f" border: 1px solid {colors.line}; border-radius: 8px; }}"
             f"QFrame#searchAdd QListWidget {{ background: {colors.panel}; border: none; }}"
         )

@@ -14,6 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.design.layer_facts import layer_facts, network_facts, selection_facts
 from workbench.gui.design.state import DesignState
 from workbench.gui.forms.param_form import ParamForm
+from workbench.gui.forms.select_on_focus import select_on_focus
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows, TextBox
@@ -66,6 +67,7 @@ class InspectorPanel(QScrollArea):
         self.name.setPlaceholderText("Name")
         self.name.editingFinished.connect(self._on_name_edited)
         share_undo_keys(self.name)
+        select_on_focus(self.name)
         self.name_error = plain_label(role="bad", wrap=True)
         self._form_place = column()
         self._facts_heading = plain_label(role="heading")

@@ -28,7 +28,9 @@ from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.kit.labels import plain_tip
 
 NUDGE = 4.0
-"""Scene pixels that Alt and an arrow move the selection; ten times that with Shift."""
+"""Scene pixels that Ctrl and an arrow move the selection; ten times that with Shift."""
+_NUDGING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+"""Some window managers take Alt with an arrow for their desktops; none takes Ctrl."""
 
 
 class GraphView(ZoomView):
@@ -233,12 +235,12 @@ class GraphView(ZoomView):
             event.ignore()
 
     def _on_arrow(self, event: QKeyEvent) -> None:
-        """Arrows walk from node to node; Shift keeps what was selected; Alt moves cards."""
+        """Arrows walk from node to node; Shift keeps what was selected; Ctrl or Alt moves cards."""
         across, down = ARROWS[Qt.Key(event.key())]
         scene, modifiers = self.graph_scene, event.modifiers()
         selected = scene.selected_ids()
         is_wide = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-        if modifiers & Qt.KeyboardModifier.AltModifier:
+        if modifiers & _NUDGING:
             step = NUDGE * (10 if is_wide else 1)
             places = {key: scene.nodes[key].pos() for key in selected}
             moved = {k: (p.x() + across * step, p.y() + down * step) for k, p in places.items()}

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture
 
+from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import DETAIL_FROM
 from workbench.gui.kit.labels import plain_label
@@ -100,6 +101,10 @@ class ZoomView(QGraphicsView):
         scene_point = self.viewportTransform().inverted()[0].map(position)
         return Pointer(scene_point, position, modifiers)
 
+    def line_at(self, point: QPointF) -> EdgeItem | None:
+        """The line at a scene point: below 100 % within the same few pixels of the screen."""
+        return self.graph_scene.edge_at(point, LINE_REACH / min(1.0, self._zoom))
+
     def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
         """Shows words beside a view position."""
         hint, look = self._hint, self.graph_scene.look
@@ -166,6 +171,10 @@ class ZoomView(QGraphicsView):
         if content.isEmpty():
             self.set_zoom(1.0)
             return
+        self.fit_to(content)
+
+    def fit_to(self, content: QRectF) -> None:
+        """Shows a part of the scene, at most at 100 %."""
         self.set_zoom(self._fitting_zoom(content))
         self.center_on(content.center())
         self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
