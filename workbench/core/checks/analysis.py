@@ -97,6 +97,11 @@ class Analysis:
         first = self.errors[0]
         return f"Not finished: {first.step}" if self.is_unfinished else first.title
 
+    @property
+    def reason(self) -> str:
+        """Why training cannot start, in sentences; "" where it can."""
+        return f"{self.blocking_words}. {self.errors[0].message}" if self.errors else ""
+
     def refuse_errors(self) -> None:
         """Raises GraphError, which names every reason, where the network has errors."""
         if self.errors:

@@ -14,6 +14,12 @@ Severity = Literal["error", "unfinished", "warning", "hint"]
 SEVERITIES: tuple[Severity, ...] = ("error", "unfinished", "warning", "hint")
 """Worst first."""
 
+SEVERITY_WORDS: Mapping[Severity, str] = {
+    **{severity: severity for severity in SEVERITIES},
+    "unfinished": "not finished",
+}
+"""As people read them."""
+
 
 @dataclass(frozen=True)
 class Fix:
