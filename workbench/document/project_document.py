@@ -18,6 +18,7 @@ from workbench.core.network.layout import (
     node_sizes,
 )
 from workbench.core.network.names import is_valid_name
+from workbench.core.network.removal import removed
 from workbench.core.projects.project import Choice, Project, new_project_id
 from workbench.core.projects.project_file import project_bytes, read_stamped
 from workbench.core.storage.file_stamp import FileStamp, OnlyOver
@@ -138,7 +139,7 @@ class ProjectDocument(EditedProject):
     def remove(self, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Removes nodes and edges. A chain that loses a link is closed again."""
         gone, cut = [key for key in node_ids if key in self.graph.nodes], list(edges)
-        graph = graph_edits.removed(self.graph, gone, cut)
+        graph = removed(self.graph, gone, cut)
         if len(gone) == 1:
             text = f"Remove {graph_edits.title_of(self.graph.nodes[gone[0]], self.layers)}"
         else:
