@@ -22,7 +22,7 @@ class CanvasActionSpec:
         shortcuts: Key sequences with spaces between them, the first is shown.
         tip: A sentence for the status tip.
         needs: What must be there: "" nothing, "nodes", "selection", "problem"; one selected
-            "layer", that is "one" of several, is "linked", or has no more than one "input".
+            "layer", that is "one" of several, is "linked", or has no more than one connection into it: "feedable".
         icon: Name of an icon.
     """
 
@@ -69,7 +69,7 @@ _ROWS = (
         "Insert &before…",
         "",
         "Searches for a layer to come right before the selected one.",
-        "input",
+        "feedable",
     ),
     (
         "insert_after",

@@ -293,7 +293,7 @@ class CanvasPanel(QWidget):
         has = {
             "layer": bool(one),
             "linked": bool(one and (graph.edges_into(one) or graph.edges_from(one))),
-            "input": bool(one) and len(graph.edges_into(one)) <= 1 and self._takes_input(one),
+            "feedable": bool(one) and len(graph.edges_into(one)) <= 1 and self._takes_input(one),
             "": True,
             "nodes": bool(self.scene.nodes),
             "selection": bool(ids or self.scene.selected_edges()),
