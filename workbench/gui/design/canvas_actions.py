@@ -22,7 +22,8 @@ class CanvasActionSpec:
         shortcuts: Key sequences with spaces between them, the first is shown.
         tip: A sentence for the status tip.
         needs: What must be there: "" nothing, "nodes", "selection", "problem"; one selected
-            "layer", that is "one" of several, is "linked", or has no more than one connection into it: "feedable".
+            "layer", that is "one" of several, is "linked", or takes a layer before it: it
+            is "feedable".
         icon: Name of an icon.
     """
 
