@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from workbench.cli._options import RUN_WORDS, add_json_option, add_run
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, printable, report_error
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
-from workbench.runs.library.index import RunSummary, list_runs, matches
+from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.trash import trash_run
 from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.notes import change_notes, read_notes
@@ -66,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     words = " ".join([arguments.filter, *(f"tag:{tag}" for tag in arguments.tag)])
     runs = list_runs()
+    if (problem := index_problem()) is not None:
+        report_error(problem, as_json=False)  # stdout is the list's, which is there all the same
     found = [summary for summary in runs if matches(summary, words)]
     for summary in found:
         if arguments.json:

@@ -42,6 +42,7 @@ from workbench.errors import RunFolderError, SaveError, os_errors_as
 from workbench.runs.home import runs_home
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
+from workbench.runs.ownership import check_own
 
 REQUEST_VERSION = 1
 _REQUEST_NAME = "request.json"
@@ -172,6 +173,7 @@ class RunFolder:
 
     def move_to(self, target: Choice) -> None:
         """Keeps where it goes on; its request stays unchanged. Raises SaveError."""
+        check_own(self.path)
         moved = _Target(key=target.key, params=dict(target.params))
         save_bytes(self.target_path, msgspec.json.encode(moved))
 
@@ -245,6 +247,7 @@ def create_run(
 
 def _exact_folder(path: Path) -> Path:
     path = path.absolute()
+    check_own(path)
     with _making(path):
         path.mkdir(parents=True, exist_ok=True)
         is_empty = not any(path.iterdir())

@@ -49,11 +49,14 @@ def read_project(path: str | Path) -> Project:
 
 
 def save_project(project: Project, path: str | Path) -> None:
-    """Writes a project file; raises SaveError, see `save_bytes`."""
+    """Writes a project file, through a link where a person keeps it behind one; raises SaveError,
+    see `save_bytes`.
+    """
     path = Path(path)
     folder = path.absolute().parent
     relative = _with_paths(project, lambda text: _relative(text, folder))
-    save_bytes(path, project_text(relative).encode("utf-8", errors="replace"))
+    data = project_text(relative).encode("utf-8", errors="replace")
+    save_bytes(path, data, through_link=True)
 
 
 def parse_project(text: str, where: str) -> Project:
