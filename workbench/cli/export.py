@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
             received=arguments.format,
             expected="one of " + ", ".join(formats),
         )
-    out = str(arguments.out.resolve())
+    out = str(arguments.out.absolute())
     request = Export(id=1, model=find_model(arguments.model), format=arguments.format, path=out)
     done = ask_one(request, Done, is_quiet=arguments.json)
     value = {"format": arguments.format, "path": out, "text": done.text}

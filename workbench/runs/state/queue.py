@@ -108,6 +108,7 @@ def move(run: RunFolder, by: int) -> None:
     """Moves a waiting run some places, -1 one nearer to its turn; RunFolderError where it does not
     wait (any more), others as `enqueue`.
     """
+    check_own(run.path)
     with _locked(run.path.parent):
         entries = _entries(run.path.parent)
         paths = [entry.path for entry, _ in entries]
@@ -125,6 +126,7 @@ def cancel(run: RunFolder) -> None:
 
     One that never began is logged as stopped, one that was to be resumed stays as before.
     """
+    check_own(run.path)
     with _locked(run.path.parent):
         if not is_waiting(run):
             raise _not_waiting(run)
@@ -137,6 +139,7 @@ def start_now(run: RunFolder) -> None:
     """Starts a waiting run although others train or wait before it; raises RunFolderError where it
     does not wait (any more), RunError where the trainer cannot be started.
     """
+    check_own(run.path)
     with _locked(run.path.parent):
         marker = _marker_of(run)
         if marker is None or run.is_alive():
