@@ -24,7 +24,10 @@ INNER_FILES = (
     ".workbench-save-0123456789abcdef",
 )  # fmt: skip
 INNER_FOLDERS = ("tensorboard/train", "tensorboard/validation")
-RUNS_FILES = ("runs/.runs-index", "runs/.queue.lock", "runs/.workbench-save-0123456789abcdef")
+RUNS_FILES = (
+    "runs/.runs-index", "runs/.queue.lock", "runs/.run-numbers", "runs/.run-numbers.lock",
+    "runs/.workbench-save-0123456789abcdef",
+)  # fmt: skip
 HOME_FILES = (
     "settings.json", "window.ini", "logs/window.log", "logs/faults.log", "hosts.json",
     "known_hosts", "known-places.json", "cache/speeds.json", "seal.key",

@@ -93,9 +93,10 @@ class RunPrinter:
             self._task = self._progress.add_task(printable(text), total=None, words="")
         else:
             self._progress.update(self._task, description=printable(text))
-        if not self._console.is_terminal and text not in self._shown:
-            self._shown.add(text)  # a phase can come back for a moment: news only once
-            print_line(text)
+        step = text.partition(":")[0]  # without what counts on: "Preparing images: 16 of 1,797"
+        if not self._console.is_terminal and step not in self._shown:
+            self._shown.add(step)  # a phase can come back for a moment: printed only once
+            print_line(step)
 
     def _batch(self, event: Batch) -> None:
         if self._task is None:

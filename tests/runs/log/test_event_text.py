@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from workbench.protocol.events import (
     Batch,
     DataReady,
@@ -72,6 +74,10 @@ def test_an_epoch_without_and_with_validation():
     words = "loss 0.5123 · accuracy 50.0% · 12 s · 3,333 images/s"
     assert event_text(event) == f"Epoch 3 · {words}"
     assert event_text(event, 50) == f"Epoch 3 of 50 · {words}"
+    validated = msgspec.structs.replace(event, val_loss=0.75, val_accuracy=0.6)
+    assert "accuracy 50.0% · validation loss 0.7500 · validation accuracy 60.0%" in event_text(
+        validated
+    )
 
 
 def test_how_a_run_ended():

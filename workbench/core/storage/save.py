@@ -56,7 +56,13 @@ _CAUSES = {
 }
 
 
-def save_bytes(path: str | Path, data: bytes, *, through_link: bool = False) -> None:
+Guard = contextlib.AbstractContextManager[object]
+_UNGUARDED: Guard = contextlib.nullcontext()
+
+
+def save_bytes(
+    path: str | Path, data: bytes, *, through_link: bool = False, guard: Guard = _UNGUARDED
+) -> None:
     """Replaces the file at `path` by `data`, or leaves it as it is.
 
     Permissions of a file that is there are kept. A file that may not be written is not
@@ -67,6 +73,8 @@ def save_bytes(path: str | Path, data: bytes, *, through_link: bool = False) -> 
         data: Its new content.
         through_link: A person keeps their file behind a link and has named the link: it stays
             one, and the file that it points to is replaced. A link to nothing is refused.
+        guard: Entered right before the rename and left after it; what entering raises
+            comes through, and the old file stays.
 
     Raises:
         LinkFoundError: there is a link, and it is not to be followed.
@@ -77,7 +85,7 @@ def save_bytes(path: str | Path, data: bytes, *, through_link: bool = False) -> 
     def write(file: Sink) -> None:
         file.write(data)
 
-    save_stream(path, write, through_link=through_link)
+    save_stream(path, write, through_link=through_link, guard=guard)
 
 
 def save_with_folder(path: Path, data: bytes) -> None:
@@ -90,7 +98,11 @@ def save_with_folder(path: Path, data: bytes) -> None:
 
 
 def save_stream(
-    path: str | Path, write: Callable[[Sink], None], *, through_link: bool = False
+    path: str | Path,
+    write: Callable[[Sink], None],
+    *,
+    through_link: bool = False,
+    guard: Guard = _UNGUARDED,
 ) -> None:
     """As `save_bytes`, for what is better not held in memory as a whole.
 
@@ -99,6 +111,7 @@ def save_stream(
         write: Writes the content into a file opened for it; called once. What it raises
             beside OSError and ValueError comes through, with the old file unharmed.
         through_link: As of `save_bytes`.
+        guard: As for `save_bytes`.
     """
     path = Path(path)
     try:
@@ -106,8 +119,9 @@ def save_stream(
         mode = _mode_to_keep(target)
         temporary = _write_temporary(target.parent, write, mode)
         try:
-            temporary.replace(target)
-        except OSError:
+            with guard:
+                temporary.replace(target)
+        except BaseException:
             _remove(temporary)
             raise
     except (OSError, ValueError, RuntimeError) as error:

@@ -104,19 +104,20 @@ def _data(event: DataReady, _epochs: int) -> str:
 
 def _epoch(event: EpochFinished, epochs: int) -> str:
     of = f" of {count(epochs)}" if epochs else ""
-    loss = "NaN" if event.loss is None else f"{event.loss:.4f}"
-    parts = [f"Epoch {count(event.epoch)}{of}", f"loss {loss}"]
-    parts += [
-        f"{title} {share(value)}"
-        for title, value in (
-            ("accuracy", event.accuracy),
-            ("validation accuracy", event.val_accuracy),
-            ("top-k accuracy", event.top_k_accuracy),
-        )
-        if value is not None
-    ]
+    parts = [f"Epoch {count(event.epoch)}{of}", f"loss {_loss(event.loss)}"]
+    if event.accuracy is not None:
+        parts.append(f"accuracy {share(event.accuracy)}")
+    if event.val_accuracy is not None:
+        parts.append(f"validation loss {_loss(event.val_loss)}")
+        parts.append(f"validation accuracy {share(event.val_accuracy)}")
+    if event.top_k_accuracy is not None:
+        parts.append(f"top-k accuracy {share(event.top_k_accuracy)}")
     speed = f"{count(round(event.images_per_second))} images/s"
     return " · ".join([*parts, duration(event.seconds), speed])
+
+
+def _loss(value: float | None) -> str:
+    return "NaN" if value is None else f"{value:.4f}"
 
 
 def _time(event: TimeSpent, _epochs: int) -> str:
