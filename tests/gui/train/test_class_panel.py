@@ -180,7 +180,7 @@ def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
     assert y[:45].tolist() == losses[:45]
     assert np.isnan(y[50])
     assert plot._line.value() == pytest.approx(-2.0)
-    assert plot._best.toPlainText() == "suggested: 0.01"
+    assert plot.strip.words == "suggested: 0.01"
     assert plot.box.viewRange()[1][1] < 5.0
     plot.hovered.emit(-5.0)
     assert plot.toolTip() == "learning rate 1e-05: loss 2.0000"

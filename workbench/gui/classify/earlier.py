@@ -17,7 +17,9 @@ class EarlierPanel(QFrame):
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
         self.setProperty("role", "card")
+        self._shown: ClassifiedPicture | None = None
         self.strip = PictureStrip(state.context.theme, "Recent predictions", is_one_row=True)
+        self.strip.set_hint("Classified images appear here.")
         heading = plain_label("Recent predictions", role="heading")
         column(heading, self.strip, parent=self, margins=(14, 10, 14, 4), spacing=6)
         self._state = state
@@ -25,11 +27,14 @@ class EarlierPanel(QFrame):
         state.classified.connect(self._on_classified)
         state.reclassified.connect(self._on_reclassified)
         state.outdated.connect(self._on_outdated)
+        state.shown.connect(self._on_shown)
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
         words, tip, mood = _line(entry)
         name = entry.answer.file
         self.strip.add(entry, entry.picture, words, tip=tip, mood=mood, at_front=True, name=name)
+        if entry is self._shown:
+            self.strip.mark(entry)
 
     def _on_reclassified(self, entry: ClassifiedPicture) -> None:
         words, tip, mood = _line(entry)
@@ -37,6 +42,10 @@ class EarlierPanel(QFrame):
 
     def _on_outdated(self) -> None:
         self.strip.outdate(f"Classifying with {self._state.title}")
+
+    def _on_shown(self, entry: ClassifiedPicture) -> None:
+        self._shown = entry
+        self.strip.mark(entry)
 
 
 def _line(entry: ClassifiedPicture) -> tuple[str, str, str]:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QStandardItem, QStandardItemModel
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.gui.kit.labels import plain_tip
@@ -84,6 +92,8 @@ class PictureStrip(QListView):
 
     def __init__(self, theme: Theme, name: str, *, is_one_row: bool) -> None:
         super().__init__()
+        self._theme = theme
+        self._hint = ""
         self._model = QStandardItemModel(self)
         self.setModel(self._model)
         self.setItemDelegate(_TileDelegate(theme, self))
@@ -151,6 +161,28 @@ class PictureStrip(QListView):
         """The lines of all tiles are not true any more, and go until they are replaced."""
         for item in map(self._model.item, range(self.num_tiles)):
             _set_words(item, item.data(KEY_ROLE), "…", tip, "")
+
+    def set_hint(self, hint: str) -> None:
+        """Words to show while there is no tile."""
+        self._hint = hint
+        self.viewport().update()
+
+    def mark(self, key: object) -> None:
+        """Marks the tile of a key as the one that is shown large; none where it has no tile."""
+        self.clearSelection()
+        for row in range(self.num_tiles):
+            index = self._model.index(row, 0)
+            if index.data(KEY_ROLE) is key:
+                self.setCurrentIndex(index)
+                return
+        self.setCurrentIndex(QModelIndex())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._hint and not self.num_tiles:
+            painter = QPainter(self.viewport())
+            painter.setPen(QColor(self._theme.colors.dim))
+            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._hint)
 
     def clear_tiles(self) -> None:
         """Removes all."""

@@ -11,11 +11,13 @@ from workbench.client.background import Background
 from workbench.client.question import Handlers
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.classify.answers import Answers
-from workbench.gui.classify.classified import ClassifiedPicture
+from workbench.gui.classify.classified import ClassifiedPicture, picture_name
 from workbench.gui.classify.folder_to_csv import FolderToCsv
+from workbench.gui.classify.labeled_folder import Tally, labeled_images
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import AnyAnswer, TestPicture, WarmUp
+from workbench.runs.folder import RunFolder
 
 
 class ClassifyState(QObject):
@@ -66,6 +68,7 @@ class ClassifyState(QObject):
         self._num_pasted = 0
         self._shows_next = True
         self._answers = Answers()
+        self._tally: Tally | None = None
         self._warm: Path | None = None
         self._job: FolderToCsv | None = None
         self._queue.progressed.connect(self.waiting)
@@ -84,6 +87,7 @@ class ClassifyState(QObject):
         self.run, self.title, self.note = run, title, note
         self.run_changed.emit()
         if self._answers.take_model(run):
+            self._tally = None  # of answers of two models it would be of neither
             self.outdated.emit()
         if is_wanted:
             self._load_model()
@@ -139,6 +143,28 @@ class ClassifyState(QObject):
         """Whether an answer is not that of the present run, whose answer is still to come."""
         return self._answers.is_outdated(entry.answer.file)
 
+    def classify_labeled(self, folder: str) -> None:
+        """Classifies a folder with one folder of images per class, and counts the correct ones."""
+        run = self.run
+        if run is None:
+            return
+        self.waiting.emit(f"Scanning {Path(folder).name}")
+        self.background.run(
+            lambda: labeled_images(Path(folder), RunFolder(run).model_card().class_names),
+            lambda images: self._take_labeled(folder, images),
+            self.failed.emit,
+        )
+
+    def _take_labeled(self, folder: str, images: list[tuple[str, str]]) -> None:
+        if not images:
+            what = "The class folders hold no images."
+            self.failed.emit(PictureError(what, where=folder, fix="Choose another folder."))
+            return
+        self._tally = Tally({path for path, _ in images})
+        for path, label in images:
+            self._queue.know(path, picture_name(path), label)
+        self.classify([path for path, _ in images])
+
     def set_picking(self, *, is_picking: bool) -> None:
         """Test pictures are shown to pick from, or no longer."""
         self.is_picking = is_picking
@@ -184,6 +210,9 @@ class ClassifyState(QObject):
             self._shows_next = False
             self.shown.emit(entry)
         self.classified.emit(entry)
+        if self._tally is not None and self._tally.add(entry):
+            self.said.emit(self._tally.sentence())
+            self._tally = None
 
     def _on_emptied(self) -> None:
         self._warm = self.run
