@@ -15,6 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary
+from workbench.runs.library.places import keep_place
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.trash import trash_run
 from workbench.runs.log.history import MetricHistory
@@ -162,6 +163,10 @@ class RunLibrary(TrainerControl):
             if current is None or not self.is_own(current):
                 self._select_own()
         self.project_changed.emit()
+
+    def keep_place(self, project_id: str, path: str) -> None:
+        """Keeps where a project's file is, for its runs."""
+        self._change(lambda: keep_place(self.home, project_id, path), lambda: None)
 
     def is_own(self, run: RunSummary) -> bool:
         """Whether a run is of the open project; all are, while none is open."""

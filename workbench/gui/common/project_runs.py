@@ -28,6 +28,8 @@ class ProjectRuns(QObject):
             self._library.set_project(None)
             return
         path = document.path
+        if path is not None:
+            self._library.keep_place(document.project_id, str(path))
         title = path.name.removesuffix(PROJECT_SUFFIX) if path is not None else ""
         where = str(path) if path is not None else ""
         self._library.set_project(OpenProject.of(document.project, where, title))

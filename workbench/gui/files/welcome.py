@@ -16,6 +16,7 @@ from workbench.core.params import defaults
 from workbench.core.specs import Shape
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.network_sketch import NetworkSketch
+from workbench.gui.files.welcome_runs import RecentRuns
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
@@ -135,12 +136,14 @@ class WelcomeView(QScrollArea):
 
     def _footer(self) -> QHBoxLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
+        self.recent_runs = RecentRuns(self._context.library)
+        self.recent_runs.chosen.connect(self._services.open_run)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
         help_page = self._services.show_help
         pages = [self._link(title, partial(help_page, page)) for title, page in _PAGES]
         shortcuts = self._link("Keyboard shortcuts", self._services.show_shortcuts)
         columns = {
-            "Recent": self._recent,
+            "Recent": column(self._recent, self.recent_runs),
             "More networks": networks,
             "Targets": self._targets,
             "Learn": column(*pages, shortcuts, spacing=2),
@@ -198,8 +201,7 @@ class WelcomeView(QScrollArea):
         self._running.setVisible(bool(running))
 
     def _watch(self) -> None:
-        self._context.library.select(self._running_path)
-        self._services.show_view("train")
+        self._services.open_run(Path(self._running_path))
 
     def _link(self, text: str, follow: Callable[[], object]) -> TextButton:
         link = button(text.replace("&", "&&"), role="link")

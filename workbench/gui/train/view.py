@@ -32,6 +32,7 @@ class TrainView(QMainWindow):
 
     Signals:
         train_requested: The user wants to train the project as it is.
+        project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.
 
     Attributes:
@@ -39,6 +40,7 @@ class TrainView(QMainWindow):
     """
 
     train_requested = Signal()
+    project_wanted = Signal(Path)
     status = Signal(str)
 
     def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[TrainState]]) -> None:
@@ -110,6 +112,7 @@ class TrainView(QMainWindow):
         for part in (self.plots, self.actions_of_runs, self.finders):
             part.said.connect(self._say)
         self.empty.pressed.connect(self.train_requested)
+        self.actions_of_runs.project_wanted.connect(self.project_wanted)
         self.log.output_wanted.connect(self._on_output_wanted)
         self.state.runs_asked.connect(self.actions_of_runs.do)
         self.state.find_asked.connect(self.finders.find)

@@ -31,9 +31,12 @@ Runs = list[RunSummary]
 
 
 class RunActions(QObject):
-    """Does what the list of runs requests; `said` with what goes on or went wrong."""
+    """Does what the list of runs requests; `said` with what goes on or went wrong;
+    `project_wanted` with the folder of a run whose project is to be opened.
+    """
 
     said = Signal(str)
+    project_wanted = Signal(Path)
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
@@ -61,6 +64,7 @@ class RunActions(QObject):
             "hide": partial(self._show, is_shown=False),
             "compare": self._on_compare,
             "folder": self._on_folder,
+            "open_project": lambda runs: self.project_wanted.emit(runs[0].path),
             "delete": self._on_delete,
         }
 

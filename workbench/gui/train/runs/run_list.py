@@ -96,6 +96,7 @@ class RunListPanel(QWidget):
         self.list.selectionModel().selectionChanged.connect(self._on_selected)
         self.list.customContextMenuRequested.connect(self._on_menu_wanted)
         self.list.eye_clicked.connect(self._on_eye)
+        self.list.doubleClicked.connect(self._on_double_clicked)
         self.list.key_asked.connect(self._on_key)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.current_changed.connect(self._mark_current)
@@ -165,6 +166,11 @@ class RunListPanel(QWidget):
         run = index.data(SUMMARY_ROLE)
         if isinstance(run, RunSummary):
             self._library.toggle_shown(run.path)
+
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        run = index.data(SUMMARY_ROLE)
+        if isinstance(run, RunSummary):
+            self._state.runs_asked.emit("open_project", [run])
 
     def _on_key(self, asked: str) -> None:
         runs = self.selected()

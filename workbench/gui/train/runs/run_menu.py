@@ -67,6 +67,7 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
         add("go_on_here", "Continue on this computer")
     if menu.actions():
         menu.addSeparator()
+    add("open_project", "Open this run's project")
     add("rename", "Rename…\tF2")
     add("tags", "Tags…")
     add("note", "Note…")
