@@ -103,12 +103,19 @@ def test_a_saved_project_opens_as_its_file_wherever_that_is_now(
     assert window.context.document.project_id == changed.id
 
 
-@pytest.mark.parametrize("answer", [0, 1, 2])
-def test_a_file_that_differs_is_opened_or_the_run_as_a_copy(
-    window, qtbot, changed, tmp_path, monkeypatch, answer
-):
+@pytest.fixture(params=[0, 1, 2])
+def answered(request, monkeypatch):
+    """What the user answers, and the questions."""
     asked = []
+    answer = request.param
     monkeypatch.setattr(run_opener, "ask_choice", lambda *words: asked.append(words) or answer)
+    return answer, asked
+
+
+def test_a_file_that_differs_is_opened_or_the_run_as_a_copy(
+    window, qtbot, changed, tmp_path, answered
+):
+    answer, asked = answered
     path = tmp_path / "p.workbench"
     save_project(changed, path)
     run = train(changed, str(path))

@@ -114,7 +114,7 @@ def test_space_shows_the_selected_runs_on_the_plots(qtbot, view, context, three)
     assert set(shown) == {"a", "b"} - {current}
     rows = view.panels["train_runs"].model.runs
     colors = {
-        run.title: view.panels["train_runs"].model.index(i).data(EYE_COLOR_ROLE)
+        run.title: view.panels["train_runs"].model.index(i, 0).data(EYE_COLOR_ROLE)
         for i, run in enumerate(rows)
     }
     assert colors["a"] != colors["b"]
@@ -206,7 +206,7 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     open_library()
     assert view.panels["train_runs"].waiting.text() == "2 queued"
     model = view.panels["train_runs"].model
-    words = {run.title: model.index(i).data() for i, run in enumerate(model.runs)}
+    words = {run.title: model.index(i, 0).data() for i, run in enumerate(model.runs)}
     assert words["second"] == "second, Queued, next"
     assert words["third"] == "third, Queued, 2nd"
     third = next(run for run in model.runs if run.title == "third")

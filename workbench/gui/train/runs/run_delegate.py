@@ -14,6 +14,7 @@ from workbench.runs.library.summary import RunSummary
 ROW_HEIGHT_PX = 52
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
 EYE_COLOR_ROLE = SUMMARY_ROLE + 1
+PROJECT_ROLE = SUMMARY_ROLE + 2
 EYE_PX = 16
 CHIP_PX = 16
 _MARGIN_PX = 14
@@ -78,7 +79,9 @@ class RunDelegate(QStyledItemDelegate):
             painter.drawLine(rect.topLeft(), rect.bottomLeft())
         inner = rect.adjusted(_MARGIN_PX, 7, -_MARGIN_PX, -7)
         self._paint_first_line(painter, inner, run)
-        self._paint_second_line(painter, inner, run)
+        project = index.data(PROJECT_ROLE)
+        words = " · ".join(filter(None, (project, state_words(run))))
+        self._paint_second_line(painter, inner, run.tags, words)
         eye = index.data(EYE_COLOR_ROLE)
         if eye or is_hovered or is_selected:
             self._paint_eye(painter, rect, eye or colors.faint)
@@ -104,12 +107,14 @@ class RunDelegate(QStyledItemDelegate):
         title = painter.fontMetrics().elidedText(run.label, _ELIDE, top.width())
         painter.drawText(top, _LEFT, title)
 
-    def _paint_second_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:
+    def _paint_second_line(
+        self, painter: QPainter, inner: QRect, tags: list[str], words: str
+    ) -> None:
         below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)
-        below.setRight(self._paint_chips(painter, below, run.tags))
+        below.setRight(self._paint_chips(painter, below, tags))
         painter.setFont(self._theme.font(12))
         painter.setPen(QColor(self._theme.colors.dim))
-        words = painter.fontMetrics().elidedText(state_words(run), _ELIDE, below.width())
+        words = painter.fontMetrics().elidedText(words, _ELIDE, below.width())
         painter.drawText(below, _LEFT, words)
 
     def _paint_chips(self, painter: QPainter, line: QRect, tags: list[str]) -> int:
