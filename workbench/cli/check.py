@@ -14,7 +14,7 @@ from workbench.core.format import bytes_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import limits_of
-from workbench.datasets import facts_of
+from workbench.datasets import facts_of, unset_of
 from workbench.layers import all_layers
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets import all_targets
@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         recipe=recipe,
         dataset=facts_of(project),
         limits=limits_of(project.target, all_targets()),
+        unset=unset_of(project),
     )
     prediction = None
     if analysis.is_trainable:

@@ -21,7 +21,7 @@ from workbench.core.projects.project_file import read_project
 from workbench.core.projects.source import parse_source
 from workbench.core.projects.target_text import parse_target
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.datasets import all_datasets, facts_of
+from workbench.datasets import all_datasets, facts_of, unset_of
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished
@@ -153,7 +153,11 @@ def _changed(recipe: TrainingRecipe, changes: dict[str, Any]) -> TrainingRecipe:
 
 def _refuse_problems(project: Project, path: Path) -> None:
     analysis = analyse(
-        project.graph, all_layers(), recipe=project.recipe, dataset=facts_of(project)
+        project.graph,
+        all_layers(),
+        recipe=project.recipe,
+        dataset=facts_of(project),
+        unset=unset_of(project),
     )
     if analysis.errors:
         raise ProjectFileError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 from workbench.core.checks import fixes
 from workbench.core.checks.costs import Costs, estimate
+from workbench.core.checks.data import check_data
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import Problem
@@ -20,6 +21,7 @@ from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
+from workbench.core.params import Param
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
@@ -111,16 +113,19 @@ def analyse(
     recipe: TrainingRecipe,
     dataset: DatasetFacts | None = None,
     limits: TargetLimits | None = None,
+    unset: Sequence[Param] = (),
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 
     Without `dataset` the classes are not checked; without the target's `limits` nothing is said
-    of how it suits the recipe, whose batch size and optimizer set the memory.
+    of how it suits the recipe, whose batch size and optimizer set the memory. `unset` are the
+    parameters that the data set still needs, see DatasetSpec.unset.
     """
     facts = dataset or DatasetFacts(None, None, "")
     found = Propagation(graph, layers)
     costs = estimate(graph, layers, found, batch_size=recipe.batch_size, optimizer=recipe.optimizer)
     problems = [
+        *check_data(unset),
         *check_inputs(graph, layers, facts.shape),
         *found.problems,
         *check_places(graph, layers),

@@ -20,12 +20,15 @@ class Fix:
         title: Words of its button, e.g. "Insert Flatten".
         apply: Graph -> fixed graph.
         recipe: Values of the recipe to change; empty for a fix of the graph.
+        choose: Key of the data set's parameter that the user is asked for; "" for a fix that
+            needs no choice. Only the window applies such a fix.
     """
 
     key: str
     title: str
     apply: Callable[[Graph], Graph] = field(compare=False, repr=False)
     recipe: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    choose: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,33 @@
+"""Whether the data set of a project has been chosen as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from workbench.core.checks.problems import Fix, Problem
+from workbench.core.params import Param, PathParam
+
+
+def check_data(unset: Iterable[Param]) -> Iterator[Problem]:
+    """One error for each parameter of the data set that has no value yet; see DatasetSpec.unset."""
+    for param in unset:
+        what = _what(param)
+        yield Problem(
+            None,
+            "error",
+            "No data",
+            f"No {what} with images has been chosen for this project yet.",
+            (choose_fix(param),),
+        )
+
+
+def choose_fix(param: Param) -> Fix:
+    """A fix that lets the user choose a value."""
+    title = f"Choose a {_what(param)}…"
+    return Fix(f"choose_{param.key}", title, lambda graph: graph, choose=param.key)
+
+
+def _what(param: Param) -> str:
+    if not isinstance(param, PathParam):
+        return param.title.lower()
+    return "folder" if param.is_folder else "file"
