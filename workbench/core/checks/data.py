@@ -9,22 +9,29 @@ from workbench.core.params import Param, PathParam
 
 
 def check_data(unset: Iterable[Param]) -> Iterator[Problem]:
-    """One error for each parameter of the data set that has no value yet; see DatasetSpec.unset."""
+    """One problem for each of these parameters of a data set, see DatasetSpec.unset."""
     for param in unset:
         what = _what(param)
         yield Problem(
             None,
-            "error",
+            "unfinished",
             "No data",
             f"No {what} with images has been chosen for this project yet.",
             (choose_fix(param),),
+            step=f"choose a {what} with images",
         )
 
 
 def choose_fix(param: Param) -> Fix:
     """A fix that lets the user choose a value."""
     title = f"Choose a {_what(param)}…"
-    return Fix(f"choose_{param.key}", title, lambda graph: graph, choose=param.key)
+    return Fix(f"choose_{param.key}", title, lambda graph: graph, data_param=param.key)
+
+
+def is_about_data(problem: Problem) -> bool:
+    """Whether only the choice of the data is missing: the network itself may be right."""
+    offered = () if callable(problem.offers) else problem.offers
+    return any(fix.data_param for fix in offered)
 
 
 def _what(param: Param) -> str:
