@@ -134,7 +134,7 @@ def test_train_refuses_a_network_with_problems(project, capsys):
     plain["graph"]["edges"].pop()
     project.write_text(json.dumps(plain))
     assert main(["train", str(project)]) == 3
-    assert "workbench check" in capsys.readouterr().err
+    assert "workbench fix" in capsys.readouterr().err
 
 
 def test_a_project_without_its_images_is_a_problem_and_leaves_no_run(tmp_path, capsys):
