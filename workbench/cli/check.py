@@ -9,6 +9,7 @@ from typing import Any
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis, analyse
+from workbench.core.checks.problems import SEVERITY_WORDS
 from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import bytes_text
 from workbench.core.projects.project import Project
@@ -72,7 +73,8 @@ def _as_json(
     problems = [
         {
             "node": problem.node,
-            "severity": problem.severity,
+            "severity": problem.level,
+            "unfinished": problem.severity == "unfinished",
             "title": problem.title,
             "message": problem.message,
             "fixes": [{"key": fix.key, "title": fix.title} for fix in problem.fixes],
@@ -106,6 +108,6 @@ def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
         f"{bytes_text(costs.memory_bytes)} at batch {batch_size:,}"
     )
     for problem in analysis.problems:
-        print_line(f"{problem.severity}: {problem.title}. {problem.message}")
+        print_line(f"{SEVERITY_WORDS[problem.severity]}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
             print_line(f"    fix: {fix.title}")

@@ -18,6 +18,7 @@ from workbench.core.network.layout import (
     node_sizes,
 )
 from workbench.core.network.names import is_valid_name
+from workbench.core.network.removal import removed
 from workbench.core.projects.project import Choice, Project, new_project_id
 from workbench.core.projects.project_file import project_bytes, read_stamped
 from workbench.core.storage.file_stamp import FileStamp, OnlyOver
@@ -138,7 +139,7 @@ class ProjectDocument(EditedProject):
     def remove(self, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Removes nodes and edges. A chain that loses a link is closed again."""
         gone, cut = [key for key in node_ids if key in self.graph.nodes], list(edges)
-        graph = graph_edits.removed(self.graph, gone, cut)
+        graph = removed(self.graph, gone, cut)
         if len(gone) == 1:
             text = f"Remove {graph_edits.title_of(self.graph.nodes[gone[0]], self.layers)}"
         else:
@@ -198,19 +199,21 @@ class ProjectDocument(EditedProject):
         graph = graph_edits.without_edges(self.graph, replacing)
         return graph_edits.connection_warning(graph, source, target, port, self.layers)
 
-    def set_params(self, node_id: str, **values: Any) -> None:
-        """Changes settings of a node; edits of the same setting in a row are one step.
+    def set_params(self, *node_ids: str, **values: Any) -> None:
+        """Changes the same settings of some nodes; edits of them in a row are one step.
 
         Raises:
             ParamError: a value outside its bounds; nothing is changed.
             GraphError: there is no such node.
         """
-        node = self._node(node_id)
-        checked = graph_edits.checked_params(node, values, self.layers)
-        what = graph_edits.params_words(node, checked, self.layers)
-        graph = self.graph.with_params(node_id, **checked)
-        key = ("params", node_id, *sorted(checked))
-        self._push_graph(f"Change {what} of {node.name}", graph, merge_key=key)
+        nodes, graph = [self._node(node_id) for node_id in node_ids], self.graph
+        for node in nodes:
+            checked = graph_edits.checked_params(node, values, self.layers)
+            graph = graph.with_params(node.id, **checked)
+        what = graph_edits.params_words(nodes[0], values, self.layers)
+        whose = nodes[0].name if len(nodes) == 1 else f"{len(nodes)} layers"
+        key = ("params", *node_ids, *sorted(values))
+        self._push_graph(f"Change {what} of {whose}", graph, merge_key=key)
 
     def rename(self, node_id: str, name: str) -> None:
         """Gives a node another name.
@@ -451,4 +454,4 @@ def _save(project: Project, path: Path, guard: OnlyOver, written: list[FileStamp
     sweep_leftovers(path.parent)
     data = project_bytes(project, path)
     written.append(FileStamp.of_bytes(data))
-    save_bytes(path, data, guard=guard)
+    save_bytes(path, data, through_link=True, guard=guard)

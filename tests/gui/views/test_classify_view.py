@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 
+import msgspec
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, QUrl, Signal
@@ -30,6 +31,7 @@ from workbench.protocol.messages import (
     TestPictures,
     WarmUp,
 )
+from workbench.runs.model_card import CARD_NAME, ModelCard
 
 
 class ScriptedService(QObject):
@@ -252,6 +254,55 @@ def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, servi
     assert picker.number.text() == "99,999"
     assert picker.wait.text() == "Test images are numbered 0 to 9,999."
     assert picker.strip.num_tiles == 1
+
+
+def test_a_labeled_folder_is_classified_and_the_correct_images_are_counted(
+    qtbot, ready, service, tmp_path, monkeypatch
+):
+    card = ModelCard(class_names=["cat", "dog"], input_shape=[8, 8, 3], fit="crop", graph={})
+    (ready.chooser.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
+    for name, count in (("Cat", 3), ("dog", 2), ("horse", 1)):
+        (tmp_path / name).mkdir()
+        for number in range(count):
+            Image.new("RGB", (8, 8)).save(tmp_path / name / f"{number}.png")
+    ready.classify_labeled(str(tmp_path))
+    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
+    request, answer = service.take(Classify)
+    assert len(request.pictures) == 6
+    for path in request.pictures[:-1]:
+        answer(cat(path))
+    answer(Classified(file=request.pictures[-1], error=ErrorParts(what="No picture.")))
+    answer(Done(id=1))
+    words = "3 of 5 correct (60.0%); 1 image cannot be read."
+    qtbot.waitUntil(lambda: ready.wait.text() == words)
+    assert "cat 90.0%" in words_below(ready.panels["classify_earlier"].strip)
+    ready.classify_labeled(str(tmp_path))
+    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
+    service.answer_pictures()
+    words = "3 of 5 correct (60.0%); 1 image in folders that are no class of this model."
+    qtbot.waitUntil(lambda: ready.wait.text() == words)
+
+
+def test_the_recent_predictions_have_a_hint_and_a_mark_on_what_is_shown(qtbot, ready, service):
+    strip = ready.panels["classify_earlier"].strip
+    assert strip._hint == "Classified images appear here."
+    ready.classify(["/x/a.png", "/x/b.png"])
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: strip.num_tiles == 2)
+    assert strip.currentIndex().data() == "cat 90.0%"
+    assert strip.currentIndex().row() == 1  # the first one is shown, the second came after
+    ready.classify(["/x/c.png"])
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: strip.num_tiles == 3)
+    assert strip.currentIndex().row() == 0
+
+
+def test_an_error_goes_when_something_else_is_done(ready, service):
+    QGuiApplication.clipboard().clear()
+    ready.state.paste()
+    assert "clipboard" in ready.wait.text()
+    ready.panels["classify_pictures"].drop.test.click()
+    assert ready.wait.text() == ""
 
 
 @pytest.mark.parametrize("size", [(28, 28), (300, 100), (20, 90)])

@@ -94,7 +94,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
-        self.drops = DropController(context, self)
+        self.drops = DropController(context, self, self._is_classifying)
         self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)
@@ -126,6 +126,15 @@ class MainWindow(QMainWindow):
     def classify(self, pictures: list[str]) -> None:
         """Brings the classify view to the front and classifies pictures in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
+
+    def classify_labeled(self, folder: str) -> None:
+        """Brings the classify view to the front, which counts the correct images of a folder."""
+        cast("ClassifyView", self.show_view("classify")).classify_labeled(folder)
+
+    def _is_classifying(self) -> bool:
+        """The classify view is shown and has a model, which a labeled folder can be tried with."""
+        view = self.views.currentWidget()
+        return self.views.current_key == "classify" and cast("ClassifyView", view).has_model
 
     def say(self, words: str) -> None:
         """Shows a sentence in the status line for a while."""
@@ -246,6 +255,7 @@ class MainWindow(QMainWindow):
         self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
+        self.drops.labeled_dropped.connect(self.classify_labeled)
         self.drops.folder_dropped.connect(self.start.from_folder)
         self.drops.data_chosen.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))

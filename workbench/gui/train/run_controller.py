@@ -90,10 +90,7 @@ class RunController(QObject):
 
     def reason(self) -> str:
         """Why training cannot start, "" when it can."""
-        errors = self._document.analysis.errors
-        if errors:
-            return f"{errors[0].title}. {errors[0].message}"
-        return unready_words(self._check.problem)
+        return self._document.analysis.reason or unready_words(self._check.problem)
 
     def toggle(self) -> None:
         """What the Train button does: starts, or stops what runs."""

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
@@ -316,14 +316,17 @@ class GraphScene(QGraphicsScene):
             self.selection_changed.emit(selected[0])
 
     def shown_problem(self) -> Problem | None:
-        """The selected node's worst problem, else the first error of all."""
+        """The selected node's worst problem, else the first that stops training: what is wrong
+        before what is not finished.
+        """
         selected = self.selected_ids()
         if len(selected) == 1:
             own = self.nodes[selected[0]].facts.problems
             if own and own[0].severity != "hint":
                 return own[0]
-        all_facts = (item.facts for item in self.nodes.values())
-        return next((facts.problems[0] for facts in all_facts if facts.severity == "error"), None)
+        stopping = (item.facts.problems[0] for item in self.nodes.values() if item.facts.problems)
+        found = [problem for problem in stopping if problem.stops_training]
+        return min(found, key=lambda problem: SEVERITIES.index(problem.severity), default=None)
 
     def settle_card(self, room: QRectF) -> None:
         """Puts the problem card where `room` has space; a null one means anywhere."""
