@@ -94,7 +94,7 @@ def test_how_a_run_ended():
     full = ErrorParts(what="The disk is full.", fix="Free some space.")
     failed = RunFinished(outcome="failed", epochs_done=0, error=full, **end)
     assert event_text(failed).splitlines() == [
-        "Failed after 0 epochs, 12 s",
+        "Failed, 12 s",
         "The disk is full. Free some space.",
     ]
 

@@ -72,7 +72,7 @@ def ended_words(outcome: str, epochs_done: int, *, has_begun: bool = True) -> st
     word = outcome.capitalize()
     if not epochs_done:
         place = "in the first epoch" if has_begun else "before the first epoch"
-        return word if outcome == "completed" else f"{word} {place}"
+        return f"{word} {place}" if outcome in ("stopped", "paused") else word
     epochs = plural(epochs_done, "epoch")
     return f"{word} {epochs}" if outcome == "completed" else f"{word} after {epochs}"
 
