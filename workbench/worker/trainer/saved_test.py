@@ -16,14 +16,11 @@ from workbench.worker.saved_models.scoring import score_all
 
 
 def is_needed(ready: PreparedTraining) -> bool:
-    """Whether the training computes with fewer digits than what answers later, in float32.
-
-    On a TPU float32 is as coarse, and of several machines only one has the weights.
+    """Whether the training computes with fewer digits than what answers later, in float32. Of
+    several machines only one has the weights.
     """
     compiled = ready.compiled
-    is_coarse = compiled.plan.precision != "float32"
-    is_alone = compiled.loop.share == WHOLE
-    return is_coarse and is_alone and compiled.limits.environment != "tpu"
+    return compiled.plan.precision != "float32" and compiled.loop.share == WHOLE
 
 
 def saved_test(job: TrainingJob, ready: PreparedTraining) -> TestResult | None:
