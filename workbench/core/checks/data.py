@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench.core.checks.problems import Fix, Problem
+from workbench.core.network.graph import Graph
 from workbench.core.params import Param, PathParam
 
 
 def check_data(unset: Iterable[Param]) -> Iterator[Problem]:
     """One problem for each of these parameters of a data set, see DatasetSpec.unset."""
     for param in unset:
-        what = _what(param)
+        what, article = _words(param)
         yield Problem(
             None,
             "unfinished",
             "No data",
             f"No {what} with images has been chosen for this project yet.",
-            (choose_fix(param),),
-            step=f"choose a {what} with images",
+            (Fix(f"choose_{param.key}", f"Choose {article}…", _unchanged, data_param=param.key),),
+            step=f"choose {article} with images",
         )
-
-
-def choose_fix(param: Param) -> Fix:
-    """A fix that lets the user choose a value."""
-    title = f"Choose a {_what(param)}…"
-    return Fix(f"choose_{param.key}", title, lambda graph: graph, data_param=param.key)
 
 
 def is_about_data(problem: Problem) -> bool:
@@ -34,7 +29,13 @@ def is_about_data(problem: Problem) -> bool:
     return any(fix.data_param for fix in offered)
 
 
-def _what(param: Param) -> str:
+def _words(param: Param) -> tuple[str, str]:
+    """What is missing, and the same with its article."""
     if not isinstance(param, PathParam):
-        return param.title.lower()
-    return "folder" if param.is_folder else "file"
+        return param.title.lower(), f"a value for {param.title.lower()}"
+    article = "a folder" if param.is_folder else "a file"
+    return article.removeprefix("a "), article
+
+
+def _unchanged(graph: Graph) -> Graph:
+    return graph

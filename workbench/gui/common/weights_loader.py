@@ -48,7 +48,7 @@ class WeightsLoader(QObject):
 
     def ask(self, window: QWidget) -> None:
         """Lets the user choose a weights file and loads it."""
-        path = ask_file(window, "Load weights", _FILTER, kind="weights")
+        path = ask_file(window, "Load weights", _FILTER, kind="weights_file")
         if path:
             self.load(path)
 

@@ -55,7 +55,9 @@ class NotebookController(QObject):
         specs = list(project_exports().values())
         filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
         title, offered = "Train on Colab or Kaggle", ";;".join(filters)
-        path, chosen = ask_save_path(self._window, title, self._name(), offered, kind="notebook")
+        path, chosen = ask_save_path(
+            self._window, title, self._name(), offered, kind="notebook_file"
+        )
         if not path:
             return
         spec = filters.get(chosen, specs[0])
@@ -85,7 +87,7 @@ class NotebookController(QObject):
     def ask_result(self) -> None:
         """Lets the user choose what a notebook has left, and makes a run of it."""
         title = "Import notebook results"
-        path = ask_file(self._window, title, _RESULT_FILTER, kind="notebook")
+        path = ask_file(self._window, title, _RESULT_FILTER, kind="notebook_file")
         if path:
             self._weights.load(path)
 
