@@ -84,7 +84,9 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
     theme = Theme(settings.settings.get(THEME), owner)
     settings.listen(lambda changed: theme.set_mode(changed.get(THEME)))
     targets = all_targets()
-    document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=owner)
+    document = ProjectDocument(
+        layers, datasets=datasets, targets=targets, state_folder=home / "open", parent=owner
+    )
     library = RunLibrary(runs_home(settings.settings), owner)
     service = ServiceProcess(owner)
     return WindowContext(
@@ -109,6 +111,7 @@ def make_window(context: WindowContext, home: Path) -> MainWindow:
 
 def close_context(context: WindowContext) -> None:
     """Ends what runs beside the window; trainings go on by themselves."""
+    context.document.close()
     context.estimator.close()
     context.library.close()
     context.service.end()

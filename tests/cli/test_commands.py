@@ -7,8 +7,9 @@ import json
 
 import pytest
 
-from workbench.cli import _service, main
+from workbench.cli import _commands, _parser, _service, main
 from workbench.cli import train as train_command
+from workbench.core.training.recipe import RECIPE_PARAMS
 
 
 @pytest.fixture
@@ -115,7 +116,12 @@ def test_train_takes_any_value_of_the_recipe(project):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("colour=red", "optimizer"), ("schedule=sine", "cosine"), ("clip_norm", "a number above 0")],
+    [
+        ("colour=red", "optimizer"),
+        ("schedule=sine", "cosine"),
+        ("clip_norm=0", "a number above 0"),
+        ("clip_norm", "KEY=VALUE"),
+    ],
 )
 def test_train_refuses_a_wrong_value_of_the_recipe(project, capsys, text, words):
     assert main(["train", str(project), "--set", text, "--json"]) == 2
@@ -127,7 +133,7 @@ def test_train_refuses_a_network_with_problems(project, capsys):
     plain["graph"]["edges"].pop()
     project.write_text(json.dumps(plain))
     assert main(["train", str(project)]) == 3
-    assert "workbench check" in capsys.readouterr().err
+    assert "workbench fix" in capsys.readouterr().err
 
 
 def test_stop_of_an_unknown_run_is_reported(capsys):
@@ -144,6 +150,40 @@ def test_wrong_words_exit_with_two_and_are_reported_as_json_too(words, capsys):
     assert "usage" not in capsys.readouterr().out
     assert main([*words, "--json"]) == 2
     assert "workbench" in _json_lines(capsys)[-1]["error"]["expected"]
+
+
+def test_a_mistyped_command_is_named_whatever_follows_it(capsys):
+    assert main(["chek", "c.workbench", "--batch", "3"]) == 2
+    assert "workbench check" in capsys.readouterr().err
+
+
+def test_every_argument_of_every_command_has_a_help_text():
+    without = list(_without_help(_parser(_commands()), "workbench"))
+    assert without == []
+
+
+def _without_help(parser, name):
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for key, command in action.choices.items():
+                yield from _without_help(command, f"{name} {key}")
+        elif not action.help:
+            yield name, action.dest
+
+
+def test_listing_commands_show_their_subcommand_as_optional(capsys):
+    for command in ("runs", "queue"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert "[COMMAND]" in capsys.readouterr().out
+
+
+def test_the_help_of_train_lists_sources_and_settings(capsys):
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    text = capsys.readouterr().out
+    assert all(source in text for source in ("cifar100", "folder:PATH", "npz:PATH"))
+    assert all(f"  {param.key} " in text for param in RECIPE_PARAMS)
 
 
 def test_a_word_that_is_no_command_and_no_project_is_reported_with_similar_names(capsys):

@@ -147,3 +147,23 @@ def test_train_says_what_is_wrong_with_a_target_before_there_is_a_run(tmp_path, 
     (line,) = _lines(capsys)
     assert line["error"]["fix"]
     assert not runs_home().exists()
+
+
+def test_targets_are_listed_with_whole_names_and_without_examples(capsys):
+    saved_hosts.save_host(
+        RemoteHost(host="tpu-vm", user="me"), environment="tpu", words="v5e", seen=1.0
+    )
+    assert main(["targets"]) == 0
+    *lines, forms = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert {"this_computer", "virtual:8", "tpu:local", "ssh:me@tpu-vm/tpu:local"} <= set(names)
+    assert not [name for name in names if "localhost" in name or name == "ssh"]
+    assert "ssh:[USER@]HOST[:PORT][/TARGET]" in forms
+    assert "several:HOST,HOST" in forms
+
+
+def test_a_target_without_its_address_is_refused_with_its_form(tmp_path, capsys):
+    path = Path(tmp_path / "p.workbench")
+    assert main(["new", "fashion_convnet", str(path)]) == 0
+    assert main(["train", str(path), "--target", "ssh:"]) == 2
+    assert "ssh:[USER@]HOST[:PORT][/TARGET]" in capsys.readouterr().err

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from workbench.cli._progress import RunPrinter
-from workbench.protocol.events import CheckpointKept, Plan, RunFinished, RunStarted, TimeSpent
+from workbench.protocol.events import (
+    CheckpointKept,
+    PhaseChanged,
+    Plan,
+    RunFinished,
+    RunStarted,
+    TimeSpent,
+)
 from workbench.protocol.messages import ErrorParts
 
 FULL = ErrorParts(what="The disk is full.", fix="Free some space.")
@@ -37,6 +44,13 @@ def test_a_resumed_run_says_where_it_goes_on(capsys):
         "Resumed at step 40, bit-exact, on This computer: float32, one step a call",
         "Run folder: /runs/x",
     ]
+
+
+def test_what_counts_on_is_printed_once(capsys):
+    texts = (f"Preparing training images: {n} of 1,797" for n in range(16, 1_797, 16))
+    events = [PhaseChanged(phase="loading", text=text) for text in texts]
+    events.append(PhaseChanged(phase="compiling", text="Building the network"))
+    assert _printed(capsys, *events) == ["Preparing training images", "Building the network"]
 
 
 def test_only_trouble_with_checkpoints_is_printed_and_its_end(capsys):

@@ -13,6 +13,7 @@ import pytest
 from tests.written_runs import WrittenRun
 from workbench.cli import _output, _turn, main
 from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import read_project
 from workbench.protocol.events import RunFinished
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
@@ -56,6 +57,25 @@ def names(capsys, *words):
     capsys.readouterr()
     assert main(["runs", "--json", *words]) == 0
     return [line["title"] for line in lines(capsys)]
+
+
+def test_a_run_has_its_number_and_title_in_all_commands(project, capsys):
+    for _ in range(2):
+        create_run(read_project(project), project_path=str(project))
+    assert main(["runs", "rename", "2", "Tour"]) == 0
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    second, first = capsys.readouterr().out.splitlines()
+    assert second.startswith("2 · Tour ")
+    assert first.startswith("1 · lr 0.001 · 5 epochs ")
+    assert " fashion " in first
+    assert main(["runs", "tag", "Tour", "paper"]) == main(["runs", "tag", "1", "draft"]) == 0
+    assert main(["runs", "--json"]) == 0
+    found = lines(capsys)[:2]
+    assert [(run["number"], run["project"], run["tags"]) for run in found[:2]] == [
+        (2, "fashion", ["paper"]),
+        (1, "fashion", ["draft"]),
+    ]
 
 
 def test_runs_can_be_found(written, capsys):
@@ -251,3 +271,8 @@ def _until(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_a_filter_that_cannot_be_read_is_refused(capsys):
+    assert main(["runs", "--filter", "acc>x"]) == 2
+    assert "acc>x" in capsys.readouterr().err

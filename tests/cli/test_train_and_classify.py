@@ -129,6 +129,46 @@ def test_evaluate_agrees_with_the_run(trained, run_command):
     assert len(answer["per_class"]) == 10
 
 
+def test_evaluate_prints_the_confusion_matrix(trained, service, monkeypatch, capsys):
+    run, _ = trained
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service))
+    assert main(["evaluate", str(run)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("confusion matrix (rows: actual, columns: predicted)") + 2
+    numbers = [line.replace(",", "").split()[-10:] for line in lines[start : start + 10]]
+    assert sum(int(each) for row in numbers for each in row) == 10_000
+
+
+def test_classify_takes_images_of_the_test_set_by_number(
+    trained, service, monkeypatch, capsys, tmp_path
+):
+    run, _ = trained
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service))
+    assert main(["classify", str(run), "--test", "0", "--test", "7", "--top", "1"]) == 0
+    out, err = capsys.readouterr()
+    first, second = out.splitlines()
+    assert first.startswith("test image 0 (label: ")
+    assert second.startswith("test image 7 (label: ")
+    assert "2 images classified." in err
+    assert main(["classify", str(run), "--test", "10000"]) == 2
+    assert "9,999" in capsys.readouterr().err
+    assert main(["classify", str(run)]) == 2
+
+
+def test_an_existing_file_is_kept_without_force(trained, run_command, tmp_path):
+    run, _ = trained
+    file = tmp_path / "m.py"
+    file.write_text("mine")
+    for words in (["export", run, "python", file], ["classify", run, file, "--csv", file]):
+        code, (line,) = run_command(*words)
+        assert (code, file.read_text()) == (2, "mine")
+        assert "--force" in line["error"]["fix"]
+    assert main(["runs", "export", str(run), str(file)]) == 2
+    assert file.read_text() == "mine"
+    assert run_command("export", run, "python", file, "--force")[0] == 0
+    assert file.read_text() != "mine"
+
+
 def test_exports_are_written(trained, run_command, tmp_path):
     run, _ = trained
     for name, out in (("keras", "m.keras"), ("weights", "m.weights.h5"), ("python", "m.py")):

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.core.specs import DatasetSpec
+from workbench.core.registry import Registry
+from workbench.core.specs import DatasetSpec, LayerSpec, shared_params
 from workbench.core.training.fields import setting
 from workbench.core.training.fields.basics import BasicFields
 from workbench.core.training.optimizers import all_optimizers
 from workbench.core.training.schedules import all_schedules
 from workbench.errors import RegistryError
+
+LAYERS = Registry.from_package("workbench.layers", LayerSpec)
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,19 @@ def test_a_rate_that_drops_at_every_step_has_no_marks():
     drops = all_schedules()["step"].drops
     values = {"decay_every_epochs": 1e-6, "decay_factor": 0.5}
     assert drops(values, 1_000_000, 1).size == 0
+
+
+def test_one_kind_shares_all_its_parameters():
+    conv = LAYERS["conv2d"]
+    assert shared_params([conv, conv]) == conv.params
+    assert shared_params([]) == ()
+
+
+def test_kinds_share_what_allows_the_same_values():
+    kinds = [LAYERS[key] for key in ("conv2d", "dense")]
+    keys = {param.key for param in shared_params(kinds)}
+    assert {"activation", "use_bias"} <= keys
+    assert keys.isdisjoint({"filters", "units", "kernel_size"})
+    assert shared_params([LAYERS["conv2d"], LAYERS["flatten"]]) == ()
+    pools = [LAYERS[key] for key in ("max_pooling2d", "average_pooling2d")]
+    assert shared_params(pools) == pools[0].params

@@ -13,4 +13,4 @@ from workbench.layers import all_layers
 def document(qapp):
     document = ProjectDocument(all_layers(), datasets=all_datasets())
     yield document
-    document.writer.finish()
+    document.close()

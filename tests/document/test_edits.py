@@ -28,4 +28,4 @@ def test_a_new_node_goes_above_what_it_feeds_or_where_there_is_room():
     x, y = between(graph, positions, {}, "a")
     assert x == 40.0
     assert y < 300.0
-    assert between(graph, {}, {}, "a") == free_place({}, (0.0, 0.0))
+    assert between(graph, {}, {}, "a") == free_place({}, {}, "a", (0.0, 0.0)) == (0.0, 0.0)

@@ -6,6 +6,7 @@ import os
 
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
+from workbench.core.storage.file_stamp import OnlyOver, read_stamp
 from workbench.document import file_writer, project_document
 from workbench.errors import SaveError
 
@@ -30,6 +31,9 @@ def test_a_project_is_written_and_old_leftovers_are_removed(tmp_path):
     left.write_bytes(b"")
     os.utime(left, (0, 0))
     path = tmp_path / "p.workbench"
-    project_document._save(Project(title="Own"), path)
+    written = []
+    guard = OnlyOver(path, None, tmp_path / "open")
+    project_document._save(Project(title="Own"), path, guard, written)
     assert read_project(path).title == "Own"
+    assert written == [read_stamp(path)]
     assert not left.exists()

@@ -37,7 +37,7 @@ def test_adding_after_a_node_connects_and_places_below(document):
     first, second = chain(document, "input", "conv2d")
     assert document.graph.edges == (Edge(first, second),)
     assert document.positions[second][1] > document.positions[first][1]
-    assert document.analysis.shapes[second] == (30, 30, 32)
+    assert document.analysis.shapes[second] == (26, 26, 32)
     assert texts(document) == ["Add Input", "Add Conv2D"]
 
 
@@ -264,7 +264,7 @@ def test_recipe_data_set_and_target(document, qtbot):
     assert texts(document)[1:] == ["Change data set", "Change data set", "Change target"]
     while document.undo_stack.canUndo():
         document.undo_stack.undo()
-    assert document.project == Project()
+    assert document.project == Project(id=document.project_id)
 
 
 def test_what_is_known_of_the_data(document, qtbot):
@@ -336,6 +336,48 @@ def test_a_project_that_cannot_be_opened_leaves_the_old_one(document, tmp_path):
     assert document.is_dirty
 
 
+def test_a_project_keeps_its_identity_until_it_is_copied(document, tmp_path, qtbot):
+    assert document.project_id == ""
+    document.new(find_template("lenet5").project)
+    first = document.project_id
+    document.new(find_template("lenet5").project)
+    own = document.project_id
+    assert own
+    assert own != first
+    path, moved, copy = (tmp_path / f"{name}.workbench" for name in ("a", "moved", "copy"))
+    document.save(path)
+    document.set_recipe(epochs=3)
+    document.save()
+    assert document.project_id == read_project(path).id == own
+    path.rename(moved)
+    document.save(tmp_path / "b.workbench")  # the file it was of is gone: no copy
+    assert document.project_id == own
+    with qtbot.waitSignal(document.identity_changed):
+        document.save(copy)
+    assert document.project_id == read_project(copy).id != own
+    document.undo_stack.undo()  # an undo is of the edits, not of the identity
+    assert document.project.id == read_project(copy).id
+    with qtbot.waitSignal(document.identity_changed):
+        document.open(moved)
+    assert document.project_id == own
+
+
+def test_the_first_edit_gives_an_identity(document, qtbot):
+    with qtbot.waitSignal(document.identity_changed):
+        document.set_recipe(epochs=3)
+    assert document.project.id == document.project_id != ""
+
+
+def test_a_restored_project_is_the_same_and_saved_beside_its_file_a_copy(document, tmp_path):
+    document.new(find_template("lenet5").project)
+    document.save(tmp_path / "a.workbench")
+    project = document.project
+    document.restore(project, tmp_path / "a.workbench")
+    assert (document.path, document.project_id, document.is_dirty) == (None, project.id, False)
+    document.save(tmp_path / "b.workbench")
+    assert document.project_id != project.id
+
+
 def test_a_failed_save_stays_unsaved(document, tmp_path):
     chain(document, "input")
     with pytest.raises(SaveError, match="not saved"):
@@ -345,11 +387,11 @@ def test_a_failed_save_stays_unsaved(document, tmp_path):
 
 
 def test_an_unconfirmed_save_is_reported_and_counts(document, tmp_path, monkeypatch):
-    def unconfirmed(path, data):
+    def unconfirmed(path, data, **_options):
         raise UnconfirmedSaveError("saved, but the disk did not confirm it")
 
     chain(document, "input")
-    monkeypatch.setattr("workbench.core.projects.project_file.save_bytes", unconfirmed)
+    monkeypatch.setattr("workbench.document.project_document.save_bytes", unconfirmed)
     with pytest.raises(UnconfirmedSaveError):
         document.save(tmp_path / "p.workbench")
     assert not document.is_dirty
@@ -362,10 +404,10 @@ def test_the_window_goes_on_while_a_slow_disk_is_written(document, tmp_path, mon
 
     release, ticks = Event(), []
 
-    def slow(path, data):
+    def slow(path, data, **_options):
         assert release.wait(20)
 
-    monkeypatch.setattr("workbench.core.projects.project_file.save_bytes", slow)
+    monkeypatch.setattr("workbench.document.project_document.save_bytes", slow)
 
     def tick():  # runs only if the event loop turns during the save
         ticks.append(1)
@@ -388,3 +430,16 @@ def test_a_fix_of_the_recipe_is_applied_and_undone(document):
     assert document.undo_stack.undoText() == problem.fixes[0].title
     document.undo_stack.undo()
     assert document.recipe.label_smoothing == 0.7
+
+
+def test_a_new_input_has_the_shape_of_the_images(document):
+    document.set_dataset(Choice("fashion_mnist", {}))
+    assert document.dataset_facts.shape == (28, 28, 1)
+    added = document.add_node("input")
+    assert document.analysis.shapes[added] == (28, 28, 1)
+    document.set_dataset_facts(DatasetFacts((64, 48, 3), None, ""))
+    other = document.add_node("input")
+    assert document.graph.nodes[other].params["shape"] == (64, 48, 3)
+    document.set_dataset_facts(DatasetFacts(None, None, ""))
+    last = document.add_node("input")
+    assert document.graph.nodes[last].params["shape"] == (32, 32, 3)

@@ -9,8 +9,9 @@ from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
 from workbench.runs.control import command_of, request_stop
-from workbench.runs.folder import create_run, find_model, open_run
+from workbench.runs.folder import create_run
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
+from workbench.runs.library.find import find_model, open_run
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import ModelCard, read_card, write_card
 

@@ -50,6 +50,12 @@ from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
 from workbench.targets.tpu import SPEC as TPU
 
+LEVELS = {
+    "L0": "checked, nothing computed",
+    "L3": "computed on simulated devices of a CPU",
+    "L4": "on another computer",
+    "L5": "on a TPU",
+}
 NO_CHIP = "not run: no TPU here"
 NOT_FROM_HERE = "not run: replicas can only be checked on that computer itself"
 _PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras")
@@ -136,7 +142,7 @@ class FirstRun:
         problem = packages_problem()
         if self.target.key == TPU.key and problem is not None:
             raise problem
-        return words if problem is None else f"{words}: cannot train on a TPU"
+        return words if problem is None else f"{words}; enough to rehearse, not for a TPU"
 
     def _chips(self) -> str:
         host = TpuHost()

@@ -12,6 +12,8 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 from workbench import __version__
@@ -23,9 +25,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs one command; `words` are those of the process unless given."""
     words = list(sys.argv[1:] if words is None else words)
     commands = _commands()
-    if not _names_a_command(words, commands):
-        words = ["gui", *words]
     try:
+        if not _names_a_command(words, commands):
+            _refuse_unknown(words, commands)
+            words = ["gui", *words]
         arguments = _parser(commands).parse_args(words)
         code: int = arguments.run(arguments)
     except WorkbenchError as error:
@@ -47,6 +50,21 @@ def _commands() -> dict[str, Any]:
 
 def _names_a_command(words: Sequence[str], commands: dict[str, Any]) -> bool:
     return bool(words) and (words[0] in commands or words[0] in {"-h", "--help", "--version"})
+
+
+def _refuse_unknown(words: Sequence[str], commands: dict[str, Any]) -> None:
+    """Names a mistyped command, whatever follows it."""
+    if not words or words[0].startswith("-") or Path(words[0]).exists():
+        return
+    near = get_close_matches(words[0], commands)
+    raise UsageError(
+        "There is no such command or project file.",
+        received=words[0],
+        expected="a command, or the path of a .workbench file",
+        fix=f"Did you mean `workbench {near[0]}`?"
+        if near
+        else "`workbench --help` lists all commands.",
+    )
 
 
 class _Parser(argparse.ArgumentParser):

@@ -5,8 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-RUN_WORDS = "run folder, or name from `workbench runs`"
-SOURCE_WORDS = "fashion_mnist, folder:PATH, npz:PATH, ..."
+from workbench.core.projects.source import source_forms
+from workbench.datasets import all_datasets
+from workbench.errors import UsageError
+
+RUN_WORDS = "number, title or name from `workbench runs`, or run folder"
+PROJECT_WORDS = "project file (.workbench)"
+SOURCE_WORDS = "data set: " + ", ".join(source_forms(all_datasets()))
 
 
 def add_json_option(parser: argparse.ArgumentParser, *, is_repeated: bool = False) -> None:
@@ -29,9 +34,34 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_name", metavar="RUN", help=RUN_WORDS)
 
 
-def add_project(parser: argparse.ArgumentParser, words: str | None = None) -> None:
+def add_project(parser: argparse.ArgumentParser, words: str = PROJECT_WORDS) -> None:
     """Adds PROJECT: the path of a project file."""
     parser.add_argument("project", metavar="PROJECT", type=Path, help=words)
+
+
+def add_output(parser: argparse.ArgumentParser, words: str) -> None:
+    """Adds OUT, the path of a file to write, and `--force`."""
+    parser.add_argument("out", metavar="OUT", type=Path, help=words)
+    add_force(parser, "OUT")
+
+
+def add_force(parser: argparse.ArgumentParser, name: str) -> None:
+    """Adds `--force` to a command that writes a file, `name` in its usage."""
+    parser.add_argument("--force", action="store_true", help=f"overwrite {name} if it exists")
+
+
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Keeps a file that is there already.
+
+    Raises:
+        UsageError: it exists, and may not be overwritten.
+    """
+    if path.exists() and not force:
+        raise UsageError(
+            "This file already exists.",
+            where=str(path),
+            fix="Choose another name, or use --force to overwrite it.",
+        )
 
 
 def add_data_option(parser: argparse.ArgumentParser, words: str = SOURCE_WORDS) -> None:

@@ -19,6 +19,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.runs.log.event_text import event_text
+from workbench.runs.log.pace import Pace
 
 
 class RunPrinter:
@@ -40,7 +41,8 @@ class RunPrinter:
         self._shown: set[str] = set()
         self._problem = ""
         self._spent: TimeSpent | None = None
-        self._epochs = 0
+        self._epochs = self._batch_size = 0
+        self._pace = Pace()
         self._steps_per_epoch = 0
 
     def __enter__(self) -> Self:
@@ -54,7 +56,7 @@ class RunPrinter:
         """Prints one event."""
         match event:
             case RunStarted():
-                self._epochs = event.epochs
+                self._epochs, self._batch_size = event.epochs, event.batch_size
             case DataReady():
                 self._steps_per_epoch = event.steps_per_epoch
             case PhaseChanged():
@@ -93,17 +95,20 @@ class RunPrinter:
             self._task = self._progress.add_task(printable(text), total=None, words="")
         else:
             self._progress.update(self._task, description=printable(text))
-        if not self._console.is_terminal and text not in self._shown:
-            self._shown.add(text)  # a phase can come back for a moment: news only once
-            print_line(text)
+        step = text.partition(":")[0]  # without what counts on: "Preparing images: 16 of 1,797"
+        if not self._console.is_terminal and step not in self._shown:
+            self._shown.add(step)  # a phase can come back for a moment: printed only once
+            print_line(step)
 
     def _batch(self, event: Batch) -> None:
+        self._pace.add(event, self._batch_size)
         if self._task is None:
             return
+        speed = self._pace.images_per_second
         loss = "NaN" if event.loss is None else f"{event.loss:.4f}"
         self._progress.update(
             self._task,
             total=self._epochs * self._steps_per_epoch,
             completed=event.step,
-            words=f"loss {loss} · {event.images_per_second:,.0f} images/s",
+            words=f"loss {loss}" + (f" · {speed:,.0f} images/s" if speed else ""),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from workbench.cli._output import print_line
@@ -36,24 +36,41 @@ Answer = TypeVar("Answer")
 
 def ask_one(request: AnyRequest, kind: type[Answer], *, is_quiet: bool = False) -> Answer:
     """The one answer of a kind that a request has; errors as of `ask`."""
-    (found,) = (each for each in ask(request, is_quiet=is_quiet) if isinstance(each, kind))
+    return only(ask(request, is_quiet=is_quiet), kind)
+
+
+def only(answers: Iterable[AnyAnswer], kind: type[Answer]) -> Answer:
+    """The one answer of a kind among all."""
+    (found,) = (each for each in answers if isinstance(each, kind))
     return found
 
 
 def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
-    """Yields the answers to one request of a worker started for it.
+    """Yields the answers to one request of a worker started for it; errors as of `answers_of`."""
+    with open_service() as service:
+        yield from answers_of(service, request, is_quiet=is_quiet)
+
+
+def open_service() -> ServiceCall:
+    """A worker for several requests; use as a context manager."""
+    return ServiceCall()
+
+
+def answers_of(
+    service: ServiceCall, request: AnyRequest, *, is_quiet: bool = False
+) -> Iterator[AnyAnswer]:
+    """Yields a worker's answers to one of several requests.
 
     Raises:
         WorkbenchError: the request could not be done; of the worker's own class, so that
             the exit code distinguishes bad input from a worker that failed.
     """
     news = _News()
-    with ServiceCall() as service:
-        for answer in service.answers(request):
-            if isinstance(answer, Failed):
-                raise error_from_parts(answer.error)
-            if isinstance(answer, Progress):
-                if not is_quiet and news.is_worth_printing(answer.text):
-                    print_line(answer.text)
-            elif not isinstance(answer, Hello):
-                yield answer
+    for answer in service.answers(request):
+        if isinstance(answer, Failed):
+            raise error_from_parts(answer.error)
+        if isinstance(answer, Progress):
+            if not is_quiet and news.is_worth_printing(answer.text):
+                print_line(answer.text)
+        elif not isinstance(answer, Hello):
+            yield answer

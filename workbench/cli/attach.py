@@ -10,7 +10,7 @@ from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_line
 from workbench.cli.train import print_run
 from workbench.errors import RunFolderError
-from workbench.runs.folder import open_run
+from workbench.runs.library.find import open_run
 from workbench.runs.link import read_remote
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of

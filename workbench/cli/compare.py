@@ -10,8 +10,8 @@ from rich.text import Text
 
 from workbench.cli._options import RUN_WORDS, add_json_option
 from workbench.cli._output import print_json, printable
-from workbench.runs.folder import open_run
 from workbench.runs.library.compare import RunComparison, compare_runs
+from workbench.runs.library.find import open_run
 
 NAME = "compare"
 HELP = "show what differs between two runs, and by how much"
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(comparison: RunComparison) -> None:
     table = Table(box=None, pad_edge=False)
-    names = [summary.title or summary.name for summary in (comparison.left, comparison.right)]
+    names = [summary.label or summary.name for summary in (comparison.left, comparison.right)]
     if names[0] == names[1]:
         names = [comparison.left.name, comparison.right.name]
     for heading in ("", *names, ""):

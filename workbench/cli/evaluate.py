@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._options import add_data_option, add_json_option
+from workbench.cli._confusion import confusion_lines
+from workbench.cli._options import RUN_WORDS, add_data_option, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.messages import Evaluate, Evaluation
-from workbench.runs.folder import find_model
+from workbench.runs.library.find import find_model
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
@@ -20,7 +21,7 @@ _PRINTED = ("loss", "accuracy", "classes", "per_class", "confusion")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, --data, --json."""
-    parser.add_argument("model", metavar="RUN", help="run folder, run name or .keras file")
+    parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     add_data_option(parser, "data set other than the run's test set")
     add_json_option(parser)
 
@@ -48,5 +49,8 @@ def _print_table(answer: Evaluation) -> None:
                 f"{score.f1:9.3f} {score.count:9,}"
             )
         )
+    print()
+    for line in confusion_lines(answer.classes, answer.confusion):
+        print(printable(line))
     for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")

@@ -7,7 +7,7 @@ import argparse
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import report
 from workbench.remote.mirror.process import fetch
-from workbench.runs.folder import open_run
+from workbench.runs.library.find import open_run
 from workbench.runs.store.checkpoint import newest_state
 
 NAME = "fetch"

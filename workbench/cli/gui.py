@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import pkgutil
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 
-import workbench.cli as commands
+from workbench.cli._options import PROJECT_WORDS
 from workbench.errors import UsageError
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
@@ -20,7 +18,7 @@ HELP = "open the window (what `workbench [PROJECT]` does)"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """An optional PROJECT."""
-    parser.add_argument("project", metavar="PROJECT", nargs="?", default=None)
+    parser.add_argument("project", metavar="PROJECT", nargs="?", help=PROJECT_WORDS)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,25 +28,16 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: no such project, or no display to show a window on.
     """
     if arguments.project is not None and not Path(arguments.project).exists():
-        raise _unknown(arguments.project)
+        raise UsageError(
+            "There is no such project file.",
+            received=arguments.project,
+            expected="the path of a .workbench file",
+        )
     _refuse_without_display()
     # Late, so that commands for the terminal never load Qt.
     from workbench.app import run_window  # noqa: PLC0415
 
     return run_window(arguments.project)
-
-
-def _unknown(word: str) -> UsageError:
-    names = [each.name for each in pkgutil.iter_modules(commands.__path__)]
-    near = get_close_matches(word, [name for name in names if not name.startswith("_")])
-    return UsageError(
-        "There is no such command or project file.",
-        received=word,
-        expected="a command, or the path of a .workbench file",
-        fix=f"Did you mean `workbench {near[0]}`?"
-        if near
-        else "`workbench --help` lists all commands.",
-    )
 
 
 def _refuse_without_display() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from workbench.cli._options import add_json_option, add_project
+from workbench.cli._options import add_json_option, add_output, add_project, refuse_existing
 from workbench.cli._output import report
 from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
@@ -18,9 +17,9 @@ HELP = "write a notebook or script that trains a project on Colab, Kaggle or a T
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, OUT, --json."""
+    """PROJECT, OUT, --force, --json."""
     add_project(parser)
-    parser.add_argument("out", metavar="OUT", type=Path, help="file name ending in .ipynb or .py")
+    add_output(parser, "file name ending in .ipynb or .py")
     add_json_option(parser)
 
 
@@ -34,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
             received=str(arguments.out),
             expected="a file name ending in " + " or ".join(formats),
         )
-    out = str(arguments.out.resolve())
+    refuse_existing(arguments.out, force=arguments.force)
+    out = str(arguments.out.absolute())
     project = project_text(read_project(arguments.project))
     request = ExportProject(id=1, project=project, format=key, path=out)
     done = ask_one(request, Done, is_quiet=arguments.json)

@@ -9,7 +9,8 @@ from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_json, print_line, printable, report, report_error
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
-from workbench.runs.folder import RunFolder, open_run
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, list_runs
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Nothing, or one of add, resume, move, cancel, start."""
     add_json_option(parser)
     parser.set_defaults(change=None)
-    commands = parser.add_subparsers(metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="[COMMAND]")
     add = commands.add_parser("add", help="queue a project; options as in `train`")
     train.add_project_arguments(add)
     add_json_option(add, is_repeated=True)
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "resume":
             add_json_option(command, is_repeated=True)
         if name == "move":
-            command.add_argument("direction", choices=tuple(_PLACES))
+            command.add_argument("direction", choices=tuple(_PLACES), help="where to")
         command.set_defaults(change=change)
 
 
@@ -74,7 +75,7 @@ def _print(summary: RunSummary, *, as_json: bool) -> None:
         )
         return
     place = f"{summary.queue_place}." if summary.queue_place else "now"
-    print(printable(f"{place:>4} {summary.name:40} {summary.title}"))
+    print(printable(f"{place:>4} {summary.label:34} {summary.project:20} {summary.name}"))
 
 
 def _add(arguments: argparse.Namespace) -> None:

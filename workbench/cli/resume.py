@@ -11,7 +11,8 @@ from workbench.cli._output import print_line
 from workbench.cli.train import print_run
 from workbench.core.projects.target_text import parse_target
 from workbench.errors import RunFolderError
-from workbench.runs.folder import RunFolder, open_run
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.find import open_run
 from workbench.runs.start import start_trainer
 from workbench.runs.state.migrate import go_on_with, is_moving
 from workbench.runs.state.outcome import RunOutcome, outcome_of

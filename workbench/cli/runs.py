@@ -7,12 +7,20 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.cli._options import RUN_WORDS, add_json_option, add_run
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._options import (
+    RUN_WORDS,
+    add_force,
+    add_json_option,
+    add_run,
+    refuse_existing,
+)
+from workbench.cli._output import print_json, print_line, printable, report_error
+from workbench.errors import UsageError
 from workbench.runs.export.tables import export_curves
-from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
-from workbench.runs.library.index import RunSummary, list_runs, matches
+from workbench.runs.library.filter import comparable, wrong_comparisons
+from workbench.runs.library.find import open_run
+from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.trash import trash_run
 from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.notes import change_notes, read_notes
@@ -34,15 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tag", metavar="TAG", action="append", default=[], help="only runs with this tag"
     )
     parser.set_defaults(change=None)
-    commands = parser.add_subparsers(metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="[COMMAND]")
     rename = commands.add_parser("rename", help="rename a run")
     add_run(rename)
     rename.add_argument("title", metavar="TITLE", help='"" restores the original title')
     rename.set_defaults(change=_rename)
     tag = commands.add_parser("tag", help="tag a run")
     add_run(tag)
-    tag.add_argument("tags", metavar="TAG", nargs="*")
-    tag.add_argument("--remove", metavar="TAG", action="append", default=[])
+    tag.add_argument("tags", metavar="TAG", nargs="*", help="tag to add")
+    tag.add_argument("--remove", metavar="TAG", action="append", default=[], help="tag to remove")
     tag.set_defaults(change=_tag)
     note = commands.add_parser("note", help="show or set the note of a run")
     add_run(note)
@@ -56,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export.add_argument(
         "file", metavar="FILE", type=Path, help="file name ending in .csv or .parquet"
     )
+    add_force(export, "FILE")
     export.set_defaults(change=_export)
 
 
@@ -65,7 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.change(arguments)
         return 0
     words = " ".join([arguments.filter, *(f"tag:{tag}" for tag in arguments.tag)])
+    _refuse_wrong(words)
     runs = list_runs()
+    if (problem := index_problem()) is not None:
+        report_error(problem, as_json=False)  # stdout is the list's, which is there all the same
     found = [summary for summary in runs if matches(summary, words)]
     for summary in found:
         if arguments.json:
@@ -77,13 +89,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_wrong(words: str) -> None:
+    """Raises UsageError for a filter with comparisons that mean nothing."""
+    wrong = wrong_comparisons(words)
+    if wrong:
+        raise UsageError(
+            "This filter cannot be read.",
+            received=" ".join(wrong),
+            expected="a comparison with a number, such as acc>0.8, of " + ", ".join(comparable()),
+        )
+
+
 def _line(summary: RunSummary) -> str:
     accuracy = summary.test_accuracy
     words = "" if accuracy is None else f"test {accuracy:.1%}"
     tags = "".join(f" #{tag}" for tag in summary.tags)
+    epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
     return (
-        f"{summary.name:32} {outcome_words(summary.outcome):14} "
-        f"epoch {summary.epochs_done} of {summary.epochs}  {words}{tags}"
+        f"{summary.label:34} {summary.project:20} {outcome_words(summary.outcome):10} "
+        f"{epochs:16} {words:10} {summary.name}{tags}"
     )
 
 
@@ -112,5 +136,6 @@ def _trash(arguments: argparse.Namespace) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
+    refuse_existing(arguments.file, force=arguments.force)
     for path in export_curves(open_run(arguments.run_name), arguments.file):
         print_line(f"Wrote {path}.")

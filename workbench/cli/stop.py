@@ -7,7 +7,7 @@ import argparse
 from workbench.cli._options import add_run
 from workbench.cli._output import print_line
 from workbench.runs.control import request_pause, request_stop
-from workbench.runs.folder import open_run
+from workbench.runs.library.find import open_run
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.state.queue import cancel, is_waiting

@@ -9,13 +9,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from workbench.checkup.doctor import OfferedTarget, offered_targets
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, printable
+from workbench.core.format import plural
 from workbench.core.projects.target_text import target_text
 from workbench.remote.ssh.saved_hosts import saved_choices
 from workbench.targets import all_targets
@@ -30,14 +27,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints what there is, one line each, with what keeps it from training."""
-    lines = [_plain(offered) for offered in (*offered_targets(os.environ), *_saved())]
+    """Prints what there is, with what keeps it from training."""
+    targets = (*offered_targets(os.environ), *_saved())
     if arguments.json:
-        for line in lines:
-            print_json(line)
+        for offered in targets:
+            print_json(_plain(offered))
     else:
-        _print(lines)
+        _print([each for each in targets if not _is_example(each)])
+        forms = [each.spec.form for each in targets if _is_example(each)]
+        print("With addresses: " + "; ".join(forms))
     return 0
+
+
+def _is_example(offered: OfferedTarget) -> bool:
+    """Its addresses are not those of anybody: they are chosen when something trains there."""
+    spec, params = offered.spec, offered.choice.params
+    return not offered.why and bool(spec.is_remote(params) or spec.machines(params))
 
 
 def _saved() -> Iterator[OfferedTarget]:
@@ -62,15 +67,14 @@ def _plain(offered: OfferedTarget) -> dict[str, Any]:
     }
 
 
-def _print(lines: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("Target", "Description", "Replicas", "State"):
-        table.add_column(heading, header_style="bold", overflow="fold")
+def _print(targets: list[OfferedTarget]) -> None:
+    """Two lines a target: its name, which is not broken, and its state; then what it is."""
+    lines = [_plain(offered) for offered in targets]
+    width = max(len(line["text"]) for line in lines)
     for line in lines:
-        words = [f"{line['title']}: {line['description']}"]
-        words += [line["found_by"]] if line["found_by"] else []
         state = "ready" if line["is_ready"] else line["problem"]["what"]
-        replicas = f"{line['replicas']:,}" if line["is_ready"] else ""
-        cells = (line["text"], "; ".join(words), replicas, state)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    Console().print(table)
+        title, words = line["title"], [line["description"]]
+        words += [plural(line["replicas"], "replica")] if line["replicas"] > 1 else []
+        words += [line["found_by"]] if line["found_by"] else []
+        print(printable(f"{line['text']:{width}}  {state}"))
+        print(printable(f"{'':{width}}  {title}: {'; '.join(words)}"))

@@ -13,6 +13,7 @@ from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._output import print_line
 from workbench.cli._service import ask
 from workbench.cli.train import print_run
+from workbench.core.projects.project import new_project_id
 from workbench.protocol.messages import Classified, Classify
 from workbench.runs.folder import create_run
 from workbench.runs.start import start_trainer
@@ -26,13 +27,13 @@ _TEMPLATE = "fashion_convnet"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """An epoch count for the impatient."""
-    parser.add_argument("--epochs", type=int, metavar="N")
+    parser.add_argument("--epochs", type=int, metavar="N", help="epochs; default: the template's")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains, classifies and prints where the run is."""
     template = find_template(_TEMPLATE)
-    project = template.project
+    project = replace(template.project, id=new_project_id())
     print_line(f"{template.title}: {template.parameters:,} parameters. {template.summary}")
     if arguments.epochs is not None:
         recipe = project.recipe.with_values(epochs=arguments.epochs)

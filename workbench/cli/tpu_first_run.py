@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 import workbench
-from workbench.checkup.tpu_first_run import FirstRun, Step
+from workbench.checkup.tpu_first_run import LEVELS, FirstRun, Step
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, printable
 from workbench.core.projects.target_text import parse_target, target_text
@@ -51,6 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs all steps, printing each; 1 when one of them has failed."""
     target = parse_target(arguments.target, all_targets())
     steps: list[Step] = []
+    if not arguments.json:
+        levels = "; ".join(f"{level}: {words}" for level, words in LEVELS.items())
+        print(f"Levels of evidence: {levels}")
     with tempfile.TemporaryDirectory(prefix="workbench-first-run-") as folder:
         walk = FirstRun(target, Path(folder), lambda: time.sleep(_POLL_S)).walk()
         for step in walk:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.cli._analysis import analysed
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._options import add_data_option, add_json_option, add_project, add_run_option
 from workbench.cli._output import print_json, print_line
 from workbench.cli._progress import RunPrinter
+from workbench.cli._settings import changed, list_keys_in_help
 from workbench.cli._turn import wait_for_turn
-from workbench.core.checks.analysis import analyse
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.source import parse_source
 from workbench.core.projects.target_text import parse_target
-from workbench.core.training.recipe import TrainingRecipe, value_from_text
-from workbench.datasets import all_datasets, facts_of
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.datasets import all_datasets
 from workbench.errors import ParamError, ProjectFileError, UsageError
-from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder, create_run
@@ -51,18 +50,27 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="TARGET", help="where to train, see `workbench targets`"
     )
-    parser.add_argument("--epochs", type=int, metavar="N")
-    parser.add_argument("--batch", type=int, metavar="N", dest="batch_size")
-    parser.add_argument("--seed", type=int, metavar="N")
-    parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"))
+    parser.add_argument("--epochs", type=int, metavar="N", help="epochs to train")
+    parser.add_argument(
+        "--batch", type=int, metavar="N", dest="batch_size", help="images per step, over all cores"
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="seed of split, initial weights and order"
+    )
+    parser.add_argument(
+        "--precision",
+        choices=("auto", "float32", "bfloat16"),
+        help="auto benchmarks both and takes the faster one",
+    )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         dest="values",
         metavar="KEY=VALUE",
-        help="set a training setting, e.g. schedule=cosine; repeat for more",
+        help="change a setting for this run, e.g. schedule=cosine; repeat for more",
     )
+    list_keys_in_help(parser)
     add_run_option(parser)
 
 
@@ -124,36 +132,30 @@ def project_for(arguments: argparse.Namespace) -> Project:
         for key in ("epochs", "batch_size", "seed", "precision")
         if getattr(arguments, key) is not None
     }
-    project = replace(project, recipe=_changed(project.recipe, changes, arguments.values))
+    project = replace(project, recipe=_changed(project.recipe, changes))
     if arguments.data is not None:
         project = replace(project, dataset=parse_source(arguments.data, all_datasets()))
     if arguments.target is not None:
         project = replace(project, target=parse_target(arguments.target, all_targets()))
+    project = changed(project, arguments.values)
     _refuse_problems(project, arguments.project)
     return project
 
 
-def _changed(
-    recipe: TrainingRecipe, changes: dict[str, Any], texts: Sequence[str]
-) -> TrainingRecipe:
-    """The recipe with values of options, and of "key=value" texts, which come last."""
+def _changed(recipe: TrainingRecipe, changes: dict[str, Any]) -> TrainingRecipe:
+    """The recipe with values of options."""
     try:
-        for text in texts:
-            key, _, value = text.partition("=")
-            changes[key.strip()] = value_from_text(key.strip(), value)
         return recipe.with_values(**changes)
     except ParamError as error:  # typed on the command line: wrong usage, not a wrong file
         raise UsageError(**error.to_dict()) from error
 
 
 def _refuse_problems(project: Project, path: Path) -> None:
-    analysis = analyse(
-        project.graph, all_layers(), recipe=project.recipe, dataset=facts_of(project)
-    )
+    analysis = analysed(project)
     if analysis.errors:
         raise ProjectFileError(
             " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
             where=str(path),
             expected="a network without errors",
-            fix=f"`workbench check {path}` lists the errors and their fixes.",
+            fix=f"`workbench fix {path}` lists the errors and their fixes, and applies them.",
         )

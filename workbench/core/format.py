@@ -89,6 +89,17 @@ def shape_text(shape: Sequence[int]) -> str:
     return " × ".join(f"{n:,}" for n in shape) if shape else "a single number"
 
 
+def image_size_text(shape: Sequence[int]) -> str:
+    """The size of an image as people and cameras write it, width first: 306 × 224.
+
+    Args:
+        shape: Height and width in pixels, perhaps followed by the number of channels.
+    """
+    height, width, *channels = shape
+    colors = {1: ", grayscale", 3: ", color"}.get(channels[0], "") if channels else ""
+    return f"{width:,} × {height:,}{colors}"
+
+
 def list_text(items: Sequence[str]) -> str:
     """Items of a list in a sentence: a, b and c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -217,7 +217,7 @@ class SizeParam(Param):
     def show(self, value: Any) -> str:
         if self.zero_text and not any(value):
             return self.zero_text
-        return f"{' × '.join(str(n) for n in value)} {self.unit}".strip()
+        return f"{' × '.join(f'{n:,}' for n in value)} {self.unit}".strip()
 
     def expected(self) -> str:
         bounds = f"from {self.minimum:,} to {self.maximum:,}"
@@ -247,7 +247,7 @@ class ShapeParam(Param):
         return tuple(value)
 
     def show(self, value: Any) -> str:
-        return " × ".join("rest" if n == -1 else str(n) for n in value)
+        return " × ".join("rest" if n == -1 else f"{n:,}" for n in value)
 
     def expected(self) -> str:
         rest = ", -1 once for the rest" if self.can_infer else ""

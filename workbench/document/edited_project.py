@@ -19,14 +19,17 @@ from workbench.core.network.diff import diff
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
 from workbench.core.network.roles import Layers
-from workbench.core.projects.project import Project, View
+from workbench.core.projects.project import Project, View, new_project_id
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
+from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
+from workbench.document.disk_file import DiskFile, DiskState
 from workbench.document.edits import GraphEdit
 from workbench.document.file_writer import FileWriter
+from workbench.runs.home import data_home
 
 _UNDO_LIMIT = 1000
 
@@ -38,17 +41,22 @@ class EditedProject(QObject):
         layers: The layer types there are.
         datasets: The data sets there are: the chosen one has shape and classes.
         targets: The places to train there are: the chosen one checks the recipe.
+        state_folder: Where windows with the same file see each other; None for the user's.
 
     Attributes:
         layers: The layer types there are.
         undo_stack: The steps; the window makes its undo and redo actions from it.
         writer: Where all files of the document are written, in order.
+        disk: The project's file as the disk has it.
         path: The project's file; None before the first save.
+        project_id: What tells the project from all others; "" until it is edited, for the empty
+            one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
         is_recovered: It came back after a crash and is not saved since.
 
     Signals carry what changed; `project_replaced` says that everything did (new, open,
-    recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`.
+    recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`,
+    `identity_changed`.
     """
 
     graph_changed = Signal(object)  # GraphDiff
@@ -60,6 +68,7 @@ class EditedProject(QObject):
     path_changed = Signal()
     dirty_changed = Signal(bool)
     project_replaced = Signal()
+    identity_changed = Signal()  # it is another project: opened, begun, or a copy of the last
     edited = Signal()  # after every edit, undo and redo
     saved = Signal()
 
@@ -69,6 +78,7 @@ class EditedProject(QObject):
         *,
         datasets: Registry[DatasetSpec] | None = None,
         targets: Registry[TargetSpec] | None = None,
+        state_folder: Path | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -78,13 +88,16 @@ class EditedProject(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(_UNDO_LIMIT)
         self.writer = FileWriter(self)
+        self.disk = DiskFile(self.writer, state_folder or data_home() / "open")
+        self.disk.changed.connect(self._report_dirty)
         self._state = Project()
+        self.project_id = ""
         self._saved_state: Project | None = self._state
         self._zoom = 1.0
         self._center: Position | None = None
         self.path: Path | None = None
         self.is_recovered = False
-        self._recovered_from: Path | None = None
+        self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
         self.analysis = self._analyse()
@@ -93,9 +106,9 @@ class EditedProject(QObject):
 
     @property
     def project(self) -> Project:
-        """The current project, with the place of the canvas."""
+        """The current project, with its identity and the place of the canvas."""
         view = View(self._state.view.positions, self._zoom, self._center)
-        return replace(self._state, view=view)
+        return replace(self._state, view=view, id=self.project_id)
 
     @property
     def graph(self) -> Graph:
@@ -120,14 +133,14 @@ class EditedProject(QObject):
     @property
     def is_dirty(self) -> bool:
         """True when closing would lose something."""
-        return self._saved_state is None or (
-            self._state is not self._saved_state and self._state != self._saved_state
-        )
+        if self._saved_state is None or self.disk.state is DiskState.GONE:
+            return True
+        return self._state is not self._saved_state and self._state != self._saved_state
 
     @property
     def recovered_from(self) -> Path | None:
         """The file that a recovered, still unsaved project was an edit of, if any."""
-        return self._recovered_from if self.is_recovered else None
+        return self._origin if self.is_recovered else None
 
     @property
     def dataset_facts(self) -> DatasetFacts | None:
@@ -144,6 +157,8 @@ class EditedProject(QObject):
 
     def _push(self, text: str, after: Project, merge_key: Hashable = None) -> None:
         if after != self._state:
+            if not self.project_id:
+                self._set_identity(new_project_id())
             self.undo_stack.push(GraphEdit(text, self._state, after, self._show, merge_key))
 
     def _show(self, state: Project) -> None:
@@ -172,26 +187,48 @@ class EditedProject(QObject):
         self._report_dirty()
         self.edited.emit()
 
-    def _replace(self, project: Project, path: Path | None, *, is_recovered: bool = False) -> None:
+    def _set_identity(self, project_id: str) -> None:
+        """Not a part of the states that undo goes back to: it is of the file, not of an edit."""
+        if project_id != self.project_id:
+            self.project_id = project_id
+            self.identity_changed.emit()
+
+    def _replace(
+        self,
+        project: Project,
+        path: Path | None,
+        stamp: FileStamp | None = None,
+        *,
+        origin: Path | None = None,
+        is_recovered: bool = False,
+    ) -> None:
         sizes = node_sizes(project.graph, self.layers)
         places = placement.complete(project.graph, project.view.positions, sizes)
         self.undo_stack.clear()
         if project.dataset != self._state.dataset:
             self._found_facts = None
-        self._state = with_places(project, places)
+        self._state = replace(with_places(project, places), id="")
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
         self.is_recovered = is_recovered
-        self.path = path
+        self.path, self._origin = path, path or origin
+        self.disk.take(path, stamp)
         self.analysis = self._analyse()
+        was = self.project_id
+        self.project_id = project.id or new_project_id()
         self.project_replaced.emit()
         self.analysis_changed.emit(self.analysis)
         self.path_changed.emit()
+        if self.project_id != was:
+            self.identity_changed.emit()
         self._report_dirty()
 
-    def _take_saved(self, state: Project, path: Path) -> None:
+    def _take_saved(self, state: Project, path: Path, stamp: FileStamp, project_id: str) -> None:
         self._saved_state = state
         self.is_recovered = False
+        self._origin = path
+        self.disk.take(path, stamp)
+        self._set_identity(project_id)
         if path != self.path:
             self.path = path
             self.path_changed.emit()

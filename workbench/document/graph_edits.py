@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
-from workbench.core.network.roles import Layers
+from workbench.core.network.roles import Layers, shape_params
 from workbench.core.params import Params, check_all
+from workbench.core.specs import Shape
 from workbench.errors import GraphError, ParamError, WorkbenchError
 
 
@@ -24,8 +25,10 @@ def params_words(node: Node, keys: Iterable[str], layers: Layers) -> str:
     return ", ".join(titles.get(key, key) for key in keys)
 
 
-def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
+def new_node(graph: Graph, kind: str, layers: Layers, images: Shape | None = None) -> Node:
     """A node of a kind with its defaults, an id and a name that are free in `graph`.
+
+    An Input gets the shape of the images, (height, width, channels), where that is known.
 
     Raises:
         GraphError: there is no such layer type; near ones are suggested.
@@ -38,7 +41,8 @@ def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
             received=kind,
             expected=" or ".join(near) if near else "a layer from the palette",
         )
-    return Node(graph.new_id(), kind, graph.new_name(kind), spec.defaults())
+    params = {**spec.defaults(), **shape_params(spec, images)}
+    return Node(graph.new_id(), kind, graph.new_name(kind), params)
 
 
 def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:
@@ -86,6 +90,22 @@ def connected(graph: Graph, source: str, target: str, port: int | None, layers: 
     return graph.with_edge(Edge(source, target, port))
 
 
+def without_edges(graph: Graph, edges: Iterable[Edge]) -> Graph:
+    """Removes some edges."""
+    for edge in edges:
+        graph = graph.without_edge(edge)
+    return graph
+
+
+def taken_inputs(graph: Graph, target: str, layers: Layers) -> tuple[Edge, ...]:
+    """The edges one of which a new one must replace: all that end at a node without a free
+    input, none where one is free.
+    """
+    spec, into = layers.get(graph.nodes[target].kind), graph.edges_into(target)
+    is_full = spec is not None and spec.max_inputs is not None and len(into) >= spec.max_inputs
+    return into if is_full else ()
+
+
 def connection_problem(
     graph: Graph, source: str, target: str, port: int | None, layers: Layers
 ) -> str:
@@ -108,48 +128,6 @@ def connection_warning(
     before = {p.message for p in Propagation(graph, layers).problems if p.node == target}
     found = [p for p in Propagation(after, layers).problems if p.node == target]
     return next((p.message for p in found if p.message not in before), "")
-
-
-def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> Graph:
-    """Removes nodes and edges, and closes the gap in a chain.
-
-    Neighboring removed nodes count as one piece. A piece that had exactly one edge in and
-    one edge out was a link of a chain: its neighbors are connected, unless they are
-    already, or one of the two edges was itself to be removed.
-    """
-    gone = [key for key in graph.nodes if key in set(node_ids)]
-    cut = set(edges)
-    healed: list[Edge] = []
-    for piece in _pieces(graph, gone):
-        entering = [e for key in piece for e in graph.edges_into(key) if e.source not in piece]
-        leaving = [e for key in piece for e in graph.edges_from(key) if e.target not in piece]
-        if len(entering) == len(leaving) == 1 and not cut & {*entering, *leaving}:
-            healed.append(Edge(entering[0].source, leaving[0].target, leaving[0].port))
-    after = graph.without_nodes(gone)
-    for edge in cut:
-        after = after.without_edge(edge)
-    for edge in healed:
-        if edge.target not in after.targets(edge.source):
-            after = after.with_edge(edge)
-    return after
-
-
-def _pieces(graph: Graph, node_ids: list[str]) -> list[set[str]]:
-    """Connected parts of the graph that only these nodes make up."""
-    waiting, pieces = set(node_ids), []
-    for start in node_ids:
-        if start not in waiting:
-            continue
-        waiting.discard(start)
-        piece, rest = {start}, [start]
-        while rest:
-            key = rest.pop()
-            near = {*graph.sources(key), *graph.targets(key)} & waiting
-            waiting -= near
-            piece |= near
-            rest.extend(near)
-        pieces.append(piece)
-    return pieces
 
 
 def checked_params(node: Node, values: Params, layers: Layers) -> dict[str, object]:

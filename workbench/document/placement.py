@@ -5,12 +5,27 @@ All functions take and give positions (top-left corners in scene pixels, by node
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from workbench.core.network.graph import Graph
-from workbench.core.network.layout import GAP, NODE_HEIGHT, NODE_WIDTH, Position, Size, arrange
+from workbench.core.network.layout import (
+    COLUMN_GAP,
+    GAP,
+    NODE_HEIGHT,
+    NODE_WIDTH,
+    Position,
+    Size,
+    arrange,
+)
 
 Positions = Mapping[str, Position]
+Card = tuple[float, float, float, float]
+"""Left, top, right, bottom of a card in scene pixels."""
+Way = tuple[int, int]
+RIGHT, DOWN, LEFT, UP = (1, 0), (0, 1), (-1, 0), (0, -1)
+WAYS: tuple[Way, ...] = (RIGHT, DOWN, LEFT, UP)
+_BESIDE, _BELOW = COLUMN_GAP, 28.0
+"""Room around a card that was moved aside: below it is the text of its output shape."""
 
 
 def complete(graph: Graph, positions: Positions, sizes: Mapping[str, Size]) -> dict[str, Position]:
@@ -39,13 +54,91 @@ def below(positions: Positions, sizes: Mapping[str, Size], node_id: str) -> Posi
     return x, y + height(sizes, node_id) + GAP
 
 
-def free_place(positions: Positions, wanted: Position) -> Position:
-    """`wanted`, or the nearest place down and to the right of it where no node is."""
-    x, y = wanted
-    taken = {(round(px), round(py)) for px, py in positions.values()}
-    while (round(x), round(y)) in taken:
-        x, y = x + 24.0, y + 24.0
-    return x, y
+def card(position: Position, size: Size) -> Card:
+    """The card with this upper left corner."""
+    (x, y), (width, tall) = position, size
+    return x, y, x + width, y + tall
+
+
+def aside(
+    block: Sequence[Card], others: Sequence[Card], ways: Iterable[Way] = WAYS
+) -> tuple[float, float]:
+    """The shortest move in one of some directions that takes a block of cards clear of all
+    others; (0, 0) where it covers none.
+    """
+    if not _step(block, others, RIGHT, (0.0, 0.0), 0.0):
+        return 0.0, 0.0
+    moves = [_walk(block, others, way) for way in ways]
+    return min(moves, key=lambda move: abs(move[0]) + abs(move[1]))
+
+
+def _walk(block: Sequence[Card], others: Sequence[Card], way: Way) -> tuple[float, float]:
+    """The way in one direction until there is room around the block."""
+    move = (0.0, 0.0)
+    while step := _step(block, others, way, move, 1.0):
+        move = (move[0] + way[0] * step, move[1] + way[1] * step)
+    return move
+
+
+def _step(
+    block: Sequence[Card],
+    others: Sequence[Card],
+    way: Way,
+    move: tuple[float, float],
+    room: float,
+) -> float:
+    """How far on in one direction a moved block is clear of all that it covers now; 0 where it
+    covers nothing. `room`: the part of the usual distance that is kept between cards.
+    """
+    dx, dy, wide, high = *move, room * _BESIDE, room * _BELOW
+    furthest = 0.0
+    for left, top, right, bottom in block:
+        for other in others:
+            ahead = other[2] + wide - left - dx, other[3] + high - top - dy
+            back = right + dx + wide - other[0], bottom + dy + high - other[1]
+            if min(*ahead, *back) > 0:
+                across = ahead[0] if way[0] > 0 else back[0]
+                along = ahead[1] if way[1] > 0 else back[1]
+                furthest = max(furthest, across if way[0] else along)
+    return furthest
+
+
+def free_place(
+    positions: Positions, sizes: Mapping[str, Size], node_id: str, wanted: Position
+) -> Position:
+    """`wanted`, or the nearest place for a node where it covers no other."""
+    own = card(wanted, sizes.get(node_id, (NODE_WIDTH, NODE_HEIGHT)))
+    dx, dy = aside([own], cards(positions, sizes, without={node_id}))
+    return wanted[0] + dx, wanted[1] + dy
+
+
+def cards(
+    positions: Positions, sizes: Mapping[str, Size], without: Collection[str] = ()
+) -> list[Card]:
+    """The cards of all nodes but some."""
+    usual = (NODE_WIDTH, NODE_HEIGHT)
+    kept = (key for key in positions if key not in without)
+    return [card(positions[key], sizes.get(key, usual)) for key in kept]
+
+
+def with_new(
+    graph: Graph,
+    positions: Positions,
+    sizes: Mapping[str, Size],
+    node_id: str,
+    wanted: Position | None = None,
+) -> dict[str, Position]:
+    """Positions with one more node: where it is wanted, else by its connections; what it feeds
+    makes room, and it steps aside where it would cover anything else.
+    """
+    places = {**positions, node_id: wanted or between(graph, positions, sizes, node_id)}
+    if graph.sources(node_id) and graph.targets(node_id):
+        places = make_room(graph, complete(graph, places, sizes), sizes, node_id)
+    own = card(places[node_id], sizes.get(node_id, (NODE_WIDTH, NODE_HEIGHT)))
+    ways = (RIGHT, DOWN, LEFT) if graph.sources(node_id) else WAYS
+    dx, dy = aside([own], cards(places, sizes, without={node_id}), ways)
+    places[node_id] = places[node_id][0] + dx, places[node_id][1] + dy
+    return places
 
 
 def make_room(
@@ -75,7 +168,7 @@ def between(
     if targets:
         x, y = positions[targets[0]]
         return x, y - height(sizes, node_id) - GAP
-    return free_place(positions, (0.0, 0.0))
+    return free_place(positions, sizes, node_id, (0.0, 0.0))
 
 
 def corner(positions: Positions, node_ids: Iterable[str]) -> Position:

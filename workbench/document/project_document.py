@@ -9,17 +9,31 @@ from typing import Any
 
 from workbench.core.checks.problems import Fix
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.layout import Position, arrange, node_sizes
+from workbench.core.network.layout import (
+    COLUMN_GAP,
+    NODE_WIDTH,
+    Position,
+    Size,
+    arrange,
+    node_sizes,
+)
 from workbench.core.network.names import is_valid_name
-from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.project_file import read_project, save_project
-from workbench.core.storage.save import sweep_leftovers
+from workbench.core.network.removal import removed
+from workbench.core.projects.project import Choice, Project, new_project_id
+from workbench.core.projects.project_file import project_bytes, read_stamped
+from workbench.core.storage.file_stamp import FileStamp, OnlyOver
+from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.core.training.recipe import RECIPE_PARAMS
-from workbench.document import clipboard, graph_edits, placement
+from workbench.document import clipboard, graph_edits, placement, rewiring
 from workbench.document.edited_project import EditedProject, with_places
-from workbench.errors import GraphError, ParamError, UnconfirmedSaveError, UsageError
+from workbench.errors import (
+    FileChangedError,
+    GraphError,
+    ParamError,
+    UnconfirmedSaveError,
+    UsageError,
+)
 
-_PASTE_OFFSET = 32.0
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
@@ -50,8 +64,8 @@ class ProjectDocument(EditedProject):
         Raises:
             GraphError: unknown kind, or a layer that cannot be inserted in an edge.
         """
-        node = graph_edits.new_node(self.graph, kind, self.layers)
-        title = graph_edits.title_of(node, self.layers)
+        node = self._new_node(kind)
+        title = self._title(node)
         if edge is not None:
             graph = graph_edits.split_edge(self.graph, edge, node, self.layers)
             text = f"Insert {title}"
@@ -65,10 +79,67 @@ class ProjectDocument(EditedProject):
         self._push_new_nodes(text, graph, {} if position is None else {node.id: position})
         return node.id
 
+    def insert_after(self, kind: str, node_id: str) -> str:
+        """Adds a layer between a node and all that it feeds; its id. Raises GraphError for one
+        that takes no connection.
+        """
+        node = self._new_node(kind)
+        graph = rewiring.inserted_after(self.graph, node_id, node, self.layers)
+        self._push_new_nodes(f"Insert {self._title(node)}", graph, {})
+        return node.id
+
+    def insert_before(self, kind: str, node_id: str) -> str:
+        """Adds a layer above a node, in the edge that ends there if there is one; its id."""
+        node = self._new_node(kind)
+        graph = rewiring.inserted_before(self.graph, node_id, node, self.layers)
+        self._push_new_nodes(f"Insert {self._title(node)}", graph, {})
+        return node.id
+
+    def change_kind(self, node_id: str, kind: str) -> None:
+        """Makes a node a layer of another type; its connections are kept.
+
+        Raises:
+            GraphError: unknown kind, or one that takes fewer connections than there are.
+        """
+        node, new = self._node(node_id), self._new_node(kind)
+        graph = rewiring.with_kind(self.graph, node_id, new, self.layers)
+        self._push_graph(f"Replace {self._title(node)} with {self._title(new)}", graph)
+
+    def detach(self, node_id: str) -> None:
+        """Takes a node out of its chain, which is closed; its card is put beside."""
+        graph = rewiring.bypassed(self.graph, node_id)
+        sizes = node_sizes(self.graph, self.layers)
+        x, y = self.positions[node_id]
+        wanted = x + NODE_WIDTH + COLUMN_GAP, y
+        place = placement.free_place(self.positions, sizes, node_id, wanted)
+        state = with_places(self._state, {**self.positions, node_id: place})
+        self._push(f"Detach {self._name(node_id)}", replace(state, graph=graph))
+
+    def bypass(self, node_id: str) -> None:
+        """Removes a node and connects what fed it with all that it fed."""
+        graph = rewiring.bypassed(self.graph, node_id).without_nodes([node_id])
+        self._push_graph(f"Bypass {self._name(node_id)}", graph)
+
+    def move_onto(self, node_id: str, edge: Edge, position: Position) -> None:
+        """Moves a node from its chain, which is closed, into an edge; what is below makes room.
+
+        Raises:
+            GraphError: the edge is gone, or the layer takes no connection.
+        """
+        graph = rewiring.moved_onto(self.graph, node_id, edge, self.layers)
+        kept = {key: place for key, place in self.positions.items() if key != node_id}
+        names = f"{self._name(edge.source)} and {self._name(edge.target)}"
+        text = f"Move {self._name(node_id)} between {names}"
+        self._push_new_nodes(text, graph, {node_id: position}, kept)
+
+    def can_move_onto(self, node_id: str, edge: Edge) -> bool:
+        """Whether `move_onto` is possible, and changes something."""
+        return rewiring.can_move_onto(self.graph, node_id, edge, self.layers)
+
     def remove(self, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Removes nodes and edges. A chain that loses a link is closed again."""
         gone, cut = [key for key in node_ids if key in self.graph.nodes], list(edges)
-        graph = graph_edits.removed(self.graph, gone, cut)
+        graph = removed(self.graph, gone, cut)
         if len(gone) == 1:
             text = f"Remove {graph_edits.title_of(self.graph.nodes[gone[0]], self.layers)}"
         else:
@@ -78,10 +149,18 @@ class ProjectDocument(EditedProject):
     # QObject has static functions of these two names, never called on a document:
     # signals are connected by their own methods.
     def connect(  # type: ignore[override]
-        self, source: str, target: str, port: int | None = None
+        self,
+        source: str,
+        target: str,
+        port: int | None = None,
+        *,
+        replacing: Iterable[Edge] = (),
     ) -> None:
-        """Connects two nodes; raises GraphError with the reason when that is not allowed."""
-        graph = graph_edits.connected(self.graph, source, target, port, self.layers)
+        """Connects two nodes, in place of some edges; raises GraphError with the reason when that
+        is not allowed.
+        """
+        graph = graph_edits.without_edges(self.graph, replacing)
+        graph = graph_edits.connected(graph, source, target, port, self.layers)
         names = f"{self._name(source)} to {self._name(target)}"
         self._push_graph(f"Connect {names}", graph)
 
@@ -90,27 +169,51 @@ class ProjectDocument(EditedProject):
         names = f"{self._name(edge.source)} from {self._name(edge.target)}"
         self._push_graph(f"Disconnect {names}", self.graph.without_edge(edge))
 
-    def connection_problem(self, source: str, target: str, port: int | None = None) -> str:
-        """Why two nodes cannot be connected, in words; empty when they can."""
-        return graph_edits.connection_problem(self.graph, source, target, port, self.layers)
+    def connection_problem(
+        self,
+        source: str,
+        target: str,
+        port: int | None = None,
+        *,
+        replacing: Iterable[Edge] = (),
+    ) -> str:
+        """Why two nodes cannot be connected in place of some edges, in words; empty when they
+        can.
+        """
+        graph = graph_edits.without_edges(self.graph, replacing)
+        return graph_edits.connection_problem(graph, source, target, port, self.layers)
 
-    def connection_warning(self, source: str, target: str, port: int | None = None) -> str:
+    def taken_inputs(self, target: str) -> tuple[Edge, ...]:
+        """The edges one of which a new one must replace; none where an input is free."""
+        return graph_edits.taken_inputs(self.graph, target, self.layers)
+
+    def connection_warning(
+        self,
+        source: str,
+        target: str,
+        port: int | None = None,
+        *,
+        replacing: Iterable[Edge] = (),
+    ) -> str:
         """What would not fit after connecting, in words; empty when all would."""
-        return graph_edits.connection_warning(self.graph, source, target, port, self.layers)
+        graph = graph_edits.without_edges(self.graph, replacing)
+        return graph_edits.connection_warning(graph, source, target, port, self.layers)
 
-    def set_params(self, node_id: str, **values: Any) -> None:
-        """Changes settings of a node; edits of the same setting in a row are one step.
+    def set_params(self, *node_ids: str, **values: Any) -> None:
+        """Changes the same settings of some nodes; edits of them in a row are one step.
 
         Raises:
             ParamError: a value outside its bounds; nothing is changed.
             GraphError: there is no such node.
         """
-        node = self._node(node_id)
-        checked = graph_edits.checked_params(node, values, self.layers)
-        what = graph_edits.params_words(node, checked, self.layers)
-        graph = self.graph.with_params(node_id, **checked)
-        key = ("params", node_id, *sorted(checked))
-        self._push_graph(f"Change {what} of {node.name}", graph, merge_key=key)
+        nodes, graph = [self._node(node_id) for node_id in node_ids], self.graph
+        for node in nodes:
+            checked = graph_edits.checked_params(node, values, self.layers)
+            graph = graph.with_params(node.id, **checked)
+        what = graph_edits.params_words(nodes[0], values, self.layers)
+        whose = nodes[0].name if len(nodes) == 1 else f"{len(nodes)} layers"
+        key = ("params", *node_ids, *sorted(values))
+        self._push_graph(f"Change {what} of {whose}", graph, merge_key=key)
 
     def rename(self, node_id: str, name: str) -> None:
         """Gives a node another name.
@@ -170,10 +273,12 @@ class ProjectDocument(EditedProject):
         """
         return self._add_clipping(clipboard.read_text(text), position, "Paste")
 
-    def duplicate(self, node_ids: Iterable[str]) -> list[str]:
-        """Adds copies of nodes beside them and returns the new ids."""
+    def duplicate(self, node_ids: Iterable[str], position: Position | None = None) -> list[str]:
+        """Adds copies of nodes, with their top-left corner at `position` or else beside them, and
+        returns the new ids.
+        """
         clipping = clipboard.read_text(self.copy_text(node_ids))
-        return self._add_clipping(clipping, None, "Duplicate")
+        return self._add_clipping(clipping, position, "Duplicate")
 
     def _add_clipping(
         self, clipping: clipboard.Clipping, position: Position | None, verb: str
@@ -185,17 +290,31 @@ class ProjectDocument(EditedProject):
         edges = (Edge(ids[e.source], ids[e.target], e.port) for e in clipping.graph.edges)
         graph = Graph.of((*self.graph.nodes.values(), *copies), (*self.graph.edges, *edges))
         old = placement.complete(clipping.graph, clipping.positions, {})
-        left, top = placement.corner(old, old)
-        if position is None:
-            offset = (left + _PASTE_OFFSET, top + _PASTE_OFFSET)
-            position = placement.free_place(self.positions, offset)
-        dx, dy = position[0] - left, position[1] - top
+        sizes = node_sizes(graph, self.layers)
+        dx, dy = self._offset({ids[key]: place for key, place in old.items()}, position, sizes)
         places = {ids[key]: (x + dx, y + dy) for key, (x, y) in old.items()}
         whole = {**self.positions, **places}
         what = graph_edits.title_of(nodes[0], self.layers)
         text = f"{verb} {what if len(nodes) == 1 else f'{len(nodes)} layers'}"
         self._push(text, with_places(replace(self._state, graph=graph), whole))
         return list(places)
+
+    def _offset(
+        self,
+        block: Mapping[str, Position],
+        position: Position | None,
+        sizes: Mapping[str, Size],
+    ) -> Position:
+        """How far copies are moved: to `position`, or beside the original, and aside there."""
+        left, top = placement.corner(block, block)
+        if position is None:
+            right = max(x for x, _ in block.values()) + NODE_WIDTH
+            position = (right + COLUMN_GAP, top)
+        dx, dy = position[0] - left, position[1] - top
+        wanted = {key: (x + dx, y + dy) for key, (x, y) in block.items()}
+        others = placement.cards(self.positions, sizes)
+        more = placement.aside(placement.cards(wanted, sizes), others)
+        return dx + more[0], dy + more[1]
 
     # edits: everything else --------------------------------------------------------------
 
@@ -220,26 +339,45 @@ class ProjectDocument(EditedProject):
     # files -------------------------------------------------------------------------------
 
     def new(self, project: Project | None = None) -> None:
-        """Starts with a project that has no file yet (an empty one, a template, ...)."""
-        self._replace(project or Project(), None)
+        """Starts with a project that has no file yet (an empty one, a template, ...), as one of
+        its own: two of the same template do not share their runs.
+        """
+        self._replace(replace(project or Project(), id=""), None)
+
+    def restore(self, project: Project, origin: Path | None = None) -> None:
+        """Goes on with a project without a file, such as that of a run, as the same project.
+
+        Args:
+            project: What it was.
+            origin: The file that it was of.
+        """
+        self._replace(project, None, origin=origin)
 
     def open(self, path: str | Path) -> None:
         """Opens a project file; raises ProjectFileError and keeps what was open."""
         path = Path(path).absolute()
-        self._replace(read_project(path), path)
+        project, stamp = read_stamped(path)
+        self._replace(project, path, stamp)
 
     def recover(self, project: Project, original: Path | None = None) -> None:
         """Shows a project found after a crash: an unsaved copy, never over the original."""
-        self._recovered_from = original
-        self._replace(project, None, is_recovered=True)
+        self._replace(project, None, origin=original, is_recovered=True)
 
-    def save(self, path: str | Path | None = None) -> None:
+    def save(self, path: str | Path | None = None, *, over: FileStamp | None = None) -> None:
         """Saves to the project's file, or to another one that becomes the project's.
 
-        Returns when the file is written; painting goes on meanwhile.
+        Returns when the file is written; painting goes on meanwhile. Beside the file that it came
+        from it is a copy, and from here on a project of its own, with runs of its own. Where that
+        file is gone (renamed, moved) or there was none, it stays the project it is.
+
+        Args:
+            path: Another file.
+            over: What another program has written to the project's file, if that may be
+                replaced: what the user was shown, so that a still later change is not.
 
         Raises:
             SaveError: not saved, and still dirty.
+            FileChangedError: another program has changed the file; `disk.found` says to what.
             UnconfirmedSaveError: saved, but the disk did not confirm it.
             UsageError: no path is given, and the project has none.
         """
@@ -247,12 +385,23 @@ class ProjectDocument(EditedProject):
         if target is None:
             raise UsageError("The project has no file yet.", fix="Choose a file to save it in.")
         state, project = self._state, self.project
+        if self._origin is not None and self._origin != target and self._origin.exists():
+            project = replace(project, id=new_project_id())
+        guard, written = self.disk.guard(target, over), list[FileStamp]()
         try:
-            self.writer.write_and_wait(lambda: _save(project, target))
-        except UnconfirmedSaveError:
-            self._take_saved(state, target)
+            self.writer.write_and_wait(lambda: _save(project, target, guard, written))
+        except FileChangedError:
+            self.disk.saw(guard.found)
             raise
-        self._take_saved(state, target)
+        except UnconfirmedSaveError:
+            self._take_saved(state, target, written[0], project.id)
+            raise
+        self._take_saved(state, target, written[0], project.id)
+
+    def close(self) -> None:
+        """Waits for what is still written; for the end of the application."""
+        self.writer.finish()
+        self.disk.close()
 
     # how edits are made ------------------------------------------------------------------
 
@@ -263,19 +412,28 @@ class ProjectDocument(EditedProject):
             after = with_places(after, placement.complete(graph, self.positions, sizes))
         self._push(text, after, merge_key=merge_key)
 
-    def _push_new_nodes(self, text: str, graph: Graph, given: Mapping[str, Position]) -> None:
-        """Pushes a graph with more nodes, which get places by their connections."""
+    def _push_new_nodes(
+        self,
+        text: str,
+        graph: Graph,
+        given: Mapping[str, Position],
+        kept: Mapping[str, Position] | None = None,
+    ) -> None:
+        """Pushes a graph with nodes that get places by their connections: those that `kept`,
+        usually the positions there are, does not have.
+        """
         sizes = node_sizes(graph, self.layers)
-        places = {key: place for key, place in self.positions.items() if key in graph.nodes}
-        new = [key for key in graph.order if key not in places]
-        for key in new:
-            found = given.get(key) or placement.between(graph, places, sizes, key)
-            places[key] = found
-            if graph.sources(key) and graph.targets(key):
-                places = placement.complete(graph, places, sizes)
-                places = placement.make_room(graph, places, sizes, key)
+        known = self.positions if kept is None else kept
+        places = {key: place for key, place in known.items() if key in graph.nodes}
+        for key in [key for key in graph.order if key not in places]:
+            places = placement.with_new(graph, places, sizes, key, given.get(key))
         after = with_places(replace(self._state, graph=graph), places)
         self._push(text, after)
+
+    def _new_node(self, kind: str) -> Node:
+        facts = self.dataset_facts
+        images = None if facts is None else facts.shape
+        return graph_edits.new_node(self.graph, kind, self.layers, images)
 
     def _node(self, node_id: str) -> Node:
         node = self.graph.nodes.get(node_id)
@@ -283,12 +441,17 @@ class ProjectDocument(EditedProject):
             raise GraphError("That layer no longer exists.", where=node_id)
         return node
 
+    def _title(self, node: Node) -> str:
+        return graph_edits.title_of(node, self.layers)
+
     def _name(self, node_id: str) -> str:
         node = self.graph.nodes.get(node_id)
         return node.name if node else node_id
 
 
-def _save(project: Project, path: Path) -> None:
-    """Runs in the writer's thread."""
+def _save(project: Project, path: Path, guard: OnlyOver, written: list[FileStamp]) -> None:
+    """Runs in the writer's thread; adds the stamp of the content to `written`."""
     sweep_leftovers(path.parent)
-    save_project(project, path)
+    data = project_bytes(project, path)
+    written.append(FileStamp.of_bytes(data))
+    save_bytes(path, data, through_link=True, guard=guard)

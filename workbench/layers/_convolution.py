@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.core.format import shape_text
@@ -113,8 +113,31 @@ def convolution_layer(
         params=(*filters, *WINDOW, activation_param(), *params, *weight_params(*kernels)),
         describe=_describe,
         keras_arguments=with_regularizers,
+        refits=_refits,
         **more,
     )
+
+
+def _refits(params: Params, output: Shape, wanted: Shape) -> Iterator[Params]:
+    yield from window_refits(params, output, wanted)
+    if "filters" in params and len(wanted) == 3:
+        yield {"filters": wanted[2]}
+
+
+def window_refits(params: Params, output: Shape, wanted: Shape) -> Iterator[Params]:
+    """Padding and strides with which a window may give the height and width that are wanted."""
+    if len(output) != 3 or len(wanted) != 3:
+        return
+    same = {} if params["padding"] == "same" else {"padding": "same"}
+    strides = params["strides"]
+    ratios = [max(1, round(output[axis] / wanted[axis])) for axis in (0, 1)]
+    steps = {(1, 1), tuple(step * ratio for step, ratio in zip(strides, ratios, strict=True))}
+    others = [{"strides": step} for step in sorted(steps) if step != tuple(strides)]
+    if same:
+        yield same
+    yield from others
+    if same:
+        yield from ({**step, **same} for step in others)
 
 
 def _describe(params: Params) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.core.params import BoolParam, Param, Params, SizeParam
 from workbench.core.specs import LayerSpec, Shape
 from workbench.layers._common import PADDING, join, need_picture, size_text, unless
-from workbench.layers._convolution import MAX_KERNEL, window_shape
+from workbench.layers._convolution import MAX_KERNEL, window_refits, window_shape
 
 POOLING_PARAMS: tuple[Param, ...] = (
     SizeParam("pool_size", (2, 2), "Height and width of the pooling window.", maximum=MAX_KERNEL),
@@ -39,6 +39,7 @@ def pooling_layer(*, title: str, **more: Any) -> LayerSpec:
         infer_shape=infer_shape,
         describe=_describe,
         keras_arguments=_with_strides,
+        refits=_refits,
         **more,
     )
 
@@ -47,6 +48,10 @@ def _with_strides(params: Params) -> dict[str, Any]:
     """The parameters with 0 in `strides` replaced by the window's size: Keras's arguments."""
     sizes = zip(params["strides"], params["pool_size"], strict=True)
     return {**params, "strides": tuple(stride or size for stride, size in sizes)}
+
+
+def _refits(params: Params, output: Shape, wanted: Shape) -> Iterator[Params]:
+    return window_refits(_with_strides(params), output, wanted)
 
 
 def _describe(params: Params) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Role, Shape, TrainingClass
@@ -46,6 +46,11 @@ def _projection(shape: Shape, wanted: Shape) -> Params | None:
     return {"units": wanted[0]} if len(shape) == len(wanted) == 1 else None
 
 
+def _refits(params: Params, output: Shape, wanted: Shape) -> Iterator[Params]:
+    if len(output) == len(wanted):
+        yield {"units": wanted[-1]}
+
+
 SPEC = LayerSpec(
     key="dense",
     title="Dense",
@@ -69,6 +74,7 @@ SPEC = LayerSpec(
     role=Role.DENSE,
     width="units",
     projection=_projection,
+    refits=_refits,
     training_class=TrainingClass.EXACT_BIAS,
     common_rank=4,
     keywords=("fully connected", "linear", "classifier", "units"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.network.graph import Graph
 from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.reported import report_problem
@@ -22,8 +22,6 @@ from workbench.protocol.preflight import (
     ReportProblem,
     SweepPoint,
 )
-
-_SEVERITIES = ("error", "warning", "hint")
 
 
 @dataclass
@@ -59,7 +57,7 @@ class Findings:
         self.problems += problems
         if level == "compiler":  # exact, where ours was an estimate
             self.problems = [p for p in self.problems if p.title != MEMORY_GUESS]
-        self.problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
+        self.problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
 
     @property
     def memory(self) -> Memory | None:
@@ -74,7 +72,7 @@ class Findings:
     @property
     def errors(self) -> list[Problem]:
         """The reasons not to train there."""
-        return [problem for problem in self.problems if problem.severity == "error"]
+        return [problem for problem in self.problems if problem.stops_training]
 
     def reported(self) -> list[ReportProblem]:
         """The problems as they cross processes."""

@@ -24,7 +24,7 @@ def report_problem(problem: Problem, graph: Graph) -> ReportProblem:
     """
     return ReportProblem(
         node=problem.node,
-        severity=problem.severity,
+        severity=problem.level,
         title=problem.title,
         message=problem.message,
         fixes=[

@@ -19,7 +19,8 @@ refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)
 
-Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.lock`.
+Beside the runs: `.runs-index`, a cache for their list (index.py), `.run-numbers` (numbers.py),
+and locks.
 """
 
 from __future__ import annotations
@@ -38,10 +39,13 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import parse_project, project_text
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.core.storage.save import save_bytes
-from workbench.errors import RunFolderError, SaveError, os_errors_as
+from workbench.errors import ProjectFileError, RunFolderError, SaveError, os_errors_as
 from workbench.runs.home import runs_home
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
+from workbench.runs.naming import differing
+from workbench.runs.numbers import numbered_runs, take_number
+from workbench.runs.ownership import check_own
 
 REQUEST_VERSION = 1
 _REQUEST_NAME = "request.json"
@@ -53,8 +57,13 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         project: The project as project-file JSON.
-        title: Words for people.
+        title: Words for people: those of the project.
         project_path: File the project came from, "" when it was never saved.
+        number: Of the project's runs, from 1; 0 where the project has no identity, or the run was
+            made by an earlier version or outside of the folder of runs.
+        differs: What of it is not as in the previous run of its project, then what is not as in
+            the first, see `naming.differing`.
+        label: Words that name it in place of its settings, such as a weights file; "" for none.
         created: Seconds since the epoch.
         parcel: Name by content of the pictures as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
@@ -64,11 +73,20 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     project: dict[str, Any]
     title: str = ""
     project_path: str = ""
+    number: int = 0
+    differs: list[str] = []
+    label: str = ""
     created: float = 0.0
     parcel: str = ""
     on: str = ""
     format: str = "workbench-run"
     version: int = REQUEST_VERSION
+
+    @property
+    def project_id(self) -> str:
+        """The identity of its project; "" for a run of an earlier version."""
+        found = self.project.get("id", "")
+        return found if isinstance(found, str) else ""
 
     def to_project(self) -> Project:
         """The project to train; raises ProjectFileError when it is damaged."""
@@ -172,6 +190,7 @@ class RunFolder:
 
     def move_to(self, target: Choice) -> None:
         """Keeps where it goes on; its request stays unchanged. Raises SaveError."""
+        check_own(self.path)
         moved = _Target(key=target.key, params=dict(target.params))
         save_bytes(self.target_path, msgspec.json.encode(moved))
 
@@ -214,37 +233,65 @@ def create_run(
     *,
     title: str = "",
     project_path: str = "",
+    label: str = "",
     home: Path | None = None,
     path: Path | None = None,
 ) -> RunFolder:
-    """Makes the folder of a new run; nothing is started.
+    """Makes the folder of a new run; nothing is started. It gets the next number of its project,
+    but in an exact folder: there it is known by its path.
 
     Args:
         project: What to train.
         title: Words for people; the project's title where empty.
         project_path: File the project came from.
+        label: Words that name it in place of its settings.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, instead of a new one in `home`; must not be a run already.
 
     Raises:
-        SaveError: the folder cannot be written.
+        SaveError, RunError: the folder cannot be written.
         RunFolderError: `path` holds something already.
     """
     title = title or project.title or Path(project_path).stem or "Untitled"
+    home = home or runs_home()
+    number, differs = (0, []) if path is not None else _number_and_differences(project, home)
     request = RunRequest(
         project=msgspec.json.decode(project_text(project)),
         title=title,
         project_path=project_path,
+        number=number,
+        differs=differs,
+        label=label,
         created=time.time(),
     )
-    folder = _exact_folder(path) if path is not None else _new_folder(home or runs_home(), title)
+    folder = _exact_folder(path) if path is not None else _new_folder(home, title)
     run = RunFolder(folder)
     save_json(run.request_path, request)
     return run
 
 
+def _number_and_differences(project: Project, home: Path) -> tuple[int, list[str]]:
+    """The number of the next run of a project, and what in it is new."""
+    if not project.id:
+        return 0, []
+    known = numbered_runs(home, project.id)
+    paths = list(known.values())
+    others = [_requested(RunFolder(path)) for path in [*paths[-1:], *paths[:1]]]
+    differs = differing(project, [other for other in others if other is not None])
+    return take_number(home, project.id, known), differs
+
+
+def _requested(run: RunFolder) -> Project | None:
+    """What a run was to train; None where its request is damaged."""
+    try:
+        return run.request().to_project()
+    except (RunFolderError, ProjectFileError):
+        return None
+
+
 def _exact_folder(path: Path) -> Path:
     path = path.absolute()
+    check_own(path)
     with _making(path):
         path.mkdir(parents=True, exist_ok=True)
         is_empty = not any(path.iterdir())
@@ -276,40 +323,3 @@ def _new_folder(home: Path, title: str) -> Path:
 def _making(path: Path) -> AbstractContextManager[None]:
     fix = "Choose a folder that you may write to, on a disk with free space."
     return os_errors_as(SaveError, "The run folder could not be created.", path, fix=fix)
-
-
-def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder:
-    """A run by its folder, or by its name (or the start of it) among the user's runs; raises
-    RunFolderError that lists the latest names.
-    """
-    path = Path(path_or_name).expanduser()
-    if (path / _REQUEST_NAME).is_file():
-        return RunFolder(path.absolute())
-    home = home or runs_home()
-    names = sorted(p.parent.name for p in home.glob(f"*/{_REQUEST_NAME}"))
-    text = str(path_or_name)
-    matching = [name for name in names if name == text] or [
-        name for name in names if text and name.startswith(text)
-    ]
-    if len(matching) == 1:
-        return RunFolder(home / matching[0])
-    raise RunFolderError(
-        "Unknown run." if not matching else "Several run names start like this.",
-        where=str(home),
-        received=text,
-        expected=", ".join((matching or names)[-5:]) or "a run folder (there are no runs yet)",
-        fix="List the runs with `workbench runs`.",
-    )
-
-
-def find_model(path_or_name: str | Path) -> str:
-    """The absolute path of something that can classify: a `.keras` file, or the folder of a run
-    with weights, by its path or name. Raises RunFolderError where there is no such run, or no
-    weights.
-    """
-    path = Path(path_or_name).expanduser()
-    if path.is_file():
-        return str(path.absolute())
-    run = open_run(path_or_name)
-    run.model_card()
-    return str(run.path)

@@ -67,9 +67,10 @@ def read_card(folder: Path) -> ModelCard:
             data = path.read_bytes()
         except FileNotFoundError as error:
             raise RunFolderError(
-                "This run has no weights yet.",
+                "This run has no trained weights.",
                 where=str(path),
-                fix="Wait until its first epoch is finished, or choose another run.",
+                fix="While it trains: wait for the end of its first epoch. Otherwise choose "
+                "another run, or train again.",
             ) from error
     return decode_card(data, str(path))
 

@@ -92,6 +92,7 @@ SPEC = TargetSpec(
     limits=lambda params: TargetLimits(
         replicas=len(_addresses(params)), may_measure=False, jit_step=False
     ),
+    form="several:HOST,HOST,...",
     read=_read,
     write=lambda params: str(params[_MACHINES.key]),
     is_offered=lambda: False,

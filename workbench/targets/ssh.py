@@ -19,6 +19,7 @@ from workbench.errors import RemoteError, UsageError, WorkbenchError
 from workbench.hardware.address import HOST, MAX_PORT, PATH, USER, Address, parse_address
 from workbench.hardware.cluster import MOST_MACHINES, read_addresses
 
+_FORM = "ssh:[USER@]HOST[:PORT][/TARGET]"
 _HERE = "this_computer"
 _TOGETHER = "several"
 
@@ -215,8 +216,7 @@ def _limits(params: Params) -> TargetLimits:
 def _probe(params: Params) -> WorkbenchError | None:
     """What can be checked without connecting to the other computer."""
     if not params["host"]:
-        expected = "ssh:[USER@]HOST[:PORT][/TARGET]"
-        return UsageError("No host given.", where="ssh", expected=expected)
+        return UsageError("No host given.", where="ssh", expected=_FORM)
     try:
         trains_on(params)
     except UsageError as error:
@@ -250,6 +250,7 @@ SPEC = TargetSpec(
     connect=_connect,
     describe=lambda params: _write(params) or "a computer reached over SSH",
     limits=_limits,
+    form=_FORM,
     read=_read,
     write=_write,
     is_remote=lambda params: True,

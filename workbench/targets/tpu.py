@@ -216,6 +216,7 @@ SPEC = TargetSpec(
     connect=_connect,
     describe=_describe,
     limits=_limits,
+    form="tpu:local, tpu:NAME[@ZONE/PROJECT] or tpu:grpc://HOST:PORT",
     read=_read,
     write=_write,
     found=lambda variables: tuple(_found(variables)),

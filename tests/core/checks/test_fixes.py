@@ -26,7 +26,7 @@ def test_a_fix_leaves_a_graph_that_has_changed_since_as_it_is():
 def test_a_layer_needs_a_layer_before_it():
     graph = chain(INPUT, ("dense", {"units": 10}))
     (dense,) = [node for node in graph.nodes.values() if node.kind == "dense"]
-    (fix,) = fixes.spec_fixes(("insert_flatten",), dense, LAYERS, [(8, 8, 1)])
+    (fix,) = fixes.spec_fixes(("insert_flatten",), dense, LAYERS)
     mended = fix.apply(graph)
     assert [mended.nodes[key].kind for key in mended.sources(dense.id)] == ["flatten"]
 

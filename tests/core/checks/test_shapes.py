@@ -69,7 +69,7 @@ def test_problem_in_words_and_its_fixes(kind, params, title, words):
     graph = chain(INPUT, (kind, params))
     problem = Propagation(graph, LAYERS).problems[0]
     assert problem.node == "b"
-    assert problem.severity == "error"
+    assert problem.stops_training
     assert title in problem.title
     assert words in problem.message
     assert "“b”" in problem.message
@@ -141,11 +141,15 @@ def test_merge_repeats_axes_of_one_as_keras_does():
     assert found.shapes["m"] == (16, 16, 8)
 
 
-def test_concatenate_joins_channels_and_mends_by_pooling():
+def test_concatenate_joins_channels_and_mends_by_pooling_or_by_strides():
     graph = two_branches("concatenate", ("max_pooling2d", {}), ("conv2d", {"padding": "same"}))
     (problem,) = Propagation(graph, LAYERS).problems
-    mended = Propagation(problem.fixes[0].apply(graph), LAYERS)
-    assert mended.shapes["m"] == (8, 8, 40)
+    left = {fix.title: Propagation(fix.apply(graph), LAYERS).shapes["m"] for fix in problem.fixes}
+    assert left == {
+        "Set strides of “left” to 1 × 1 and padding to same": (16, 16, 40),
+        "Set strides of “right” to 2 × 2": (8, 8, 40),
+        "Insert MaxPooling2D (2×2 · same) after “right”": (8, 8, 40),
+    }
 
 
 def test_nodes_behind_a_problem_are_not_blamed():

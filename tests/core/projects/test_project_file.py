@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.project_strategies import projects
 from tests.proofs.project_fuzz import is_promise_kept, mutated_texts
 from workbench.core.network.graph import Edge
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import Choice, Project, new_project_id
 from workbench.core.projects.project_file import (
     graph_from_plain,
     graph_to_plain,
@@ -110,23 +110,40 @@ def test_wrong_parameter_values_open_as_problems_not_refusals():
     assert parse(plain).graph.nodes["n2"].params["units"] == "many"
 
 
-def test_version_0_opens_as_the_golden_version_1():
+def test_version_0_opens_as_the_golden_version_2():
     migrated = read_project(PROJECTS / "version_0.workbench")
-    golden = (PROJECTS / "version_0_as_1.workbench").read_text(encoding="utf-8")
-    assert project_text(migrated) == golden
+    golden = (PROJECTS / "version_0_as_2.workbench").read_text(encoding="utf-8")
+    assert project_text(replace(migrated, id="")) == golden
     assert migrated.graph.nodes["n2"].extra == {"colour": "red"}
     assert migrated.extra == {"note": "kept"}
 
 
 def test_a_newer_version_is_refused_and_untouched(tmp_path):
     path = tmp_path / "p.workbench"
-    path.write_text(json.dumps(a_plain(version=2, graph={"shape": "new"})))
+    path.write_text(json.dumps(a_plain(version=3, graph={"shape": "new"})))
     before = path.read_bytes()
     with pytest.raises(ProjectFileError, match="newer version of Workbench") as caught:
         read_project(path)
     assert str(path) in caught.value.where
-    assert caught.value.received == "2"
+    assert caught.value.received == "3"
     assert path.read_bytes() == before
+
+
+def test_a_project_keeps_its_identity_in_its_file(tmp_path):
+    project = Project(id=new_project_id())
+    save_project(project, tmp_path / "a.workbench")
+    (tmp_path / "a.workbench").rename(tmp_path / "b.workbench")
+    assert read_project(tmp_path / "b.workbench").id == project.id
+    assert new_project_id() != project.id
+
+
+def test_a_file_without_an_identity_always_gets_the_same(tmp_path):
+    for name in ("old", "another"):
+        (tmp_path / f"{name}.workbench").write_text(json.dumps(a_plain(version=1)))
+    first = read_project(tmp_path / "old.workbench").id
+    assert first == read_project(tmp_path / "old.workbench").id
+    assert first != read_project(tmp_path / "another.workbench").id
+    assert refusal(a_plain(id=["x"])).where == "p.workbench, id"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QLabel
@@ -92,6 +93,24 @@ def test_shows_progress_and_then_what_is_there(view, asked, context):
     assert 'The class "chanterelle" is small.' in texts(view)
     assert not view.panels["data_source"].cancel_button.isVisible()
     assert context.document.dataset_facts.num_classes == 2
+
+
+def test_what_is_split_off_is_counted_once_and_sizes_are_width_by_height(view, asked):
+    _, answer = asked[0]
+    answer(DESCRIPTION)
+    shown = texts(view)
+    assert shown[shown.index("Images") + 1] == "120"
+    assert "Test set" not in shown
+    assert shown[shown.index("Typical width × height") + 1] == "48 × 64, color"
+
+
+def test_a_published_test_set_is_counted_beside_the_training_set(view, asked):
+    _, answer = asked[0]
+    answer(msgspec.structs.replace(DESCRIPTION, is_test_split_off=False, shape=[28, 32, 1]))
+    shown = texts(view)
+    assert shown[shown.index("Training set") + 1] == "100 images"
+    assert shown[shown.index("Test set") + 1] == "20 images"
+    assert shown[shown.index("Width × height") + 1] == "32 × 28, grayscale"
 
 
 def test_a_refusal_is_shown_in_place(view, asked):

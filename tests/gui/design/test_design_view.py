@@ -132,7 +132,7 @@ def test_a_name_that_is_taken_is_explained(design, context, qtbot):
 
 def test_several_and_none_selected(design):
     design.canvas.select([find(design, "conv2d"), find(design, "conv2d", 1)])
-    assert design.panels["inspector"].heading.text() == "2 layers selected"
+    assert design.panels["inspector"].heading.text() == "2 Conv2D layers"
     assert design.panels["inspector"].facts.facts()["Parameters"] == "10,144"
     design.canvas.select([])
     assert design.panels["inspector"].heading.text() == "The network"

@@ -14,7 +14,6 @@ from workbench.core.projects.project import Project
 from workbench.gui.design.gestures.drag_connection import DragConnection
 from workbench.gui.design.gestures.move_nodes import MoveNodes
 
-ALT = Qt.KeyboardModifier.AltModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
@@ -140,7 +139,7 @@ def test_refusals_are_explained_while_dragging(loose, document, hand) -> None:
     hand.press(loose.scene.nodes["n4"].output_point())
     assert isinstance(loose.view.gesture, DragConnection)
     hand.move(center(loose, "n2"))
-    assert hint(loose) == document.connection_problem("n4", "n2") != ""
+    assert "create a cycle" in hint(loose)
     hand.move(center(loose, "n5"))
     assert hint(loose) == "Connect dense to add"
     hand.move(center(loose, "n1"))
@@ -164,6 +163,7 @@ def test_what_would_not_fit_is_said_while_dragging(loose, document, hand) -> Non
 def test_valid_ends_carry_rings_only_while_dragging(loose, hand) -> None:
     num_items = len(loose.scene.items())
     hand.press(loose.scene.nodes["n2"].output_point())
+    hand.move(loose.scene.nodes["n2"].output_point() + QPointF(30, 30))
     rings = loose.view.gesture._rings
     assert set(rings) == {"n5"}
     hand.key(Qt.Key.Key_Escape)
@@ -209,7 +209,7 @@ def test_a_connection_dropped_on_nothing_opens_the_search(small, document, hand)
 def test_moving_is_one_step(small, document, hand) -> None:
     small.scene.select(["n2", "n3"])
     before = dict(document.positions)
-    hand.drag(center(small, "n2"), center(small, "n2") + QPointF(150, 23), modifiers=ALT)
+    hand.drag(center(small, "n2"), center(small, "n2") + QPointF(150, 23), modifiers=SHIFT)
     assert steps(document) == 1
     assert "2 layers" in document.undo_stack.undoText()
     for key in ("n2", "n3"):
@@ -219,13 +219,13 @@ def test_moving_is_one_step(small, document, hand) -> None:
     assert document.positions == before
 
 
-def test_cards_snap_into_line_unless_alt_is_held(small, document, hand) -> None:
+def test_cards_snap_into_line_unless_shift_is_held(small, document, hand) -> None:
     document.move({"n4": (90.0, document.positions["n4"][1])})
     target = center(small, "n4") + QPointF(-86, 0)
     hand.drag(center(small, "n4"), target)
     assert document.positions["n4"][0] == document.positions["n3"][0]
     document.undo_stack.undo()
-    hand.drag(center(small, "n4"), target, modifiers=ALT)
+    hand.drag(center(small, "n4"), target, modifiers=SHIFT)
     assert document.positions["n4"][0] == 4
 
 
@@ -371,5 +371,5 @@ def test_the_canvas_scrolls_while_dragging_at_its_edge(small, document, hand, qt
     moved = small.scene.nodes["n4"].pos().y()
     assert moved > document.positions["n4"][1]
     hand.key(Qt.Key.Key_Escape)
-    assert not small.view._scroller._timer.isActive()
+    assert not small.view._scroller.ticks.isActive()
     assert small.scene.nodes["n4"].pos().y() == document.positions["n4"][1]

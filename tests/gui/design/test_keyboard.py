@@ -126,7 +126,10 @@ def test_connecting_by_keys(small, document, hand) -> None:
     hand.key(Qt.Key.Key_C)
     assert f"Enter connects conv2d to {document.graph.nodes[added].name}" in hint(small)
     hand.key(Qt.Key.Key_Left)
-    assert hint(small) == document.connection_problem("n2", "n4")
+    assert hint(small) == "Enter connects conv2d to dense, in place of flatten"
+    hand.key(Qt.Key.Key_Up)
+    hand.key(Qt.Key.Key_Up)
+    assert "takes no connection" in hint(small)
     hand.key(Qt.Key.Key_Return)
     assert not document.graph.edges_into(added)
     hand.key(Qt.Key.Key_Right)

@@ -108,7 +108,7 @@ def test_the_selected_nodes_problem_comes_first(panel, document, layers) -> None
     other = next(
         key
         for key, item in panel.scene.nodes.items()
-        if item.facts.severity == "error" and key != first
+        if item.facts.severity == "unfinished" and key != first
     )
     panel.select([other])
     assert panel.scene.card.problem.node == other

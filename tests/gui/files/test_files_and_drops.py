@@ -164,11 +164,31 @@ def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
     assert window.views.current_key == "data"
 
 
+def test_class_folders_dropped_on_classify_are_classified_and_counted(
+    cifar, class_folders, monkeypatch
+):
+    """Without a model there, they are the data set as everywhere."""
+    monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
+    view = cifar.views.view("classify")
+    counted = []
+    monkeypatch.setattr(view.state, "classify_labeled", counted.append)
+    cifar.show_view("classify")
+    monkeypatch.setattr(type(view), "has_model", True)
+    before = cifar.context.document.project.dataset
+    assert "count the correct ones" in drop_on(cifar, class_folders)
+    assert counted == [str(class_folders)]
+    assert cifar.context.document.project.dataset == before
+    assert cifar.views.current_key == "classify"
+    monkeypatch.setattr(type(view), "has_model", False)
+    assert "as the data set" in drop_on(cifar, class_folders)
+    assert cifar.views.current_key == "data"
+
+
 def test_what_was_said_is_done_without_a_second_look(cifar, class_folders, monkeypatch):
     monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
     looks = []
     monkeypatch.setattr(
-        drop_flow, "sort_drop", lambda paths: looks.append(paths) or sort_drop(paths)
+        drop_flow, "sort_drop", lambda paths, **how: looks.append(paths) or sort_drop(paths, **how)
     )
     drop_on(cifar, class_folders)
     assert looks == [[str(class_folders)]]

@@ -99,5 +99,5 @@ def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window)
     assert abs(heights[0] - heights[1]) <= 8
     sheet = ShortcutsSheet(groups, window)
     words = {label.text() for label in sheet.findChildren(QLabel)}
-    assert {"Alt + arrows", "Nudge selection", "Ctrl+D"} <= words
+    assert {"Ctrl or Alt + arrows", "Nudge selection", "Ctrl+D"} <= words
     sheet.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import shiboken6
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
+from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel, QScrollArea
 
 from tests.window_parts import window_context
 from tests.written_runs import WrittenRun
@@ -149,6 +149,19 @@ def test_a_fix_in_the_list_mends_the_network(cifar, qtbot):
     qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
     cifar.popup.close()
     assert cifar.context.document.undo_stack.undoText() == "Insert Flatten"
+
+
+def test_the_list_of_problems_is_as_large_as_what_it_shows(cifar, qtbot):
+    qtbot.mouseClick(cifar.status.problems, Qt.MouseButton.LeftButton)
+    small = cifar.popup.geometry()
+    assert small.height() < 90
+    bar = cifar.popup.findChild(QScrollArea).verticalScrollBar()
+    assert bar.maximum() == 0
+    flatten = next(n for n in cifar.context.document.graph.nodes.values() if n.kind == "flatten")
+    cifar.context.document.remove([flatten.id])
+    assert cifar.popup.height() > small.height()
+    assert cifar.popup.geometry().bottomRight() == small.bottomRight()
+    cifar.popup.close()
 
 
 def test_undo_names_what_it_undoes(cifar):

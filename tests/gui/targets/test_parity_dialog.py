@@ -29,7 +29,7 @@ def test_begins_with_the_projects_own_place_and_another(page):
 
 
 def test_trains_on_both_and_says_whether_they_agree(page, qtbot):
-    page.steps.setValue(4)
+    page.steps.set_value(4)
     page.start.click()
     assert page.stop.text() == "Cancel"
     qtbot.waitUntil(lambda: bool(page.words.text()), timeout=180_000)

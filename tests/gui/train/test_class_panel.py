@@ -204,7 +204,7 @@ def test_short_trainings_are_points_and_the_decisive_ones_a_line_of_their_own(qt
     long = [TrialPoint(0.001, 150, 0.80), TrialPoint(0.01, 150, 0.85)]
     plot.set_points([*short, *long], 0.01, [0.001, 0.01])
     assert plot.long.getData()[1].tolist() == [0.80, 0.85]
-    assert plot._best.toPlainText() == "suggested: 0.01"
+    assert plot.strip.words == "suggested: 0.01"
     assert plot.band.isVisible()
     low, high = plot.band.getRegion()
     assert low < -3.0

@@ -88,6 +88,10 @@ def drawn(curve):
     return np.asarray(x), np.asarray(y)
 
 
+def captions(card):
+    return [label.text() for label in card._captions if not label.isHidden()]
+
+
 # the x axis ------------------------------------------------------------------------------
 
 ROOMY = XScale(
@@ -287,6 +291,7 @@ def test_the_crosshair_reads_every_run_shown(pair):
         if not row.name.isHidden()
     ]
     assert rows == [("main", "0.1000", "0.2667"), ("other", "0.3000", "0.6000")]
+    assert captions(pair.by_key["loss"].card) == ["train", "validation, epoch 1"]
     pair.by_key["loss"].axes.hovered.emit(None)
     assert pair.by_key["loss"].card.isHidden()
 

@@ -129,12 +129,15 @@ SMALL = Series(
         (-50.0, 1, 1, 7.0, 6.5),
         (1.4, 1, 1, 7.0, 6.5),
         (2.9, 1, 3, 5.0, 6.5),
-        (4.2, 2, 4, None, 3.5),
+        (4.2, 2, 4, None, 6.5),
+        (4.8, 2, 5, 3.0, 3.5),
         (6.0, 2, 6, 2.0, 3.5),
-        (99.0, 3, 7, 1.0, None),
+        (99.0, 3, 7, 1.0, 3.5),
     ],
 )
-def test_a_reading_is_that_of_the_nearest_step(x, epoch, step, train, validation):
+def test_a_reading_is_that_of_the_nearest_step_and_of_the_nearest_end_of_an_epoch(
+    x, epoch, step, train, validation
+):
     reading = read_at(SMALL, x)
     assert (reading.epoch, reading.step) == (epoch, step)
     assert (reading.train, reading.validation) == (train, validation)
@@ -403,7 +406,7 @@ def test_smoothing_again_smooths_all_values(pair):
 def test_the_best_epoch_is_marked(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    assert pair.by_key["accuracy"].axes._best.toPlainText() == "best val. accuracy: epoch 2"
+    assert pair.by_key["accuracy"].axes.strip.words == "best val. accuracy: epoch 2"
     assert pair.by_key["accuracy"].axes._ring.isVisible()
 
 
@@ -420,8 +423,10 @@ def test_the_words_at_the_best_epoch_are_never_cut_off(pair, accuracies):
     pair.set_history(history)
     pair.redraw()
     axes = pair.by_key["accuracy"].axes
-    words = axes._best.mapRectToScene(axes._best.boundingRect())
-    assert axes.box.sceneBoundingRect().contains(words)
+    (place, words), _note = axes.strip.places()
+    assert words.startswith("best val. accuracy: epoch")
+    assert axes.strip.rect().contains(place)
+    assert axes.sceneRect().contains(axes.strip.mapRectToScene(place))
 
 
 def test_a_million_batches_are_drawn_from_a_few_points(pair):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 
+import msgspec
 import pytest
 from PIL import Image
-from PySide6.QtCore import QMimeData, QObject, QRectF, QUrl, Signal
+from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
@@ -30,6 +31,7 @@ from workbench.protocol.messages import (
     TestPictures,
     WarmUp,
 )
+from workbench.runs.model_card import CARD_NAME, ModelCard
 
 
 class ScriptedService(QObject):
@@ -232,7 +234,7 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
     ready.panels["classify_pictures"].drop.test.click()
     service.take(PickTestPictures)
-    ready.panels["classify_pictures"].picker.number.setValue(111)
+    ready.panels["classify_pictures"].picker.number.set_value(111)
     ready.panels["classify_pictures"].picker.show_number.click()
     assert service.take(PickTestPictures)[0].indices == [111]
 
@@ -241,17 +243,66 @@ def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, servi
     Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
     ready.panels["classify_pictures"].drop.test.click()
     picker = ready.panels["classify_pictures"].picker
-    picker.number.setValue(99_999)  # before the size of the test set is known
+    picker.number.selectAll()
+    qtbot.keyClicks(picker.number, "99,999")  # before the size of the test set is known
     _, answer = service.take(PickTestPictures)
     picture = TestPicture(index=1, path=str(tmp_path / "t.png"), label="dog")
     answer(TestPictures(id=1, pictures=[picture], total=10_000))
     qtbot.waitUntil(lambda: picker.strip.num_tiles == 1)
-    assert picker.number.value() == 9_999
-    picker.show_number.click()
-    _, answer = service.take(PickTestPictures)
-    answer(TestPictures(id=2, pictures=[], total=10_000))
+    qtbot.mouseClick(picker.show_number, Qt.MouseButton.LeftButton)
+    assert not any(isinstance(request, PickTestPictures) for request, _ in service.asked)
+    assert picker.number.text() == "99,999"
     assert picker.wait.text() == "Test images are numbered 0 to 9,999."
     assert picker.strip.num_tiles == 1
+
+
+def test_a_labeled_folder_is_classified_and_the_correct_images_are_counted(
+    qtbot, ready, service, tmp_path, monkeypatch
+):
+    card = ModelCard(class_names=["cat", "dog"], input_shape=[8, 8, 3], fit="crop", graph={})
+    (ready.chooser.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
+    for name, count in (("Cat", 3), ("dog", 2), ("horse", 1)):
+        (tmp_path / name).mkdir()
+        for number in range(count):
+            Image.new("RGB", (8, 8)).save(tmp_path / name / f"{number}.png")
+    ready.classify_labeled(str(tmp_path))
+    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
+    request, answer = service.take(Classify)
+    assert len(request.pictures) == 6
+    for path in request.pictures[:-1]:
+        answer(cat(path))
+    answer(Classified(file=request.pictures[-1], error=ErrorParts(what="No picture.")))
+    answer(Done(id=1))
+    words = "3 of 5 correct (60.0%); 1 image cannot be read."
+    qtbot.waitUntil(lambda: ready.wait.text() == words)
+    assert "cat 90.0%" in words_below(ready.panels["classify_earlier"].strip)
+    ready.classify_labeled(str(tmp_path))
+    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
+    service.answer_pictures()
+    words = "3 of 5 correct (60.0%); 1 image in folders that are no class of this model."
+    qtbot.waitUntil(lambda: ready.wait.text() == words)
+
+
+def test_the_recent_predictions_have_a_hint_and_a_mark_on_what_is_shown(qtbot, ready, service):
+    strip = ready.panels["classify_earlier"].strip
+    assert strip._hint == "Classified images appear here."
+    ready.classify(["/x/a.png", "/x/b.png"])
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: strip.num_tiles == 2)
+    assert strip.currentIndex().data() == "cat 90.0%"
+    assert strip.currentIndex().row() == 1  # the first one is shown, the second came after
+    ready.classify(["/x/c.png"])
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: strip.num_tiles == 3)
+    assert strip.currentIndex().row() == 0
+
+
+def test_an_error_goes_when_something_else_is_done(ready, service):
+    QGuiApplication.clipboard().clear()
+    ready.state.paste()
+    assert "clipboard" in ready.wait.text()
+    ready.panels["classify_pictures"].drop.test.click()
+    assert ready.wait.text() == ""
 
 
 @pytest.mark.parametrize("size", [(28, 28), (300, 100), (20, 90)])

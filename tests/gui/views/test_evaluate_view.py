@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
@@ -177,3 +178,23 @@ def test_a_view_opened_later_shows_the_selected_run(qtbot, view, context, servic
     later = EvaluateView(replace(context, service=service), panels_of("evaluate"))
     qtbot.addWidget(later)
     assert later.chooser.path == selected
+
+
+def test_a_result_comes_back_with_its_model(shown, service, model, qtbot):  # noqa: F811
+    older, library = shown.chooser.path, shown._context.library
+    newer = model("wide")
+    library.refresh()
+    qtbot.waitUntil(lambda: shown.chooser.box.count() == 2)
+    shown.chooser.choose(newer.path)
+    assert shown._body.currentIndex() == 0
+    shown.start.click()
+    service.take(Evaluate)[1](replace_result(accuracy=0.5))
+    assert shown.panels["evaluate_classes"].accuracy.value.text() == "50.0%"
+    shown.chooser.choose(older)
+    assert shown._body.currentIndex() == 1
+    assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
+    assert "cifar" in shown.panels["evaluate_classes"].source.text()
+
+
+def replace_result(**values):
+    return msgspec.structs.replace(RESULT, **values)

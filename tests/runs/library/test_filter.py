@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from workbench.runs.library.filter import matches
+from workbench.runs.library.filter import matches, wrong_comparisons
 from workbench.runs.library.summary import RunSummary
 
 RUN = RunSummary(
@@ -65,3 +65,16 @@ def test_an_unknown_figure_fits_no_comparison():
 def test_half_typed_words_are_looked_for_as_words(text, is_found):
     assert matches(RUN, text) is is_found
     assert matches(replace(RUN, note=f"({text.replace(chr(34), '')})"), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("acc>x", ["acc>x"]),
+        ("flowers -colour>=3 acc>0.8", ["colour>=3"]),
+        ("loss<", ["loss<"]),
+        ('acc>80% "a > b" -> tag:x=y', []),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_is_found(text, wrong):
+    assert wrong_comparisons(text) == wrong

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from workbench.protocol.events import (
     Batch,
     DataReady,
@@ -72,6 +74,10 @@ def test_an_epoch_without_and_with_validation():
     words = "loss 0.5123 · accuracy 50.0% · 12 s · 3,333 images/s"
     assert event_text(event) == f"Epoch 3 · {words}"
     assert event_text(event, 50) == f"Epoch 3 of 50 · {words}"
+    validated = msgspec.structs.replace(event, val_loss=0.75, val_accuracy=0.6)
+    assert "accuracy 50.0% · validation loss 0.7500 · validation accuracy 60.0%" in event_text(
+        validated
+    )
 
 
 def test_how_a_run_ended():
@@ -84,11 +90,11 @@ def test_how_a_run_ended():
         test=TestResult(loss=0.5, accuracy=0.8079, count=9),
         **end,
     )
-    assert event_text(tested) == "Completed after 1 epoch, 12 s · test accuracy 80.8%"
+    assert event_text(tested) == "Completed 1 epoch, 12 s · test accuracy 80.8%"
     full = ErrorParts(what="The disk is full.", fix="Free some space.")
     failed = RunFinished(outcome="failed", epochs_done=0, error=full, **end)
     assert event_text(failed).splitlines() == [
-        "Failed after 0 epochs, 12 s",
+        "Failed, 12 s",
         "The disk is full. Free some space.",
     ]
 

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from tests.contexts import PlainContext
 from workbench.errors import DatasetError
-from workbench.worker.input.sources import match_classes
+from workbench.runs.model_card import ModelCard
+from workbench.worker.input.sources import match_classes, other_part
+from workbench.worker.requests.describe import _imbalance
 from workbench.worker.requests.evaluate import class_scores, confusion_matrix
 
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40)
@@ -56,3 +60,22 @@ def test_numbered_classes_are_matched_by_place():
         assert match_classes(found, names, ["a", "b", "c"]).tolist() == [2, 0, 1]
     with pytest.raises(DatasetError):
         match_classes(found, ["0", "1", "2"], ["a", "b"])
+
+
+def test_other_classes_are_refused_before_an_image_is_decoded(tmp_path):
+    ctx = PlainContext(tmp_path)
+    card = ModelCard(class_names=["roses", "tulips"], input_shape=[8, 8, 3], fit="crop", graph={})
+    with pytest.raises(DatasetError, match="classes that the model does not have"):
+        other_part(ctx, card, "fashion_mnist", {})
+    assert not [text for text, _ in ctx.reported if "Preparing" in text]
+    other_part(ctx, replace(card, class_names=[str(n) for n in range(10)]), "fashion_mnist", {})
+    assert [text for text, _ in ctx.reported if "Preparing" in text]  # as it is called
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [([72, 4, 27], '"a" has 72 images, "b" has 4'), ([30, 20, 10], ""), ([], "")],
+)
+def test_classes_of_very_different_size_are_noted(sizes, words):
+    (note,) = _imbalance("abc"[: len(sizes)], np.array(sizes, np.int64)) or [""]
+    assert (words in note) if words else not note

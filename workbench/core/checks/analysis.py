@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -11,11 +11,12 @@ from workbench.core.checks import fixes
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.output import check_dense_inputs, check_end
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
+from workbench.core.checks.trial import Trial
 from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
@@ -26,8 +27,6 @@ from workbench.errors import GraphError
 
 MANY_PARAMETERS = 100_000_000
 MUCH_MEMORY_BYTES = 12_000_000_000
-
-_SEVERITIES = ("error", "warning", "hint")
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,8 @@ class Analysis:
         inputs: Input shapes by node id in the order of the ports.
         input_shape: (height, width, channels) of the pictures, None while it is not known.
         costs: Parameters, multiply-adds and memory, per node and in all.
-        problems: Errors first, then warnings and hints, each in the order of the network.
+        problems: Errors first, then what is not finished, warnings and hints, each in the order
+            of the network.
     """
 
     shapes: Mapping[str, Shape]
@@ -76,13 +76,31 @@ class Analysis:
 
     @property
     def is_trainable(self) -> bool:
-        """True without errors: warnings and hints do not stop training."""
+        """True where no problem stops training: warnings and hints do not."""
         return not self.errors
 
     @cached_property
     def errors(self) -> tuple[Problem, ...]:
-        """The problems that stop training."""
-        return tuple(problem for problem in self.problems if problem.severity == "error")
+        """The problems that stop training: what is wrong, then what is not finished."""
+        return tuple(problem for problem in self.problems if problem.stops_training)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """True where nothing is wrong, and the network can be trained when it is finished."""
+        return bool(self.errors) and self.errors[0].severity == "unfinished"
+
+    @property
+    def blocking_words(self) -> str:
+        """Why training cannot start, in a few words; "" where it can."""
+        if not self.errors:
+            return ""
+        first = self.errors[0]
+        return f"Not finished: {first.step}" if self.is_unfinished else first.title
+
+    @property
+    def reason(self) -> str:
+        """Why training cannot start, in sentences; "" where it can."""
+        return f"{self.blocking_words}. {self.errors[0].message}" if self.errors else ""
 
     def refuse_errors(self) -> None:
         """Raises GraphError, which names every reason, where the network has errors."""
@@ -118,26 +136,73 @@ def analyse(
     of how it suits the recipe, whose batch size and optimizer set the memory.
     """
     facts = dataset or DatasetFacts(None, None, "")
-    found = Propagation(graph, layers)
-    costs = estimate(graph, layers, found, batch_size=recipe.batch_size, optimizer=recipe.optimizer)
+    context = _Context(layers, facts, limits, has_dataset=dataset is not None)
+    found = _find(graph, recipe, context)
+    trial = Trial(
+        graph,
+        recipe,
+        found.problems,
+        lambda other, values: _find(other, values, context, known=found).problems,
+    )
+    start = input_node(graph, layers)
+    return Analysis(
+        found.propagation.shapes,
+        found.propagation.inputs,
+        None if start is None else found.propagation.shapes.get(start.id),
+        found.costs,
+        [replace(problem, choose=trial.choose) for problem in found.problems],
+    )
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What stays the same while fixes are tried."""
+
+    layers: Layers
+    facts: DatasetFacts
+    limits: TargetLimits | None
+    has_dataset: bool
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one look at a graph finds."""
+
+    propagation: Propagation
+    costs: Costs
+    problems: list[Problem]
+
+
+def _find(
+    graph: Graph, recipe: TrainingRecipe, context: _Context, known: _Found | None = None
+) -> _Found:
+    """Finds all; nodes that are as in `known` are not worked out again."""
+    layers, facts = context.layers, context.facts
+    propagation = Propagation(graph, layers, None if known is None else known.propagation)
+    costs = estimate(
+        graph,
+        layers,
+        propagation,
+        batch_size=recipe.batch_size,
+        optimizer=recipe.optimizer,
+        known=None if known is None else known.costs,
+    )
     problems = [
         *check_inputs(graph, layers, facts.shape),
-        *found.problems,
+        *propagation.problems,
         *check_places(graph, layers),
-        *check_dense_inputs(graph, layers, found),
+        *check_dense_inputs(graph, layers, propagation),
         *check_outputs(graph, layers),
-        *check_gradients(graph, layers, found),
-        *check_end(graph, layers, found, facts.num_classes, facts.title),
+        *check_gradients(graph, layers, propagation),
+        *check_end(graph, layers, propagation, facts.num_classes, facts.title),
         *check_names(graph, layers),
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
+        *(check_split(recipe, context.limits) if context.limits else ()),
+        *(_check_pictures(graph, layers, propagation.shapes, facts) if context.has_dataset else ()),
     ]
-    problems += check_split(recipe, limits) if limits else ()
-    problems += _check_pictures(graph, layers, found.shapes, dataset) if dataset else ()
-    problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
-    start = input_node(graph, layers)
-    input_shape = None if start is None else found.shapes.get(start.id)
-    return Analysis(found.shapes, found.inputs, input_shape, costs, problems)
+    problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
+    return _Found(propagation, costs, problems)
 
 
 def _check_pictures(

@@ -57,12 +57,16 @@ def estimate(
     *,
     batch_size: int,
     optimizer: str,
+    known: Costs | None = None,
 ) -> Costs:
     """Adds up what the nodes cost, trained on `batch_size` pictures a step with the optimizer of
-    that key.
+    that key; `known` has the costs of the nodes that the propagation took over.
     """
     nodes: dict[str, NodeCost] = {}
     for node_id, shape in propagation.shapes.items():
+        if known is not None and node_id in propagation.kept:
+            nodes[node_id] = known.nodes[node_id]
+            continue
         spec = layers[graph.nodes[node_id].kind]
         params, inputs = propagation.params[node_id], propagation.inputs[node_id]
         nodes[node_id] = NodeCost(

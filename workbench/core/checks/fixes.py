@@ -10,11 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.core.checks.problems import Fix
-from workbench.core.format import shape_text
+from workbench.core.format import list_text
 from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.removal import removed
 from workbench.core.network.roles import Layers
 from workbench.core.params import Param
-from workbench.core.specs import LayerSpec, Shape
+
+REMOVE = "remove"
+"""Key of the fix that removes a layer."""
 
 
 def new_node(graph: Graph, kind: str, params: Mapping[str, Any] | None = None) -> Node:
@@ -100,28 +103,32 @@ def rename_fix(node_id: str, name: str) -> Fix:
 
 
 def remove_fix(node_id: str, name: str) -> Fix:
-    """Remove a node and its edges."""
-    return Fix("remove", f"Remove “{name}”", lambda graph: graph.without_nodes([node_id]))
+    """Remove a node as the Delete key does: a chain that loses a link is closed."""
+    return Fix(REMOVE, f"Remove “{name}”", lambda graph: removed(graph, [node_id]))
 
 
 def connect_fix(source: str, target: str, name: str) -> Fix:
     """Connect two nodes, at the first free input."""
 
     def change(graph: Graph) -> Graph:
-        if source not in graph.nodes or source in graph.descendants(target):
+        if source not in graph.nodes or source in {target, *graph.descendants(target)}:
             return graph
         return graph.with_edge(Edge(source, target, graph.free_port(target)))
 
     return Fix(f"connect_{source}", f"Connect to “{name}”", _on_node(target, change))
 
 
-def disconnect_fix(edge: Edge, name: str) -> Fix:
-    """Remove an edge."""
-    return Fix(
-        f"disconnect_{edge.source}",
-        f"Disconnect “{name}”",
-        lambda graph: graph.without_edge(edge),
-    )
+def disconnect_fix(edges: Sequence[Edge], names: Sequence[str]) -> Fix:
+    """Remove edges; `names` are those of the nodes where they start."""
+
+    def change(graph: Graph) -> Graph:
+        for edge in edges:
+            graph = graph.without_edge(edge)
+        return graph
+
+    words = list_text([f"“{name}”" for name in dict.fromkeys(names)])
+    return Fix("_".join(["disconnect", *(edge.source for edge in edges)]),
+               f"Disconnect {words}", change)  # fmt: skip
 
 
 def change_kind_fix(node_id: str, kind: str, layers: Layers) -> Fix:
@@ -154,41 +161,16 @@ def move_behind_input_fix(node_id: str, input_id: str, name: str) -> Fix:
     return Fix("move_behind_input", f"Move “{name}” right after Input", _on_node(node_id, change))
 
 
-def spec_fixes(
-    keys: Sequence[str], node: Node, layers: Layers, inputs: Sequence[Shape]
-) -> tuple[Fix, ...]:
-    """The fixes that a layer's ShapeProblem names by key.
-
-    Keys: "insert_<kind>", "set_<param>:<JSON value>", and "match_inputs:<kind>,<kind>" with the
-    layers whose projection may help, best first.
+def spec_fixes(keys: Sequence[str], node: Node, layers: Layers) -> tuple[Fix, ...]:
+    """The fixes of one node that a layer's ShapeProblem names by key: "insert_<kind>" and
+    "set_<param>:<JSON value>".
     """
     found: list[Fix] = []
     params = {param.key: param for param in layers[node.kind].params}
     for key in keys:
-        if key.startswith("match_inputs:"):
-            kinds = key.removeprefix("match_inputs:").split(",")
-            found += match_fixes(node, layers, inputs, [layers[kind] for kind in kinds])
-        elif key.startswith("insert_"):
+        if key.startswith("insert_"):
             found.append(insert_fix(node.id, key.removeprefix("insert_"), layers))
         elif key.startswith("set_"):
             name, _, text = key.removeprefix("set_").partition(":")
             found.append(set_fix(node.id, params[name], json.loads(text)))
     return tuple(found)
-
-
-def match_fixes(
-    node: Node, layers: Layers, inputs: Sequence[Shape], projecting: Sequence[LayerSpec]
-) -> list[Fix]:
-    """Fixes that bring one input of a merge layer to the shape of another."""
-    first = inputs[0]
-    for port, other in enumerate(inputs[1:], start=1):
-        if other == first or len(other) != len(first):
-            continue
-        for at, shape, wanted in ((port, other, first), (0, first, other)):
-            for spec in projecting:
-                params = spec.projection(shape, wanted)
-                if params is not None:
-                    words = f"Insert {spec.title} at the input of shape {shape_text(shape)}"
-                    key = spec.key
-                    return [insert_fix(node.id, key, layers, params=params, port=at, title=words)]
-    return []

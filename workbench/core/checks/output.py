@@ -69,24 +69,16 @@ def check_end(
         return
     output, shape = outputs[0], found.shapes[outputs[0]]
     scores = tail(graph, layers, output)[-1]
-    node = graph.nodes[output]
     if len(shape) != 1:
         # check_dense_inputs reports those
         if not has_role(graph.nodes[scores], layers, Role.DENSE):
-            yield Problem(
-                output,
-                "error",
-                "The output must be flat",
-                f"{node_text(node, layers)} is the last layer and outputs {shape_text(shape)}. A "
-                "classifier outputs one value per class.",
-                _classifier_fixes(output, shape, layers, num_classes),
-            )
+            yield _not_flat(graph, layers, output, shape, num_classes)
         return
     if num_classes is not None and shape[0] != num_classes:
         yield _wrong_class_count(
             graph,
             layers,
-            scores,
+            output,
             count=shape[0],
             num_classes=num_classes,
             dataset_title=dataset_title,
@@ -120,6 +112,26 @@ def _dense(layers: Layers, units: int) -> tuple[LayerSpec, dict[str, Any]]:
     return spec, {spec.width: units, **activation}
 
 
+def _dense_words(dense: LayerSpec, units: int) -> str:
+    return f"a {dense.title} layer with {units:,} units"
+
+
+def _not_flat(
+    graph: Graph, layers: Layers, output: str, shape: Shape, num_classes: int | None
+) -> Problem:
+    found = _classifier_fixes(output, shape, layers, num_classes)
+    title = found[0].title if found else f"Make {node_text(graph.nodes[output], layers)} flat"
+    return Problem(
+        output,
+        "unfinished",
+        "The output must be flat",
+        f"{node_text(graph.nodes[output], layers)} is the last layer and outputs "
+        f"{shape_text(shape)}. A classifier outputs one value per class.",
+        found,
+        step=title[0].lower() + title[1:],
+    )
+
+
 def _classifier_fixes(
     output: str, shape: Shape, layers: Layers, num_classes: int | None
 ) -> tuple[Fix, ...]:
@@ -133,7 +145,7 @@ def _classifier_fixes(
         graph = fixes.append_after(graph, output, flat)
         return fixes.append_after(graph, flat.id, fixes.new_node(graph, dense.key, params))
 
-    words = f"and {dense.title} with {units} units"
+    words = f"and {_dense_words(dense, units)}"
     return tuple(
         Fix(f"append_{kind}", f"Add {layers[kind].title} {words}", partial(change, kind))
         for kind in _flattening(layers, shape)
@@ -141,25 +153,46 @@ def _classifier_fixes(
 
 
 def _wrong_class_count(
-    graph: Graph, layers: Layers, scores: str, *, count: int, num_classes: int, dataset_title: str
+    graph: Graph, layers: Layers, output: str, *, count: int, num_classes: int, dataset_title: str
 ) -> Problem:
+    """Wrong behind a softmax; without one the last layers may still be to come."""
+    scores = tail(graph, layers, output)[-1]
     node = graph.nodes[scores]
     data = f"“{dataset_title}”" if dataset_title else "the data set"
-    message = (
-        f"{node_text(node, layers)} has {count:,} outputs, and {data} has {num_classes:,} "
-        "classes. The last layer needs one unit per class."
-    )
-    dense, params = _dense(layers, num_classes)
-    if has_role(node, layers, Role.DENSE):
-        spec = layers[node.kind]
-        units = next(param for param in spec.params if param.key == spec.width)
-        fix = fixes.set_fix(scores, units, num_classes, title=f"Set units to {num_classes}")
-    else:
-        words = f"Add {dense.title} with {num_classes} units"
-        fix = fixes.append_fix(scores, dense.key, params=params, title=words)
+    is_head = ends_in_softmax(graph, layers, output)
     return Problem(
-        scores, "error", "Output size does not match the number of classes", message, (fix,)
+        scores,
+        "error" if is_head else "unfinished",
+        "Output size does not match the number of classes",
+        f"{node_text(node, layers)} has {count:,} outputs, and {data} has {num_classes:,} "
+        "classes. The last layer needs one unit per class.",
+        partial(_class_count_fixes, graph, layers, output, num_classes),
+        step=f"add {_dense_words(_dense(layers, num_classes)[0], num_classes)}",
     )
+
+
+def _class_count_fixes(
+    graph: Graph, layers: Layers, output: str, num_classes: int
+) -> Iterator[Fix]:
+    """Another layer with one unit per class, or the layer that sets how many there are."""
+    scores, *later = reversed(tail(graph, layers, output))
+    dense, params = _dense(layers, num_classes)
+    title = f"Add {_dense_words(dense, num_classes)}"
+    if not ends_in_softmax(graph, layers, output):
+        yield fixes.append_fix(output, dense.key, params=params, title=title)
+    elif later and not has_role(graph.nodes[scores], layers, Role.DENSE):
+        params = {dense.width: num_classes}
+        yield fixes.insert_fix(later[0], dense.key, layers, params=params, title=title)
+    at = scores
+    while not layers[graph.nodes[at].kind].width:
+        if len(graph.sources(at)) != 1:
+            return
+        at = graph.sources(at)[0]
+    spec = layers[graph.nodes[at].kind]
+    width = next(param for param in spec.params if param.key == spec.width)
+    name = "" if at == scores else f" of “{graph.nodes[at].name}”"
+    title = f"Set {width.title.lower()}{name} to {num_classes:,}"
+    yield fixes.set_fix(at, width, num_classes, title=title)
 
 
 def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:

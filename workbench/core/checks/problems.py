@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from workbench.core.network.graph import Graph
 
-Severity = Literal["error", "warning", "hint"]
+Severity = Literal["error", "unfinished", "warning", "hint"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "unfinished", "warning", "hint")
+"""Worst first."""
+
+SEVERITY_WORDS: Mapping[Severity, str] = {
+    **{severity: severity for severity in SEVERITIES},
+    "unfinished": "not finished",
+}
+"""As people read them."""
 
 
 @dataclass(frozen=True)
@@ -28,23 +38,64 @@ class Fix:
     recipe: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
-@dataclass(frozen=True)
+Offers = Iterable[Fix] | Callable[[], Iterable[Fix]]
+"""Fixes that may help, best first, or what finds them when they are wanted."""
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """A finding about one node, or about the whole project where `node` is None.
 
     Attributes:
         node: Node id.
-        severity: "error" stops training; "warning" and "hint" do not.
+        severity: "error" and "unfinished" stop training: an error is wrong as it is, an
+            unfinished network becomes right by going on. "warning" and "hint" do not stop it.
         title: Short heading, e.g. "Dense needs a flat input".
         message: The reason in words, naming the nodes on both sides.
-        fixes: Best first.
+        offers: What may fix it.
+        step: What is to be done next where the network is not finished, as words after "Not
+            finished:", e.g. "add an Input".
+        choose: Picks those of the offered fixes that help; None takes all as they are.
     """
 
     node: str | None
     severity: Severity
     title: str
     message: str
-    fixes: tuple[Fix, ...] = ()
+    offers: Offers = field(default=(), repr=False)
+    step: str = ""
+    choose: Callable[[Problem, Iterable[Fix]], tuple[Fix, ...]] | None = field(
+        default=None, repr=False
+    )
+
+    @property
+    def stops_training(self) -> bool:
+        """Whether nothing can be trained before it is fixed."""
+        return self.severity in {"error", "unfinished"}
+
+    @property
+    def level(self) -> Literal["error", "warning", "hint"]:
+        """Its severity for programs, where what is not finished is an error."""
+        return "error" if self.severity == "unfinished" else self.severity
+
+    @cached_property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The fixes that help, best first. They are tried when they are first asked for."""
+        offered = self.offers() if callable(self.offers) else self.offers
+        return tuple(offered) if self.choose is None else self.choose(self, offered)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it reads the same and offers the same."""
+        if not isinstance(other, Problem):
+            return NotImplemented
+        return self._words == other._words and self.fixes == other.fixes
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+    @property
+    def _words(self) -> tuple[str | None, str, str, str, str]:
+        return self.node, self.severity, self.title, self.message, self.step
 
 
 def recipe_problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from workbench.core.checks import fixes
+from workbench.core.checks.connections import Connecting
+from workbench.core.checks.merges import Merge
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.roles import Layers, find_outputs
+from workbench.core.network.roles import Layers
 from workbench.core.network.text import node_text
 from workbench.core.params import check_all
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.errors import ParamError
+
+_MATCH = "match_inputs:"
 
 
 class Propagation:
@@ -25,19 +29,45 @@ class Propagation:
         inputs: Input shapes in the order of the ports; only where all are known.
         params: Checked parameter values by node id, with defaults for missing and wrong ones.
         problems: What is wrong at the nodes, in the order of the graph.
+        kept: Nodes that are taken over from `known`: those that are the same there, with the
+            same inputs, and have no problem.
     """
 
-    def __init__(self, graph: Graph, layers: Layers) -> None:
+    def __init__(self, graph: Graph, layers: Layers, known: Propagation | None = None) -> None:
         self._graph = graph
         self._layers = layers
+        self._known = known
         self.shapes: dict[str, Shape] = {}
         self.inputs: dict[str, tuple[Shape, ...]] = {}
         self.params: dict[str, Mapping[str, Any]] = {}
         self.problems: list[Problem] = []
+        self.kept: set[str] = set()
+        self._sound: set[str] = set()
         for node_id in graph.order:
             self._visit(graph.nodes[node_id])
 
     def _visit(self, node: Node) -> None:
+        if self._known is not None and self._keep(node, self._known):
+            return
+        count = len(self.problems)
+        self._work_out(node)
+        if len(self.problems) == count and node.id in self.shapes:
+            self._sound.add(node.id)
+
+    def _keep(self, node: Node, known: Propagation) -> bool:
+        """Takes a node over that is sound there and the same here."""
+        if node.id not in known._sound or known._graph.nodes[node.id] is not node:
+            return False
+        inputs = tuple(self.shapes.get(source) for source in self._graph.sources(node.id))
+        if inputs != known.inputs[node.id]:
+            return False
+        self.params[node.id], self.inputs[node.id] = known.params[node.id], known.inputs[node.id]
+        self.shapes[node.id] = known.shapes[node.id]
+        self.kept.add(node.id)
+        self._sound.add(node.id)
+        return True
+
+    def _work_out(self, node: Node) -> None:
         spec = self._layers.get(node.kind)
         if spec is None:
             self.problems.append(_unknown_kind(node, self._layers))
@@ -67,31 +97,28 @@ class Propagation:
         if count and not too_many:
             title = "Needs another input"
         verb = "accepts" if too_many else "needs"
+        name = node_text(node, self._layers)
         self.problems.append(
             Problem(
                 node.id,
-                "error",
+                "error" if too_many else "unfinished",
                 title,
-                f"{node_text(node, self._layers)} has {has}; {spec.title} {verb} "
-                f"{_arity_words(spec)}.",
-                self._arity_fixes(node, too_many=too_many),
+                f"{name} has {has}; {spec.title} {verb} {_arity_words(spec)}.",
+                partial(self._extra_fixes if too_many else self._missing_fixes, node),
+                f"connect {name}" if count == 0 else f"connect another input to {name}",
             )
         )
         return False
 
-    @cached_property
-    def _outputs(self) -> tuple[str, ...]:
-        return find_outputs(self._graph, self._layers)
+    def _extra_fixes(self, node: Node) -> Iterator[Fix]:
+        most = self._layers[node.kind].max_inputs
+        extra = self._graph.edges_into(node.id)[most:]
+        yield fixes.disconnect_fix(extra, [self._graph.nodes[edge.source].name for edge in extra])
 
-    def _arity_fixes(self, node: Node, *, too_many: bool) -> tuple[Fix, ...]:
-        if too_many:
-            extra = self._graph.edges_into(node.id)[-1]
-            return (fixes.disconnect_fix(extra, self._graph.nodes[extra.source].name),)
-        remove = fixes.remove_fix(node.id, node.name)
-        ends = [other for other in self._outputs if other != node.id]
-        if len(ends) != 1:
-            return (remove,)
-        return (fixes.connect_fix(ends[0], node.id, self._graph.nodes[ends[0]].name), remove)
+    def _missing_fixes(self, node: Node) -> Iterator[Fix]:
+        finding = Connecting(self._graph, self._layers, self.shapes, self.params, node.id)
+        yield from finding.fixes()
+        yield fixes.remove_fix(node.id, node.name)
 
     def _wrong_shape(
         self, node: Node, problem: ShapeProblem, sources: tuple[str, ...], inputs: tuple[Shape, ...]
@@ -101,8 +128,19 @@ class Propagation:
             for source, shape in zip(sources, inputs, strict=True)
         ]
         facts = f"{node_text(node, self._layers)} receives {list_text(given)}. " if given else ""
-        found = fixes.spec_fixes(problem.fixes, node, self._layers, inputs)
+        found = partial(self._shape_fixes, node, problem.fixes)
         return Problem(node.id, "error", problem.title, facts + str(problem), found)
+
+    def _shape_fixes(self, node: Node, keys: Sequence[str]) -> Iterator[Fix]:
+        """The fixes that a layer names; "match_inputs:<kind>,<kind>" names the layer types of
+        which one may be inserted at an input of a merge, best first.
+        """
+        yield from fixes.spec_fixes(keys, node, self._layers)
+        for key in keys:
+            if key.startswith(_MATCH):
+                kinds = [self._layers[kind] for kind in key.removeprefix(_MATCH).split(",")]
+                graph, layers = self._graph, self._layers
+                yield from Merge(graph, layers, node.id, self.shapes, self.params, kinds).fixes()
 
 
 def _arity_words(spec: LayerSpec) -> str:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.network.graph import Edge, Graph, Node, free_name
 from workbench.core.network.names import is_valid_name, valid_name
+from workbench.core.network.removal import removed
 from workbench.core.network.roles import (
     Layers,
+    ends_in_softmax,
     find_outputs,
     has_role,
     input_node,
     input_nodes,
     pipeline_nodes,
+    shape_params,
     specs_of,
 )
 from workbench.core.network.text import node_text, nodes_text
@@ -28,10 +32,11 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
         what = "has no Input layer" if graph.nodes else "is empty"
         yield Problem(
             None,
-            "error",
+            "unfinished",
             "No Input",
             f"The network {what}. Add an Input and connect it to the first layer.",
-            (_add_input_fix(graph, layers, wanted),),
+            _add_input_fixes(graph, layers, wanted),
+            step="add an Input",
         )
     for node in inputs[1:]:
         yield Problem(
@@ -44,20 +49,22 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
         )
 
 
-def _add_input_fix(graph: Graph, layers: Layers, wanted: Shape | None) -> Fix:
+def _add_input_fixes(graph: Graph, layers: Layers, wanted: Shape | None) -> tuple[Fix, ...]:
+    """An Input before the layer that most others follow, or one that leads nowhere yet."""
     spec = specs_of(layers, Role.INPUT)[0]
-    params = {spec.params[0].key: wanted} if wanted is not None and len(wanted) == 3 else {}
+    params = shape_params(spec, wanted)
     starts = [node for node in graph.nodes if not graph.edges_into(node)]
+    first = max(starts, key=lambda key: len(graph.descendants(key)), default=None)
 
-    def change(graph: Graph) -> Graph:
+    def change(target: str | None, graph: Graph) -> Graph:
         added = fixes.new_node(graph, spec.key, params)
         graph = graph.with_node(added)
-        if len(starts) == 1 and starts[0] in graph.nodes:
-            edge = Edge(added.id, starts[0], graph.free_port(starts[0]))
-            graph = graph.with_edge(edge)
+        if target is not None and target in graph.nodes:
+            graph = graph.with_edge(Edge(added.id, target, graph.free_port(target)))
         return graph
 
-    return Fix("add_input", f"Add {spec.title}", change)
+    targets = dict.fromkeys((first, None))
+    return tuple(Fix("add_input", f"Add {spec.title}", partial(change, key)) for key in targets)
 
 
 def _merge_input_fix(extra: Node, first: Node) -> Fix:
@@ -72,21 +79,41 @@ def _merge_input_fix(extra: Node, first: Node) -> Fix:
 
 
 def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
-    """At most one end: all ends but the last are reported."""
+    """At most one end: all others are reported. One that makes probabilities is the end."""
     outputs = find_outputs(graph, layers)
     if len(outputs) < 2:
         return
     names = nodes_text(outputs, graph, layers)
-    for key in outputs[:-1]:
-        node = graph.nodes[key]
+    heads = [key for key in outputs if ends_in_softmax(graph, layers, key)]
+    end = (heads or outputs)[-1]
+    for key in outputs:
+        if key == end:
+            continue
+        name = node_text(graph.nodes[key], layers)
         yield Problem(
             key,
-            "error",
+            "unfinished",
             "Several outputs",
             f"The network ends in {len(outputs)} layers: {names}. A classifier has one output. "
-            f"Remove {node_text(node, layers)}, or connect it to a merge layer.",
-            (fixes.remove_fix(key, node.name),),
+            f"Remove {name}, or connect it to a merge layer.",
+            _dead_end_fixes(graph, key),
+            step=f"connect {name} to a merge layer, or remove it",
         )
+
+
+def _dead_end_fixes(graph: Graph, end: str) -> tuple[Fix, ...]:
+    """Remove the layers that lead to this end only, or the last of them."""
+    branch = [end]
+    while len(sources := graph.sources(branch[-1])) == 1 and graph.targets(*sources) == (
+        branch[-1],
+    ):
+        branch.append(*sources)
+    last = fixes.remove_fix(end, graph.nodes[end].name)
+    if len(branch) == 1:
+        return (last,)
+    words = f"Remove “{graph.nodes[branch[-1]].name}” to “{graph.nodes[end].name}”"
+    title = f"{words} ({len(branch)} layers)"
+    return Fix(fixes.REMOVE, title, lambda graph: removed(graph, branch)), last
 
 
 def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.core.network.graph import Graph, Node
 from workbench.core.registry import Registry
-from workbench.core.specs import SOFTMAX, VALUE_CATEGORIES, LayerSpec, Role
+from workbench.core.specs import SOFTMAX, VALUE_CATEGORIES, LayerSpec, Role, Shape
 
 Layers = Registry[LayerSpec]
 """The layer types by key."""
@@ -29,6 +29,12 @@ def has_role(node: Node, layers: Layers, role: Role) -> bool:
 def input_nodes(graph: Graph, layers: Layers) -> list[Node]:
     """Where pictures come in: one node, unless the network is not finished."""
     return [node for node in graph.nodes.values() if has_role(node, layers, Role.INPUT)]
+
+
+def shape_params(spec: LayerSpec, shape: Shape | None) -> dict[str, Any]:
+    """Parameters of a new layer: an Input has the shape of the images, where that is known."""
+    is_wanted = spec.role is Role.INPUT and shape is not None and len(shape) == 3
+    return {spec.params[0].key: shape} if is_wanted else {}
 
 
 def input_node(graph: Graph, layers: Layers) -> Node | None:

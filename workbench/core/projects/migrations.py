@@ -2,7 +2,8 @@
 
 Version 0 (drafts before the first release) had `layers` with `type` instead of `kind`,
 `connections` as triples, `training` for the recipe, a bare dataset key, and a position in
-each layer. Version 1 keeps the meaning (`graph`) apart from the looks (`view`).
+each layer. Version 1 keeps the meaning (`graph`) apart from the looks (`view`). Version 2 has
+an `id`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from workbench.core.storage.migration_chain import MigrationChain, Plain
 
-PROJECT_VERSION = 1
+PROJECT_VERSION = 2
 """The version written by this Workbench."""
 
 PROJECT_MIGRATIONS = MigrationChain(PROJECT_VERSION)
@@ -36,6 +37,12 @@ def _split_meaning_from_looks(plain: Plain) -> Plain:
     if isinstance(rest.get("dataset"), str):
         rest["dataset"] = {"key": rest["dataset"], "params": {}}
     return rest
+
+
+@PROJECT_MIGRATIONS.step(1)
+def _leave_without_id(plain: Plain) -> Plain:
+    """A random id would be another at each reading: `read_project` makes one of the path."""
+    return dict(plain)
 
 
 def _node_of(layer: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -37,6 +38,11 @@ class View:
     center: Position | None = None
 
 
+def new_project_id() -> str:
+    """An identity that no other project has."""
+    return secrets.token_hex(8)
+
+
 HERE = Choice("this_computer")
 """The target of a project that names none: the computer that the program runs on."""
 
@@ -46,6 +52,8 @@ class Project:
     """Everything a project file holds. A value: changes make a new one.
 
     Attributes:
+        id: What tells it from all other projects, whatever they are called: runs belong to the
+            project with their id. "" for one that has no identity yet, such as a template.
         title: Words for people; the file name is used where it is empty.
         summary: One sentence about it.
         extra: Top-level fields of the file that this version does not define; written back.
@@ -56,6 +64,7 @@ class Project:
     dataset: Choice = field(default_factory=lambda: Choice("fashion_mnist"))
     target: Choice = HERE
     view: View = field(default_factory=View)
+    id: str = ""
     title: str = ""
     summary: str = ""
     extra: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)

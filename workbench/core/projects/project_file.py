@@ -4,12 +4,16 @@ Semantics (`graph`, `recipe`, `dataset`, `target`) are separate from looks (`vie
 and layer kinds that this version does not define are kept and written back. Reading never
 changes a file; a file of a newer version is refused.
 
+The `id` stays with the project when it is saved again, and when its file is moved. A file of an
+earlier version has none until it is saved: its path stands in, so that its runs find it.
+
 A data set parameter named `path`, or ending in `_path`, is a path: in a file it is relative
 to the folder of the project; in a Project it is absolute.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -22,6 +26,7 @@ from workbench.core.network.graph import Graph
 from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.project_reader import ProjectReader, edge_key
+from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.storage.save import save_bytes
 from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, describe, load
 from workbench.core.training.recipe import recipe_to_plain
@@ -42,18 +47,33 @@ def read_project(path: str | Path) -> Project:
         ProjectFileError: it cannot be read, is no project, is damaged, or is of a newer
             version; the message names every place that is wrong.
     """
+    return read_stamped(path)[0]
+
+
+def read_stamped(path: str | Path) -> tuple[Project, FileStamp]:
+    """As `read_project`, with the stamp of just the bytes that were read."""
     path = Path(path)
-    project = parse_project(_read_text(path), str(path))
+    data = _read_bytes(path)
+    project = parse_project(_text_of(data, path), str(path))
+    if not project.id:
+        project = replace(project, id=_id_of_path(path))
     folder = path.absolute().parent
-    return _with_paths(project, lambda text: os.path.normpath(folder / text))
+    whole = _with_paths(project, lambda text: os.path.normpath(folder / text))
+    return whole, FileStamp.of_bytes(data)
 
 
 def save_project(project: Project, path: str | Path) -> None:
-    """Writes a project file; raises SaveError, see `save_bytes`."""
-    path = Path(path)
-    folder = path.absolute().parent
+    """Writes a project file, through a link where a person keeps it behind one; raises SaveError,
+    see `save_bytes`.
+    """
+    save_bytes(path, project_bytes(project, path), through_link=True)
+
+
+def project_bytes(project: Project, path: str | Path) -> bytes:
+    """The content of a project's file at `path`; raises SaveError."""
+    folder = Path(path).absolute().parent
     relative = _with_paths(project, lambda text: _relative(text, folder))
-    save_bytes(path, project_text(relative).encode("utf-8", errors="replace"))
+    return project_text(relative).encode("utf-8", errors="replace")
 
 
 def parse_project(text: str, where: str) -> Project:
@@ -111,6 +131,7 @@ def project_to_plain(project: Project) -> dict[str, Any]:
     return {
         "format": PROJECT_FORMAT,
         "version": PROJECT_VERSION,
+        **({"id": project.id} if project.id else {}),
         "title": project.title,
         "summary": project.summary,
         "graph": {**graph, **graph_extra},
@@ -125,7 +146,7 @@ def project_to_plain(project: Project) -> dict[str, Any]:
 # reading -----------------------------------------------------------------------------------
 
 
-def _read_text(path: Path) -> str:
+def _read_bytes(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -133,9 +154,12 @@ def _read_text(path: Path) -> str:
                 raise ProjectFileError(
                     f"“{path.name}” is not a file.", where=str(path), expected="a project file"
                 )
-            data = file.read(MAX_CHARACTERS + 1)
+            return file.read(MAX_CHARACTERS + 1)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
+
+
+def _text_of(data: bytes, path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -266,6 +290,10 @@ def _item(value: Any, indent: str) -> str:
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     return _pretty(value, indent, 1)
+
+
+def _id_of_path(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:16]
 
 
 # paths -------------------------------------------------------------------------------------

@@ -69,6 +69,7 @@ class ProjectReader:
             dataset=self._choice(plain, "dataset", Project().dataset, extra),
             target=self._choice(plain, "target", Project().target, extra),
             view=self.read_view(view_part, graph),
+            id=(self._short_text(plain, "id", "") or "") if plain.get("id", "") != "" else "",
             title=self._text(plain, "title"),
             summary=self._text(plain, "summary"),
             extra=extra,
@@ -195,7 +196,8 @@ class ProjectReader:
         value = plain.get(key)
         if isinstance(value, str) and 0 < len(value) <= _MAX_ID and value.isprintable():
             return value
-        self._add(f"{place}.{key}", value, f"a text of 1 to {_MAX_ID} visible characters")
+        where = f"{place}.{key}" if place else key
+        self._add(where, value, f"a text of 1 to {_MAX_ID} visible characters")
         return None
 
     def _list(self, plain: Plain, key: str, most: int) -> list[Any]:

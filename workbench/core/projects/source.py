@@ -43,6 +43,11 @@ def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
     return Choice(key, {**defaults(spec.params), spec.source_param: _checked(spec, value)})
 
 
+def source_forms(datasets: Registry[DatasetSpec]) -> list[str]:
+    """How each data set is written: "cifar10", "folder:PATH"."""
+    return [_form(spec) for spec in datasets.values()]
+
+
 def _form(spec: DatasetSpec) -> str:
     return f"{spec.key}:{spec.source_param.upper()}" if spec.source_param else spec.key
 
@@ -69,6 +74,6 @@ def _unknown(text: str, key: str, datasets: Registry[DatasetSpec]) -> UsageError
     return UsageError(
         "There is no such data set.",
         received=text or "nothing",
-        expected="one of " + ", ".join(_form(spec) for spec in datasets.values()),
+        expected="one of " + ", ".join(source_forms(datasets)),
         fix=fix,
     )

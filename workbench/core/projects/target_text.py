@@ -35,7 +35,7 @@ def parse_target(text: str, targets: Registry[TargetSpec]) -> Choice:
             "Nothing follows the colon.",
             where=key,
             received=text,
-            expected=target_text(Choice(key), targets),
+            expected=spec.form or target_text(Choice(key), targets),
         )
     try:
         return Choice(key, _checked(spec, spec.read(value)))

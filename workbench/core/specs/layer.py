@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Literal
 
@@ -70,7 +70,7 @@ class ShapeProblem(Exception):  # noqa: N818 - a finding, not a fault
         title: Short heading, e.g. "Dense needs a flat input".
         reason: One or two sentences, without the nodes' names (the caller adds them).
         fixes: Keys of fixes that would help, e.g. ("insert_flatten",): see
-            `core.checks.fixes.spec_fixes`.
+            `core.checks.shapes.Propagation`.
     """
 
     def __init__(self, title: str, reason: str, fixes: Sequence[str] = ()) -> None:
@@ -125,6 +125,8 @@ class LayerSpec:
         width: Key of the parameter that sets the length of the output's last axis, "" for none.
         projection: (shape, wanted shape) -> parameters with which it brings one to the other,
             where a layer that keeps channels leaves those; None where it cannot.
+        refits: (params, output shape, wanted shape) -> other values of some parameters that may
+            bring its output to the wanted shape, best first.
         randomness: Key of the parameter that says how much a layer of the model draws at random
             in training, where 0 draws nothing; "" for a layer that draws nothing.
         has_batch_statistics: Whether it normalizes by mean and variance of the batch, so that
@@ -157,6 +159,7 @@ class LayerSpec:
     role: Role | None = None
     width: str = ""
     projection: Callable[[Shape, Shape], Params | None] = lambda shape, wanted: None
+    refits: Callable[[Params, Shape, Shape], Iterable[Params]] = lambda params, output, wanted: ()
     randomness: str = ""
     has_batch_statistics: bool = False
     is_adapted: bool = False
@@ -173,3 +176,22 @@ class LayerSpec:
         """The parameter that chooses the function it ends in; None where it has none."""
         choices = (param for param in self.params if isinstance(param, ChoiceParam))
         return next((param for param in choices if SOFTMAX in param.choices), None)
+
+
+def shared_params(specs: Sequence[LayerSpec]) -> tuple[Param, ...]:
+    """Parameters that some layer types have alike, as the first of them describes them.
+
+    Alike are those that allow the same values under the same key; defaults and help may differ.
+    """
+    if not specs:
+        return ()
+    first, *others = {spec.key: spec for spec in specs}.values()
+    kept = {param.key: _without_words(param) for param in first.params}
+    for spec in others:
+        has = {param.key: _without_words(param) for param in spec.params}
+        kept = {key: param for key, param in kept.items() if has.get(key) == param}
+    return tuple(param for param in first.params if param.key in kept)
+
+
+def _without_words(param: Param) -> Param:
+    return replace(param, default=None, help="", is_advanced=False, group="")

@@ -54,6 +54,7 @@ class TargetSpec:
         connect: (tf, params) -> a tf.distribute strategy.
         describe: What is there, in words, without TensorFlow ("2 cores, bfloat16 units").
         limits: Limits of training there.
+        form: How it is written where it needs a value: "ssh:[USER@]HOST[:PORT][/TARGET]".
         read: What follows "KEY:" in a TARGET text, "" for nothing -> the parameters it
             sets; raises UsageError or ParamError. See core.target_text.
         write: The inverse of `read`; "" where the key says it all.
@@ -75,6 +76,7 @@ class TargetSpec:
     connect: Callable[[Any, Params], Any]
     describe: Callable[[Params], str]
     limits: Callable[[Params], TargetLimits] = lambda params: TargetLimits()
+    form: str = ""
     read: Callable[[str], Params] = _reads_nothing
     write: Callable[[Params], str] = lambda params: ""
     found: Callable[[Mapping[str, str]], Sequence[tuple[Params, str]]] = lambda variables: ()

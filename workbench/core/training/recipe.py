@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from workbench.core.param_text import read_value
 from workbench.core.params import Param, check_all
 from workbench.core.training.fields.basics import BasicFields
 from workbench.core.training.fields.checkpoints import CheckpointFields
@@ -131,23 +132,7 @@ def value_from_text(key: str, text: str) -> Any:
             fix="Correct the name.",
         )
     _, param = _DECLARED[key]
-    return param.check(_READ.get(param.kind, str)(text.strip()))
-
-
-def _number(text: str) -> float | str | None:
-    if text.lower() in {"none", "automatic"}:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return text  # refused by the parameter, in its words
-
-
-def _truth(text: str) -> bool | str:
-    return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
-
-
-_READ: Mapping[str, Callable[[str], Any]] = {"int": _number, "float": _number, "bool": _truth}
+    return read_value(param, text)
 
 
 def recipe_to_plain(recipe: TrainingRecipe) -> dict[str, Any]:

@@ -17,11 +17,14 @@ class EarlierPanel(QFrame):
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
         self.setProperty("role", "card")
+        self._shown: ClassifiedPicture | None = None
         self.strip = PictureStrip(state.context.theme, "Recent predictions", is_one_row=True)
+        self.strip.set_hint("Classified images appear here.")
         heading = plain_label("Recent predictions", role="heading")
         column(heading, self.strip, parent=self, margins=(14, 10, 14, 4), spacing=6)
         self.strip.chosen.connect(state.shown)
         state.classified.connect(self._on_classified)
+        state.shown.connect(self._on_shown)
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
         is_bad = entry.answer.error is not None or entry.is_right is False
@@ -29,3 +32,9 @@ class EarlierPanel(QFrame):
         words = entry.words()
         tip = f"{entry.name}: {words}"
         self.strip.add(entry, entry.picture, words, tip=tip, mood=mood, at_front=True)
+        if entry is self._shown:
+            self.strip.mark(entry)
+
+    def _on_shown(self, entry: ClassifiedPicture) -> None:
+        self._shown = entry
+        self.strip.mark(entry)

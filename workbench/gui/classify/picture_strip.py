@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QStandardItem, QStandardItemModel
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.gui.kit.labels import plain_tip
@@ -76,6 +84,8 @@ class PictureStrip(QListView):
 
     def __init__(self, theme: Theme, name: str, *, is_one_row: bool) -> None:
         super().__init__()
+        self._theme = theme
+        self._hint = ""
         self._model = QStandardItemModel(self)
         self.setModel(self._model)
         self.setItemDelegate(_TileDelegate(theme, self))
@@ -131,6 +141,28 @@ class PictureStrip(QListView):
         self._model.insertRow(0 if at_front else self.num_tiles, item)
         if self.num_tiles > MAX_TILES:
             self._model.removeRow(self.num_tiles - 1 if at_front else 0)
+
+    def set_hint(self, hint: str) -> None:
+        """Words to show while there is no tile."""
+        self._hint = hint
+        self.viewport().update()
+
+    def mark(self, key: object) -> None:
+        """Marks the tile of a key as the one that is shown large; none where it has no tile."""
+        self.clearSelection()
+        for row in range(self.num_tiles):
+            index = self._model.index(row, 0)
+            if index.data(KEY_ROLE) is key:
+                self.setCurrentIndex(index)
+                return
+        self.setCurrentIndex(QModelIndex())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._hint and not self.num_tiles:
+            painter = QPainter(self.viewport())
+            painter.setPen(QColor(self._theme.colors.dim))
+            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._hint)
 
     def clear_tiles(self) -> None:
         """Removes all."""

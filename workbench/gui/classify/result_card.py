@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from workbench.core.format import count, duration, share
+from workbench.core.format import count, duration, image_size_text, share
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
@@ -137,7 +137,7 @@ class ResultCard(QFrame):
         answer = entry.answer
         size = f" · {count(answer.width)} × {count(answer.height)}" if answer.width else ""
         self.picture.show_image(entry.picture, f"{entry.name}{size}")
-        shape = " × ".join(str(n) for n in answer.input_shape[:2])
+        shape = image_size_text(answer.input_shape) if answer.input_shape else ""
         self.seen.show_image(entry.seen, f"Model input, {shape}" if shape else "")
         is_read = answer.error is None
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""

@@ -10,11 +10,13 @@ from PySide6.QtGui import QGuiApplication, QImage
 from workbench.client.background import Background
 from workbench.client.question import Handlers
 from workbench.errors import PictureError, WorkbenchError
-from workbench.gui.classify.classified import ClassifiedPicture
+from workbench.gui.classify.classified import ClassifiedPicture, picture_name
 from workbench.gui.classify.folder_to_csv import FolderToCsv
+from workbench.gui.classify.labeled_folder import Tally, labeled_images
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import AnyAnswer, TestPicture, WarmUp
+from workbench.runs.folder import RunFolder
 
 
 class ClassifyState(QObject):
@@ -56,6 +58,7 @@ class ClassifyState(QObject):
         self._pasted = QTemporaryDir()
         self._num_pasted = 0
         self._shows_next = True
+        self._tally: Tally | None = None
         self._warm: Path | None = None
         self._job: FolderToCsv | None = None
         self._queue.progressed.connect(self.waiting)
@@ -108,6 +111,28 @@ class ClassifyState(QObject):
             self._shows_next = True
             self._queue.add(paths)
 
+    def classify_labeled(self, folder: str) -> None:
+        """Classifies a folder with one folder of images per class, and counts the correct ones."""
+        run = self.run
+        if run is None:
+            return
+        self.waiting.emit(f"Scanning {Path(folder).name}")
+        self.background.run(
+            lambda: labeled_images(Path(folder), RunFolder(run).model_card().class_names),
+            lambda images: self._take_labeled(folder, images),
+            self.failed.emit,
+        )
+
+    def _take_labeled(self, folder: str, images: list[tuple[str, str]]) -> None:
+        if not images:
+            what = "The class folders hold no images."
+            self.failed.emit(PictureError(what, where=folder, fix="Choose another folder."))
+            return
+        self._tally = Tally({path for path, _ in images})
+        for path, label in images:
+            self._queue.know(path, picture_name(path), label)
+        self.classify([path for path, _ in images])
+
     def set_picking(self, *, is_picking: bool) -> None:
         """Test pictures are shown to pick from, or no longer."""
         self.is_picking = is_picking
@@ -148,6 +173,9 @@ class ClassifyState(QObject):
             self._shows_next = False
             self.shown.emit(entry)
         self.classified.emit(entry)
+        if self._tally is not None and self._tally.add(entry):
+            self.said.emit(self._tally.sentence())
+            self._tally = None
 
     def _on_emptied(self) -> None:
         self._warm = self.run

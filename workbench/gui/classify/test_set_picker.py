@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
 from workbench.core.format import count
-from workbench.errors import WorkbenchError
+from workbench.core.params import IntParam
+from workbench.errors import ParamError, WorkbenchError
 from workbench.gui.classify.classified import load_preview
 from workbench.gui.classify.picture_strip import PictureStrip
-from workbench.gui.forms.param_editors import NoWheelSpinBox
+from workbench.gui.forms.number_field import NumberField
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
@@ -24,6 +26,7 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.messages import PickTestPictures, TestPictures
 
 NUM_PICTURES = 24
+_NUMBER = IntParam("number", 0, "Its place in the test set.", minimum=0, maximum=9_999_999)
 
 
 class TestSetPicker(QFrame):
@@ -44,11 +47,11 @@ class TestSetPicker(QFrame):
         self._seed = 0
         self._question = Question(service)
         self._asked = 0
+        self._last = _NUMBER.maximum
         self.strip = PictureStrip(theme, "Test images", is_one_row=False)
         self.wait = WaitLabel()
         self.others = button("Shuffle")
-        self.number = NoWheelSpinBox()
-        self.number.setRange(0, 9_999_999)
+        self.number = NumberField(_NUMBER)
         self.number.setAccessibleName("Number of a test image")
         self.show_number = button("Go to no.")
         self.close_button = button("Close")
@@ -72,8 +75,18 @@ class TestSetPicker(QFrame):
             self._ask(self._model, seed=self._seed)
 
     def _on_number(self) -> None:
-        if self._model is not None:
-            self._ask(self._model, num_pictures=1, indices=[self.number.value()])
+        if self._model is None:
+            return
+        try:
+            number = self.number.checked()
+        except ParamError:
+            self._refuse_number()
+            return
+        self._ask(self._model, num_pictures=1, indices=[number])
+
+    def _refuse_number(self) -> None:
+        numbers = f"0 to {count(self._last)}"
+        self.wait.say(f"Test images are numbered {numbers}.", is_bad=True)
 
     def _ask(self, model: Path, *, num_pictures: int = NUM_PICTURES, **which: Any) -> None:
         self.wait.wait_for("Loading test images")
@@ -94,11 +107,11 @@ class TestSetPicker(QFrame):
     def _show(self, number: int, answer: TestPictures) -> None:
         """Replaces the images; keeps them where the requested number is beyond the test set."""
         pictures = answer.pictures
-        self.number.setMaximum(max(0, answer.total - 1))
-        numbers = f"0 to {count(self.number.maximum())}"
-        self.number.setToolTip(numbers)
+        self._last = max(0, answer.total - 1)
+        self.number.set_param(replace(_NUMBER, maximum=self._last))
+        self.number.setToolTip(f"0 to {count(self._last)}")
         if not pictures:
-            self.wait.say(f"Test images are numbered {numbers}.", is_bad=True)
+            self._refuse_number()
             return
 
         def place(images: list[QImage]) -> None:

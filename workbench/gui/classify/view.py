@@ -32,6 +32,7 @@ class ClassifyView(QWidget):
         super().__init__()
         self._context = context
         self._has_run_ended = False
+        self._has_failed = False
         self.state = ClassifyState(context, self)
         self.panels = Sections(panels, self.state, self)
         self.chooser = ModelChooser(context.library)
@@ -70,6 +71,8 @@ class ClassifyView(QWidget):
         self.state.waiting.connect(self.wait.wait_for)
         self.state.said.connect(self.wait.say)
         self.state.failed.connect(self._on_failed)
+        self.state.shown.connect(lambda _entry: self._end_error())
+        self.state.picking_changed.connect(lambda _is_picking: self._end_error())
         self.state.picking_changed.connect(self._share_room)
         paste = QAction("Paste a picture", self)
         paste.setShortcut(QKeySequence(QKeySequence.StandardKey.Paste))
@@ -79,6 +82,11 @@ class ClassifyView(QWidget):
         paste.triggered.connect(self.state.paste)
         self.addAction(paste)
 
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model that classifies."""
+        return self.chooser.path is not None
+
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
         self.state.background.close()
@@ -86,6 +94,10 @@ class ClassifyView(QWidget):
     def classify(self, paths: list[str]) -> None:
         """Classifies picture files."""
         self.state.classify(paths)
+
+    def classify_labeled(self, folder: str) -> None:
+        """Classifies a folder of class folders, and shows how many images are correct."""
+        self.state.classify_labeled(folder)
 
     def ask_weights(self) -> None:
         """Lets the user choose a weights file for the network of the project."""
@@ -110,6 +122,13 @@ class ClassifyView(QWidget):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
+        self._has_failed = True
+
+    def _end_error(self) -> None:
+        """Something else is done: an error of before is not about that."""
+        if self._has_failed:
+            self._has_failed = False
+            self.wait.say("")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -36,6 +36,9 @@ class Docks:
         self._view = view
         self._docks: dict[str, QDockWidget] = {}
         for spec in panels:
+            # First: a panel is open when it hears of the same signal and takes the focus.
+            for signal in spec.opened_by:
+                getattr(state, signal).connect(lambda *_, key=spec.key: self.open(key))
             dock = make_dock(theme, spec.key, spec.title, spec.make(state))
             self._docks[spec.key] = dock
             view.addDockWidget(_AREAS[spec.area], dock)
@@ -47,6 +50,11 @@ class Docks:
     def __getitem__(self, key: str) -> QWidget:
         """The panel of a key."""
         return self._docks[key].widget()
+
+    def open(self, key: str) -> None:
+        """Shows a panel, in front of those that share its place."""
+        self._docks[key].show()
+        self._docks[key].raise_()
 
     def actions(self) -> list[QAction]:
         """An action for each panel that shows or hides it."""

@@ -19,7 +19,9 @@ RESULT_NAME = "workbench_result"
 
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
 
-DropKind = Literal["project", "pictures", "class_folders", "arrays", "weights", "result", "unknown"]
+DropKind = Literal[
+    "project", "pictures", "class_folders", "labeled", "arrays", "weights", "result", "unknown"
+]
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,22 @@ class Drop:
         return self.kind != "unknown"
 
 
-def sort_drop(paths: Sequence[str]) -> Drop:
-    """Sorts dropped paths by what they are, by name and kind only: nothing is opened here."""
+def sort_drop(paths: Sequence[str], *, is_classifying: bool = False) -> Drop:
+    """Sorts dropped paths by what they are, by name and kind only: nothing is opened here.
+
+    Args:
+        paths: Files and folders.
+        is_classifying: A folder of class folders is to be classified, its names are the labels;
+            otherwise it becomes the data set.
+    """
     if not paths:
         return Drop("unknown", (), "Only files and folders can be dropped here")
     first = Path(paths[0])
     if len(paths) == 1:
         single = _sort_single(first)
+        if single is not None and single.kind == "class_folders" and is_classifying:
+            words = f"Drop to classify the images of “{first.name}” and count the correct ones"
+            return Drop("labeled", single.paths, words)
         if single is not None:
             return single
     pictures = [path for path in paths if _is_picture(path)]

@@ -29,6 +29,8 @@ class PanelSpec(Generic[S]):
             makes the panel from what the panels share, e.g. an EvaluateState; see `imported`.
         width_px, height_px: Size of its dock at first; 0 leaves it to Qt.
         stretch: In a column: its part of the room that is left; 0 takes none.
+        opened_by: Signals of what the panels share that show it, should it be closed: a command
+            that leads to a panel opens it.
         gives_way: In a column: whether it is hidden while the view has no room for it.
     """
 
@@ -41,6 +43,7 @@ class PanelSpec(Generic[S]):
     width_px: int = 0
     height_px: int = 0
     stretch: int = 0
+    opened_by: tuple[str, ...] = ()
     gives_way: bool = False
 
 

@@ -40,6 +40,8 @@ class Sections(QObject):
         self._splitters: list[QSplitter] = []
         self._is_tight = False
         for spec in panels:
+            for signal in spec.opened_by:
+                getattr(state, signal).connect(lambda *_, key=spec.key: self.open(key))
             self._panels[spec.key] = spec.make(state)
             action = self._actions[spec.key] = QAction(spec.title, self)
             action.setCheckable(True)
@@ -49,6 +51,10 @@ class Sections(QObject):
     def __getitem__(self, key: str) -> QWidget:
         """The panel of a key."""
         return self._panels[key]
+
+    def open(self, key: str) -> None:
+        """Shows a panel."""
+        self._actions[key].setChecked(True)
 
     # placing -----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-from workbench.core.format import count, plural, shape_text
+from workbench.core.format import count, image_size_text, plural
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.state import DataState
@@ -84,14 +84,15 @@ class DataContentsPanel(QScrollArea):
 
 
 def _facts(description: DataDescription) -> list[tuple[str, str]]:
-    facts = [
-        ("Classes", count(len(description.classes))),
-        ("Training images", count(description.num_train)),
-    ]
-    test = count(description.num_test) if description.num_test else "split from the training set"
-    facts.append(("Test images", test))
+    facts = [("Classes", count(len(description.classes)))]
+    # What is split off is counted beside the split: here it would be a second figure for it.
+    if description.is_test_split_off:
+        facts.append(("Images", count(description.num_train + description.num_test)))
+    else:
+        facts.append(("Training set", plural(description.num_train, "image")))
+        facts.append(("Test set", plural(description.num_test, "image")))
     if description.shape:
-        facts.append(("Image size", shape_text(description.shape)))
+        facts.append(("Width × height", image_size_text(description.shape)))
     elif description.typical_size:
-        facts.append(("Typical image size", shape_text(description.typical_size)))
+        facts.append(("Typical width × height", image_size_text(description.typical_size)))
     return facts

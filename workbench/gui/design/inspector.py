@@ -8,12 +8,15 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
+from workbench.core.format import count
 from workbench.core.network.graph import Node
-from workbench.core.specs import LayerSpec
+from workbench.core.params import Param
+from workbench.core.specs import shared_params
 from workbench.errors import WorkbenchError
 from workbench.gui.design.layer_facts import layer_facts, network_facts, selection_facts
 from workbench.gui.design.state import DesignState
 from workbench.gui.forms.param_form import ParamForm
+from workbench.gui.forms.select_on_focus import select_on_focus
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows, TextBox
@@ -26,6 +29,9 @@ _HOW_TO = (
     "Click a layer to edit its settings. Drag layers from the left; drop one on a connection to "
     "insert it."
 )
+
+_TOGETHER = "Move, copy, duplicate or delete them together."
+_FOR_ALL = "What you enter is set for all of them."
 
 _UNKNOWN = "This version does not support this layer type. It is kept unchanged."
 
@@ -44,7 +50,9 @@ class InspectorPanel(QScrollArea):
         self._layers = state.context.layers
         self._selected: tuple[str, ...] = ()
         self.form: ParamForm | None = None
-        self._form_node = self._form_kind = ""
+        self._form_nodes: tuple[str, ...] = ()
+        self._form_params: tuple[Param, ...] = ()
+        self._page = ""
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(250)
@@ -66,6 +74,7 @@ class InspectorPanel(QScrollArea):
         self.name.setPlaceholderText("Name")
         self.name.editingFinished.connect(self._on_name_edited)
         share_undo_keys(self.name)
+        select_on_focus(self.name)
         self.name_error = plain_label(role="bad", wrap=True)
         self._form_place = column()
         self._facts_heading = plain_label(role="heading")
@@ -77,7 +86,7 @@ class InspectorPanel(QScrollArea):
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")
-        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._form_kind))
+        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._page))
         about_it = (self.heading, self.name, self.name_error, self._form_place, self.problems)
         facts = (self._facts_heading, self.facts, self.tpu)
         what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
@@ -90,8 +99,11 @@ class InspectorPanel(QScrollArea):
         self._refresh()
 
     def edit_node(self, node_id: str) -> None:
-        """Shows a node and puts the cursor into its first setting, or its name."""
-        self.show_nodes([node_id])
+        """Shows a node, or all that are selected with it, and selects its first setting, or
+        its name.
+        """
+        if node_id not in self._selected:
+            self.show_nodes([node_id])
         target: QWidget = self.form if self.form is not None else self.name
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -109,11 +121,12 @@ class InspectorPanel(QScrollArea):
     def _show_one(self, node: Node) -> None:
         spec = self._layers.get(node.kind)
         self.heading.setText(spec.title if spec else f"Unknown layer “{node.kind}”")
+        self._page = node.kind
         self.name.show()
         if not self.name.hasFocus() or not self.name.isModified():
             self.name.setText(node.name)
             self.name_error.hide()
-        self._show_form(node, spec)
+        self._show_form([node], spec.params if spec else ())
         analysis = self._document.analysis
         self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
         self._facts_heading.setText("This layer")
@@ -129,17 +142,21 @@ class InspectorPanel(QScrollArea):
             self._show_what("What it does", spec.summary, has_page=True)
 
     def _show_many(self, nodes: Sequence[Node]) -> None:
-        self._show_form(None, None)
+        specs = [spec for node in nodes if (spec := self._layers.get(node.kind)) is not None]
+        is_known = len(specs) == len(nodes)
+        self._show_form(nodes, shared_params(specs) if is_known else ())
         self.name.hide()
         self.name_error.hide()
         self.tpu.hide()
         analysis = self._document.analysis
         if nodes:
-            self.heading.setText(f"{len(nodes)} layers selected")
+            titles = {spec.title for spec in specs} if is_known else set()
+            what = f"{titles.pop()} layers" if len(titles) == 1 else "layers selected"
+            self.heading.setText(f"{count(len(nodes))} {what}")
             self._facts_heading.setText("These layers")
             self.facts.set_facts(selection_facts([node.id for node in nodes], analysis))
             self.problems.set_problems([])
-            self._show_what("How to", "Move, copy, duplicate or delete them together.")
+            self._show_what("How to", _TOGETHER if self.form is None else f"{_FOR_ALL} {_TOGETHER}")
             return
         self.heading.setText("The network")
         self._facts_heading.setText("Totals")
@@ -147,22 +164,30 @@ class InspectorPanel(QScrollArea):
         self.problems.set_problems(analysis.problems)
         self._show_what("How to", _HOW_TO)
 
-    def _show_form(self, node: Node | None, spec: LayerSpec | None) -> None:
-        shown = (node.id if node else "", spec.key if spec else "")
-        if shown != (self._form_node, self._form_kind):
-            self._form_node, self._form_kind = shown
-            if self.form is not None:
-                self._form_place.removeWidget(self.form)
-                self.form.hide()
-                self.form.deleteLater()
-                self.form = None
-            if spec is not None and spec.params:
-                self.form = ParamForm(spec.params, node.params if node else {})
-                self.form.value_changed.connect(self._on_value_changed)
-                self._form_place.addWidget(self.form)
-        if self.form is not None and node is not None and spec is not None:
-            known = spec.defaults()
-            self.form.set_values({k: v for k, v in node.params.items() if k in known})
+    def _show_form(self, nodes: Sequence[Node], params: tuple[Param, ...]) -> None:
+        """The settings that nodes share; a mixed one shows no value until it is set for all."""
+        shown = tuple(node.id for node in nodes)
+        is_other = shown != self._form_nodes and 1 in {len(shown), len(self._form_nodes)}
+        if is_other or params != self._form_params:
+            self._make_form(params)
+        self._form_nodes, self._form_params = shown, params
+        if self.form is None:
+            return
+        values = [{**self._layers[node.kind].defaults(), **node.params} for node in nodes]
+        first = {param.key: values[0][param.key] for param in params}
+        mixed = {key for key in first if any(each[key] != first[key] for each in values)}
+        self.form.set_values(first, mixed)
+
+    def _make_form(self, params: Sequence[Param]) -> None:
+        if self.form is not None:
+            self._form_place.removeWidget(self.form)
+            self.form.hide()
+            self.form.deleteLater()
+            self.form = None
+        if params:
+            self.form = ParamForm(params)
+            self.form.value_changed.connect(self._on_value_changed)
+            self._form_place.addWidget(self.form)
 
     def _show_what(self, heading: str, text: str, *, has_page: bool = False) -> None:
         self._what_heading.setText(heading)
@@ -170,8 +195,9 @@ class InspectorPanel(QScrollArea):
         self.more.setVisible(has_page)
 
     def _on_value_changed(self, key: str, value: Any) -> None:
-        if self._form_node in self._document.graph.nodes:
-            self._document.set_params(self._form_node, **{key: value})
+        nodes = self._document.graph.nodes
+        if all(node_id in nodes for node_id in self._form_nodes):
+            self._document.set_params(*self._form_nodes, **{key: value})
 
     def _on_name_edited(self) -> None:
         if len(self._selected) != 1 or not self.name.isModified():

@@ -17,6 +17,8 @@ from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 
+_LIST_PX = 8
+"""The list, whose scroll bar has a margin of its own, is this much wider than the search."""
 _KEY = Qt.ItemDataRole.UserRole
 _CATEGORY = Qt.ItemDataRole.UserRole + 1
 
@@ -31,17 +33,18 @@ class PalettePanel(QWidget):
         self._theme = state.context.theme
         self.setMinimumWidth(180)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search layers (Ctrl+K)")
-        self.search.setAccessibleName("Search layers")
+        self.search.setPlaceholderText("Add layer (Ctrl+K)")
+        self.search.setAccessibleName("Add layer")
         self.search.setClearButtonEnabled(True)
         self.list = LayerList(self._theme)
         self._nothing = plain_label(role="dim", wrap=True)
         self._nothing.hide()
-        parts = (self.search, self._nothing, (self.list, 1))
-        column(*parts, parent=self, margins=(12, 8, 4, 8), spacing=8)
+        top = column(self.search, margins=(0, 0, _LIST_PX, 0))
+        parts = (top, self._nothing, (self.list, 1))
+        column(*parts, parent=self, margins=(12, 8, 12 - _LIST_PX, 8), spacing=8)
         self._fill()
         self.search.textChanged.connect(self._on_search)
-        self.search.returnPressed.connect(self._choose_current)
+        self.search.returnPressed.connect(self._on_entered)
         self.list.itemActivated.connect(lambda _item: self._choose_current())
         self.search.installEventFilter(self.list)
         end = QShortcut(Qt.Key.Key_Escape, self)
@@ -103,11 +106,18 @@ class PalettePanel(QWidget):
         keys = [self.list.item(row).data(_KEY) for row in range(self.list.count())]
         self.list.setCurrentRow(keys.index(key) if key else -1)
 
-    def _choose_current(self) -> None:
+    def _on_entered(self) -> None:
+        """Enter adds what was found; the whole list is there again for the next layer."""
+        if self.search.text().strip() and self._choose_current():
+            self.search.clear()
+
+    def _choose_current(self) -> bool:
         item = self.list.currentItem()
-        if item is not None and not item.isHidden() and item.data(_KEY):
-            self._state.layer_chosen.emit(item.data(_KEY))
-            self._state.canvas_asked.emit()
+        if item is None or item.isHidden() or not item.data(_KEY):
+            return False
+        self._state.layer_chosen.emit(item.data(_KEY))
+        self._state.canvas_asked.emit()
+        return True
 
 
 class LayerList(QListWidget):

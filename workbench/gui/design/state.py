@@ -13,7 +13,8 @@ class DesignState(QObject):
     Signals:
         selection_changed(list): Ids of the selected nodes.
         node_activated(str): The settings of this node are wanted.
-        search_asked(): The palette shall be searched.
+        search_asked(): The palette shall be searched for a layer to add.
+        find_asked(): A layer of the network shall be found.
         layer_chosen(str): A layer of this kind shall be added.
         canvas_asked(): The keyboard is wanted on the canvas.
         problem_chosen(Problem): The place of this problem is wanted.
@@ -23,6 +24,7 @@ class DesignState(QObject):
     selection_changed = Signal(list)
     node_activated = Signal(str)
     search_asked = Signal()
+    find_asked = Signal()
     layer_chosen = Signal(str)
     canvas_asked = Signal()
     problem_chosen = Signal(object)

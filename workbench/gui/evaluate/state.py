@@ -38,6 +38,7 @@ class EvaluateState(QObject):
         self.context = context
         self.evaluation: Evaluation | None = None
         self.subject = ""
+        self._latest: dict[Path, tuple[Evaluation, str]] = {}
         self._question = Question(context.service)
 
     def evaluate(self, run: Path, subject: str, source: Choice | None = None) -> None:
@@ -52,8 +53,8 @@ class EvaluateState(QObject):
             return
 
         def show(answer: Evaluation) -> None:
-            self.evaluation, self.subject = answer, subject
-            self.evaluated.emit(answer)
+            self._latest[run] = (answer, subject)
+            self.show_latest(run)
 
         self.started.emit()
         key, params = (source.key, dict(source.params)) if source else ("", {})
@@ -61,6 +62,14 @@ class EvaluateState(QObject):
             Evaluate(id=0, model=str(run), source=key, params=params),
             Handlers(on_done=show, on_failed=self.failed.emit, on_progress=self._on_progress),
         )
+
+    def show_latest(self, run: Path) -> bool:
+        """Shows the latest evaluation of a run again; False where it has none yet."""
+        if run not in self._latest:
+            return False
+        self.evaluation, self.subject = self._latest[run]
+        self.evaluated.emit(self.evaluation)
+        return True
 
     def cancel(self) -> None:
         """Ends the evaluation."""

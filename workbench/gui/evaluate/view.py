@@ -51,8 +51,8 @@ class EvaluateView(QWidget):
             theme,
             "chart",
             "Not evaluated yet",
-            "The test images are held out from training. Evaluation shows the accuracy "
-            "of the model for each class, and which classes it confuses.",
+            "Evaluation shows how accurate the model is for each class on the test images, "
+            "which are held out from training, and which classes it confuses.",
             action="Evaluate",
         )
         self.empty = EmptyPage(
@@ -149,9 +149,10 @@ class EvaluateView(QWidget):
     # choosing ----------------------------------------------------------------------------
 
     def _on_model_changed(self) -> None:
-        has_model = self.chooser.path is not None
-        self._pages.setCurrentIndex(1 if has_model else 0)
-        self._body.setCurrentIndex(0)
+        run = self.chooser.path
+        self._pages.setCurrentIndex(0 if run is None else 1)
+        if run is None or not self.state.show_latest(run):
+            self._body.setCurrentIndex(0)
 
     def _on_current_changed(self) -> None:
         current = self._context.library.current

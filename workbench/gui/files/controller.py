@@ -5,33 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
+from workbench.core.storage.file_stamp import FileStamp
+from workbench.document.disk_file import DiskState
 from workbench.document.project_document import ProjectDocument
-from workbench.errors import WorkbenchError
+from workbench.errors import FileChangedError, WorkbenchError
 from workbench.gui.common.window_state import WindowState
+from workbench.gui.files.compare_with_file import CompareWithFile, changed_words
 from workbench.gui.kit.messages import Answer, ask_choice, ask_unsaved, show_error
 from workbench.gui.kit.save_path import ask_save_path
 
+_CHANGED_CHOICES = ("Save as…", "Overwrite", "Reload", "Compare…", "Cancel")
 _FILTER = f"Workbench projects (*{PROJECT_SUFFIX});;All files (*)"
 
 
 class FileController(QObject):
-    """Opens and saves projects; asks before anything unsaved is lost.
+    """Opens and saves projects; asks before anything unsaved is lost, here or in a file that
+    another program has changed. The file is looked at whenever the window becomes active.
 
-    `opened` is emitted after another project has taken the document's place.
+    `opened` is emitted after another project has taken the document's place; `said` carries a
+    sentence for the status line.
     """
 
     opened = Signal()
+    said = Signal(str)
 
     def __init__(self, document: ProjectDocument, state: WindowState, window: QWidget) -> None:
         super().__init__(window)
         self._document = document
         self._state = state
         self._window = window
+        self._was_elsewhere = False
+        window.installEventFilter(self)
+        document.disk.changed.connect(self._on_disk_changed)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.WindowActivate:
+            self._document.disk.look()
+        return super().eventFilter(watched, event)
 
     @property
     def name(self) -> str:
@@ -43,6 +58,18 @@ class FileController(QObject):
         if original is not None:
             return f"{original.name.removesuffix(PROJECT_SUFFIX)} (recovered)"
         return self._document.project.title or "untitled"
+
+    @property
+    def elsewhere(self) -> str:
+        """What the title says where another window has the project open, else nothing."""
+        return " · also open in another window" if self._document.disk.is_open_elsewhere else ""
+
+    @property
+    def can_revert(self) -> bool:
+        """The project has a file, and it differs from what is shown."""
+        disk = self._document.disk
+        is_other = self._document.is_dirty or disk.state is DiskState.CHANGED
+        return self._document.path is not None and disk.state is not DiskState.GONE and is_other
 
     def new(self, project: Project | None = None) -> bool:
         """Starts a project (an empty one without an argument); False when called off."""
@@ -79,18 +106,28 @@ class FileController(QObject):
         return bool(path) and self._save_to(path)
 
     def revert(self) -> bool:
-        """Goes back to the saved file, after asking."""
+        """Goes back to the file as it is, after asking where that loses something."""
         path = self._document.path
         if not path:
             return False
         what = f"Revert to the last saved version of {Path(path).name}?"
-        choices = ("Revert", "Cancel")
-        if ask_choice(self._window, what, "Unsaved changes will be lost.", choices, default=1) != 0:
+        more, choices = "Unsaved changes will be lost.", ("Revert", "Cancel")
+        if (
+            self._document.is_dirty
+            and ask_choice(self._window, what, more, choices, default=1) != 0
+        ):
             return False
-        if not self._read(path):
-            return False
-        self.opened.emit()
-        return True
+        return self._reload(path)
+
+    def overwrite(self) -> bool:
+        """Saves over what another program has written, as far as it was reported."""
+        path = self._document.path
+        return path is not None and self._save_to(str(path), over=self._document.disk.found)
+
+    def compare(self) -> None:
+        """Shows what differs between the project and its file."""
+        if self._document.path is not None:
+            CompareWithFile(self._document, self._window).exec()
 
     def may_lose_changes(self) -> bool:
         """True when nothing is unsaved, or the user saved or discarded it."""
@@ -104,16 +141,54 @@ class FileController(QObject):
     def _read(self, path: str | Path) -> bool:
         return self._is_done(lambda: self._document.open(Path(path)))
 
-    def _save_to(self, path: str) -> bool:
-        is_saved = self._is_done(lambda: self._document.save(Path(path)))
+    def _on_disk_changed(self) -> None:
+        is_elsewhere = self._document.disk.is_open_elsewhere
+        if is_elsewhere and not self._was_elsewhere:
+            self.said.emit(f"{self.name} is also open in another window.")
+        self._was_elsewhere = is_elsewhere
+
+    def _reload(self, path: Path) -> bool:
+        if not self._read(path):
+            return False
+        self.opened.emit()
+        return True
+
+    def _save_to(self, path: str, *, over: FileStamp | None = None) -> bool:
+        try:
+            is_saved = self._is_done(lambda: self._document.save(Path(path), over=over))
+        except FileChangedError:
+            return self._ask_about_change(Path(path))
         if is_saved:
             self._state.add_recent(path)
         return is_saved
+
+    def _ask_about_change(self, path: Path) -> bool:
+        """Another program has changed the file that is to be saved; True once it is saved."""
+        disk = self._document.disk
+        choice = "Compare…"
+        while choice == "Compare…":
+            over = disk.found  # what the question is about; a later change is a new question
+            what = f"“{path.name}” was changed by another program"
+            more = (
+                f"{changed_words(over, is_open_elsewhere=disk.is_open_elsewhere)} Overwriting "
+                "discards what it contains now, reloading discards your unsaved changes."
+            )
+            index = ask_choice(self._window, what, more, _CHANGED_CHOICES)
+            choice = _CHANGED_CHOICES[index]
+            if choice == "Compare…":
+                self.compare()
+        if choice == "Overwrite":
+            return self._save_to(str(path), over=over)
+        if choice == "Reload":
+            self._reload(path)
+        return choice == "Save as…" and self.save_as()
 
     def _is_done(self, act: Callable[[], object]) -> bool:
         """Opens or saves; False after a failure, which has been shown."""
         try:
             act()
+        except FileChangedError:
+            raise
         except WorkbenchError as error:
             show_error(self._window, error)
             return False

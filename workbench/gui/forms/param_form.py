@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from workbench.core.params import IntParam, Param
@@ -56,6 +57,8 @@ class ParamForm(QWidget):
         self._values: dict[str, Any] = {}
         self._labels: dict[str, QLabel] = {}
         self._messages: dict[str, str] = {}
+        self._mixed: frozenset[str] = frozenset()
+        self._keys: dict[QObject, str] = {}
         self._unused: frozenset[str] = frozenset()
         self._unbuilt: dict[str, Callable[[], None]] = {}
         self.sections: dict[str, CollapsibleSection] = {}
@@ -74,8 +77,15 @@ class ParamForm(QWidget):
             self.setFocusProxy(self.editor_widget((plain or list(params))[0].key))
         self.set_values(values or {})
 
-    def set_values(self, values: Mapping[str, Any]) -> None:
-        """Shows these values, the default for each missing one; clears its errors."""
+    def set_values(self, values: Mapping[str, Any], mixed: Collection[str] = ()) -> None:
+        """Shows these values, the default for each missing one; clears its errors.
+
+        Args:
+            values: The values by key.
+            mixed: Keys of which several values are meant at once: they show none of them, and
+                what is entered counts for all.
+        """
+        before, self._mixed = self._mixed, frozenset(mixed)
         for key, param in self._params.items():
             value = values.get(key, param.default)
             try:
@@ -83,12 +93,20 @@ class ParamForm(QWidget):
                 message = ""
             except ParamError as error:
                 shown, message = param.default, f"{error.what} Enter {error.expected}."
-            if key not in self._values or self._values[key] != shown or self._messages.get(key):
+            is_same = self._values.get(key, self) == shown and (key in before) == (key in mixed)
+            if not is_same or self._messages.get(key):
                 self._values[key] = shown
-                if key in self._editors:
-                    self._editors[key].set_value(shown)
+                self._show_value(key)
             self._show_error(key, message)
         self._note_sections()
+
+    def _show_value(self, key: str) -> None:
+        if key not in self._editors:
+            return
+        if key in self._mixed:
+            self._editors[key].set_mixed()
+        else:
+            self._editors[key].set_value(self._values.get(key, self._params[key].default))
 
     def set_replicas(self, replicas: int) -> None:
         """How many replicas share what is shared: those rows then edit one replica's part."""
@@ -138,7 +156,7 @@ class ParamForm(QWidget):
                 del self._unbuilt[param.key]
             fold.body.addWidget(self._rows(params))
             for param in params:
-                self._editors[param.key].set_value(self._values.get(param.key, param.default))
+                self._show_value(param.key)
                 self._show_row(param.key)
 
         self._unbuilt.update((param.key, build) for param in params)
@@ -192,7 +210,11 @@ class ParamForm(QWidget):
         self._labels[param.key] = label
         self._errors[param.key] = error
         share_undo_keys(widget)
+        for part in filter(None, {widget, editor.line}):
+            self._keys[part] = param.key
+            part.installEventFilter(self)
         editor.committed.connect(lambda value, key=param.key: self._on_committed(key, value))
+        editor.refused.connect(lambda words, key=param.key: self._show_error(key, words))
 
     def _make_editor(self, param: Param) -> Editor:
         if param.key in self._shared and isinstance(param, IntParam):
@@ -206,9 +228,10 @@ class ParamForm(QWidget):
             self._show_error(key, f"Enter {error.expected}.")
             return
         self._show_error(key, "")
-        is_new = self._values.get(key) != checked
+        is_new = self._values.get(key) != checked or key in self._mixed
+        self._mixed -= {key}
         self._values[key] = checked
-        self._editors[key].set_value(checked)
+        self._show_value(key)
         self._note_sections()
         if is_new:
             self.value_changed.emit(key, checked)
@@ -216,3 +239,19 @@ class ParamForm(QWidget):
     def _show_error(self, key: str, message: str) -> None:
         self._messages[key] = message
         self._show_row(key)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Escape in a field takes back what was typed and not entered, or was refused."""
+        is_escape = (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() == Qt.Key.Key_Escape
+        )
+        if is_escape and (key := self._keys.get(watched)) is not None:
+            line = self._editors[key].line
+            if line is not None and (line.isModified() or self._messages.get(key)):
+                line.setModified(False)
+                self._show_value(key)
+                self._show_error(key, "")
+                return True
+        return super().eventFilter(watched, event)

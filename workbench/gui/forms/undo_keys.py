@@ -39,4 +39,3 @@ def share_undo_keys(widget: QWidget) -> None:
     line.installEventFilter(keys)
     if isinstance(widget, QAbstractSpinBox):  # it gets the event before its line does
         widget.installEventFilter(keys)
-        widget.editingFinished.connect(lambda: line.setModified(False))

@@ -20,7 +20,10 @@ _MOUSE: Group = (
     [
         ("Drag from a port", "Connect"),
         ("Drag on empty canvas", "Select several layers"),
-        ("Drop a layer on a connection", "Insert"),
+        ("Drop a layer on a connection", "Insert, or move it there"),
+        ("Ctrl or Alt + drag a layer", "Duplicate"),
+        ("Shift + drag a layer", "Move freely"),
+        ("Drop a connection on a taken input", "Replace the connection"),
         ("Ctrl + wheel", "Zoom at the pointer"),
         ("Space or middle button + drag", "Move the canvas"),
         ("Esc", "Cancel"),
@@ -31,7 +34,7 @@ _KEYS: Group = (
     [
         ("Arrows", "Go to the next layer"),
         ("Shift + arrows", "Extend selection"),
-        ("Alt + arrows", "Nudge selection"),
+        ("Ctrl or Alt + arrows", "Nudge selection"),
         ("Enter", "Edit the layer's settings"),
     ],
 )

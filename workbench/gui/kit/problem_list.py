@@ -13,7 +13,7 @@ from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 
-_ROLES = {"error": "problem", "warning": "notice", "hint": "hint"}
+_ROLES = {"error": "problem", "unfinished": "notice", "warning": "notice", "hint": "hint"}
 _MAX_FIXES = 3
 MAX_SHOWN = 30
 

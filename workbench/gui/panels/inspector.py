@@ -11,5 +11,6 @@ SPEC = PanelSpec(
     area="right",
     order=20,
     make=imported("workbench.gui.design.inspector", "InspectorPanel"),
+    opened_by=("node_activated",),
     width_px=296,
 )

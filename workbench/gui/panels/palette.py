@@ -11,5 +11,6 @@ SPEC = PanelSpec(
     area="left",
     order=10,
     make=imported("workbench.gui.design.palette", "PalettePanel"),
+    opened_by=("search_asked",),
     width_px=228,
 )

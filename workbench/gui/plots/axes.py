@@ -1,4 +1,4 @@
-"""The drawing area of a plot: axes, grid, crosshair line, dots and the best-epoch ring."""
+"""The drawing area of a plot: axes, grid, crosshair line, dots and the mark of an epoch."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsItem
 
+from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve import Span
+from workbench.gui.plots.mark_strip import HEIGHT_PX, MarkStrip
 from workbench.gui.plots.value_axis import ValueAxis, XAxis
 from workbench.gui.plots.x_scale import X_AXES
 from workbench.gui.plots.zoom_box import ZoomBox
 
-_ABOVE = 1.5  # lower edge of the best epoch's words, in their heights above the point
+_NUMBERS_PX = 46
+_LABEL_PX = 18
+_X_AXIS_PX = 38
+"""Numbers and name of the x axis; kept also while it has no numbers."""
 
 
 class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
@@ -28,6 +33,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         theme: Colors.
         x_axis: The bottom axis; a plain one where None.
         is_share: Values of 0..1, written as percentages.
+        y_words: Name of the value axis.
 
     Signals: `hovered` with the place of the x axis under the mouse, or None; `resized`.
     """
@@ -36,7 +42,12 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
     resized = Signal()
 
     def __init__(
-        self, theme: Theme, x_axis: XAxis | None = None, *, is_share: bool = False
+        self,
+        theme: Theme,
+        x_axis: XAxis | None = None,
+        *,
+        is_share: bool = False,
+        y_words: str = "",
     ) -> None:
         self.box = ZoomBox()
         self.x_axis = x_axis or XAxis()
@@ -47,7 +58,8 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self._is_log = False
         self._painting_s = 0.0
         self._spots: list[dict[str, Any]] = []
-        self._x_words = X_AXES["step"].lower()
+        self._x_words = X_AXES["step"]
+        self._y_words = y_words
         self.plot_item = self.getPlotItem()
         self.plot_item.hideButtons()
         self.plot_item.setMenuEnabled(False)
@@ -57,7 +69,9 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.setViewportUpdateMode(self.ViewportUpdateMode.BoundingRectViewportUpdate)
         self._dots = pg.ScatterPlotItem(size=5, pen=None, antialias=True, useCache=False)
         self._ring = pg.ScatterPlotItem(size=12, brush=None, antialias=True, useCache=False)
-        self._best = pg.TextItem(anchor=(0.5, 1.5))
+        self._tick = pg.InfiniteLine(angle=90, movable=False)
+        self.strip = MarkStrip(theme, self.box)
+        self._empty = plain_label(role="dim", wrap=True, parent=self)
         self._line = pg.InfiniteLine(angle=90, movable=False)
         self._add_marks()
         self._style()
@@ -67,11 +81,19 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         theme.changed.connect(self._style)
 
     def _add_marks(self) -> None:
-        for z, mark in ((205, self._dots), (206, self._ring), (207, self._best), (208, self._line)):
+        for z, mark in ((-5, self._tick), (205, self._dots), (206, self._ring), (208, self._line)):
             mark.setZValue(z)
             self.plot_item.addItem(mark, ignoreBounds=True)
-        self._best.hide()
+        self._tick.hide()
         self._line.hide()
+        grid = self.plot_item.layout
+        grid.removeItem(self.plot_item.titleLabel)
+        grid.addItem(self.strip, 0, 1)
+        self.x_axis.setHeight(_X_AXIS_PX)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._empty.hide()
+        self.box.sigResized.connect(self._place_empty)
         for axis in (self._y_axis, self.x_axis):
             axis.setZValue(-1000)  # behind the curves: pyqtgraph's grid would cut them
 
@@ -85,18 +107,41 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             axis.setTextPen(pg.mkPen(text))
             axis.setTickPen(pg.mkPen(line))
             axis.setStyle(tickLength=0, tickFont=font, tickTextOffset=6)
-        self._y_axis.setWidth(46)
-        self._y_axis.setGrid(150)
+        label = {"color": colors.dim, "font-size": "11px"}
+        self._y_axis.setLabel(self._y_words, **label)
+        self._y_axis.showLabel(bool(self._y_words))
+        self._y_axis.setWidth(_NUMBERS_PX + (_LABEL_PX if self._y_words else 0))
+        self._y_axis.setGrid(self._grid())
         self._y_axis.setStyle(maxTickLevel=1 if self._is_log else 0)
-        self.x_axis.setLabel(self._x_words, color=colors.dim)
+        self.x_axis.setLabel(self._x_words, **label)
         self.x_axis.showLabel(bool(self._x_words))
         self._line.setPen(pg.mkPen(text, style=Qt.PenStyle.DashLine))
         self._ring.setPen(pg.mkPen(QColor(colors.text), width=1.5))
-        self._best.setColor(QColor(colors.text))
-        ground = QColor(colors.panel)
-        ground.setAlpha(190)
-        self._best.fill = pg.mkBrush(ground)
-        self._best.setFont(self._theme.font(11, weight=600))
+        self._tick.setPen(pg.mkPen(text, style=Qt.PenStyle.DotLine))
+        self.strip.update()
+
+    def _grid(self) -> int | bool:
+        """Opacity of the grid, 0..255."""
+        return False if self._empty.text() else 150
+
+    def reserve_strip(self) -> None:
+        """Keeps room above the values for words: nothing moves when they come."""
+        self.plot_item.layout.setRowFixedHeight(0, HEIGHT_PX)
+
+    def show_empty(self, words: str) -> None:
+        """Says why there is nothing to see, on axes without numbers; "" for axes as usual."""
+        if words == self._empty.text():
+            return
+        self._empty.setText(words)
+        self._empty.setVisible(bool(words))
+        self._y_axis.setGrid(self._grid())
+        for axis in (self._y_axis, self.x_axis):
+            axis.setStyle(showValues=not words)
+        self._place_empty()
+
+    def _place_empty(self, *_size: object) -> None:
+        place = self.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
+        self._empty.setGeometry(place.adjusted(12, 0, -12, 0))
 
     def set_caching(self, *, is_on: bool) -> None:
         """Keeps the painted axes and grid while their ranges stay; off for files.
@@ -118,7 +163,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             self.x_axis.update()
         if words != self._x_words:
             self._x_words = words
-            self.x_axis.setLabel(words, color=self._theme.colors.dim)
+            self.x_axis.setLabel(words, color=self._theme.colors.dim, **{"font-size": "11px"})
             self.x_axis.showLabel(bool(words))
 
     def set_log(self, *, is_log: bool) -> None:
@@ -135,8 +180,15 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
 
     def set_y_range(self, span: Span) -> None:
         """Shows these values (logarithms on a logarithmic axis) with a margin."""
-        room = max((span[1] - span[0]) * 0.06, 1e-9, abs(span[1]) * 1e-3)
+        height = span[1] - span[0]
+        # One value alone, as a constant rate, is in the middle of an axis that has numbers.
+        room = height * 0.06 if height > abs(span[1]) * 1e-6 else abs(span[1]) / 2 or 1.0
         self.box.setYRange(span[0] - room, span[1] + room, padding=0.0)
+
+    def y_range(self) -> Span:
+        """The values in sight; logarithms on a logarithmic axis."""
+        low, high = self.box.viewRange()[1]
+        return float(low), float(high)
 
     def x_range(self) -> Span:
         """The places of the x axis in sight."""
@@ -161,23 +213,21 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             self._dots.setData(spots)
 
     def show_best(self, point: QPointF | None, words: str, *, is_log: bool = False) -> None:
-        """Rings a point and names it; None removes the ring."""
+        """Rings a point and names it above the plot; None removes the mark."""
         is_shown = point is not None and np.isfinite(point.y()) and (point.y() > 0 or not is_log)
         self._ring.setVisible(is_shown)
-        self._best.setVisible(is_shown)
-        if point is None or not is_shown:
-            return
-        at = (point.x(), self._y(point.y(), is_log=is_log))
-        self._ring.setData([{"pos": at}])
-        low, high = self.x_range()
-        # Near an edge the words lean inwards, so that they are not cut off.
-        lean = min(1.0, max(0.0, (point.x() - low) / max(high - low, 1e-9)))
-        self._best.setText(words)
-        self._best.setPos(*at)
-        # At the upper edge (an accuracy of 100 %) they are below the point.
-        above = self.pixel_of(QPointF(*at)).y() - self.top_px()
-        has_room = above > _ABOVE * self._best.boundingRect().height()
-        self._best.setAnchor((lean, _ABOVE if has_room else 1.0 - _ABOVE))
+        self.show_tick(point.x() if point is not None and is_shown else None, words)
+        if point is not None and is_shown:
+            self._ring.setData([{"pos": (point.x(), self._y(point.y(), is_log=is_log))}])
+
+    def show_tick(self, x: float | None, words: str) -> None:
+        """Marks a place of the x axis by a line behind the curves; None removes the line."""
+        is_shown = x is not None and bool(np.isfinite(x))
+        self._tick.setVisible(is_shown)
+        self.strip.set_mark(x if is_shown else None, words)
+        if is_shown:
+            self.reserve_strip()
+            self._tick.setPos(x)
 
     def show_line(self, x: float | None) -> None:
         """Places the crosshair line at `x`; None hides it."""

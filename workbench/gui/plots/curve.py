@@ -85,7 +85,7 @@ class LiveCurve:
 
     def draw(
         self, span: Span, columns: int, *, is_log: bool = False, scale: XScale | None = None
-    ) -> Span | None:
+    ) -> Values:
         """Draws the points in `span` of the x axis on that many pixel columns.
 
         Args:
@@ -95,7 +95,7 @@ class LiveCurve:
             scale: Turns steps into places; steps themselves without one.
 
         Returns:
-            Lowest and highest y drawn (as on the axis), or None where nothing was.
+            Each y drawn, as on the axis; NaN for a gap.
         """
         scale = scale or XScale()
         if self._is_smooth:
@@ -108,8 +108,13 @@ class LiveCurve:
         # Upright strokes side by side look the same without it, and cost a fifth.
         self.item.opts["antialias"] = not (is_grouped and self._width <= 1.0)
         self.item.setData(scale.places(self.x[positions]), y)
-        finite = y[np.isfinite(y)]
-        return (float(finite.min()), float(finite.max())) if len(finite) else None
+        return y
+
+    def num_outside(self, span: Span, values: Span, scale: XScale) -> int:
+        """How many of all points in `span` of the x axis are below or above `values`."""
+        start, stop = (self._index(scale.step_at(place)) for place in span)
+        y = self.y[max(0, start) : stop + 1]
+        return int(np.count_nonzero((y < values[0]) | (y > values[1])))
 
     def _points(self, scale: XScale, span: Span, columns: int) -> tuple[Positions, Values, bool]:
         if not scale.is_log:

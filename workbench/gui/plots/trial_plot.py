@@ -56,6 +56,7 @@ class TrialPlot(PlotAxes):
             item.setZValue(z)
             self.plot_item.addItem(item, ignoreBounds=True)
         self.set_x_kind("step", "learning rate", is_log=True)
+        self.reserve_strip()  # for the words of the ring, which come last
         self.box.setMouseEnabled(x=False, y=False)
         self.hovered.connect(self._on_hovered)
         theme.changed.connect(self._draw)

@@ -1,5 +1,5 @@
-"""How the mouse looks around in a plot: wheel zooms, a drag draws a box, the middle button
-or Shift pans, a double click shows all.
+"""How the mouse looks around in a plot: the wheel zooms the x axis (with Ctrl, or over it, the
+value axis), a drag draws a box, the middle button or Shift pans, a double click shows all.
 """
 
 from __future__ import annotations
@@ -21,6 +21,14 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no type info
         self.setMouseMode(pg.ViewBox.RectMode)
         self.disableAutoRange()
         self.sigRangeChangedManually.connect(lambda _axes: self.zoomed.emit())
+
+    def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
+        """Zooms one axis: the value axis follows what is seen unless it is zoomed itself."""
+        if axis is None:
+            is_ctrl = bool(ev.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            axis = pg.ViewBox.YAxis if is_ctrl else pg.ViewBox.XAxis
+        self.childTransform()  # pyqtgraph reads it as it was painted last
+        super().wheelEvent(ev, axis)
 
     def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
         """Left draws a box; middle, or left with Shift, pans; right does nothing."""

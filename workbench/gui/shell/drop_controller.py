@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
@@ -25,6 +27,7 @@ class DropController(QObject):
         project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
             a notebook.
         pictures_dropped(list): Paths of pictures and folders to classify.
+        labeled_dropped(str): A folder with one folder per class, to be classified.
         folder_dropped(str): A folder with one folder per class, while there is no project.
         data_chosen(): The project has another data set.
         said(str): Why a drop does nothing.
@@ -33,12 +36,21 @@ class DropController(QObject):
     project_dropped = Signal(str)
     weights_dropped = Signal(str)
     pictures_dropped = Signal(list)
+    labeled_dropped = Signal(str)
     folder_dropped = Signal(str)
     data_chosen = Signal()
     said = Signal(str)
 
-    def __init__(self, context: WindowContext, window: QWidget) -> None:
+    def __init__(
+        self, context: WindowContext, window: QWidget, is_classifying: Callable[[], bool]
+    ) -> None:
+        """Args:
+        context: The parts of the window.
+        window: Takes the drops.
+        is_classifying: Whether the view that is shown classifies what is dropped.
+        """
         super().__init__(window)
+        self._is_classifying = is_classifying
         self._context = context
         self._window = window
         self.overlay = DropOverlay(context.theme, window)
@@ -49,7 +61,7 @@ class DropController(QObject):
         if not event.mimeData().hasUrls():
             event.ignore()
             return
-        drop = self._drop = sort_drop(local_paths(event.mimeData()))
+        drop = self._drop = self._sort(event.mimeData())
         self.overlay.say(drop.words, is_welcome=drop.is_welcome)
         event.acceptProposedAction()
 
@@ -60,10 +72,13 @@ class DropController(QObject):
 
     def drop(self, event: QDropEvent) -> None:
         """Does what was said."""
-        drop = self._drop or sort_drop(local_paths(event.mimeData()))
+        drop = self._drop or self._sort(event.mimeData())
         self.leave()
         event.acceptProposedAction()
         self.take(drop)
+
+    def _sort(self, mime: QMimeData) -> Drop:
+        return sort_drop(local_paths(mime), is_classifying=self._is_classifying())
 
     def take(self, drop: Drop) -> None:
         """Sends dropped paths to where they belong."""
@@ -71,6 +86,8 @@ class DropController(QObject):
             self.project_dropped.emit(drop.paths[0])
         elif drop.kind == "pictures":
             self.pictures_dropped.emit(list(drop.paths))
+        elif drop.kind == "labeled":
+            self.labeled_dropped.emit(drop.paths[0])
         elif drop.kind == "class_folders":
             self.use_folder(drop.paths[0])
         elif drop.kind == "arrays":

@@ -23,6 +23,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
+from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
@@ -92,7 +93,8 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.views)
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
-        self.drops = DropController(context, self)
+        self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
+        self.drops = DropController(context, self, self._is_classifying)
         self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)
@@ -124,6 +126,15 @@ class MainWindow(QMainWindow):
     def classify(self, pictures: list[str]) -> None:
         """Brings the classify view to the front and classifies pictures in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
+
+    def classify_labeled(self, folder: str) -> None:
+        """Brings the classify view to the front, which counts the correct images of a folder."""
+        cast("ClassifyView", self.show_view("classify")).classify_labeled(folder)
+
+    def _is_classifying(self) -> bool:
+        """The classify view is shown and has a model, which a labeled folder can be tried with."""
+        view = self.views.currentWidget()
+        return self.views.current_key == "classify" and cast("ClassifyView", view).has_model
 
     def say(self, words: str) -> None:
         """Shows a sentence in the status line for a while."""
@@ -194,7 +205,8 @@ class MainWindow(QMainWindow):
             "read_result": self.notebooks.ask_result,
             "quit": self.close,
             "settings": self.help.show_settings,
-            "search": self._on_search,
+            "search": partial(self._ask_design, "search_asked"),
+            "find": partial(self._ask_design, "find_asked"),
             "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
             "reset_layout": self.layouts.reset,
             "full_screen": self._on_full_screen,
@@ -211,8 +223,8 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
-        document, weights = self.context.document, self.context.weights
-        for part in (self.places, self.start, self.drops, self.runs, self.notebooks, weights):
+        parts = (self.files, self.places, self.start, self.drops, self.runs, self.notebooks)
+        for part in (*parts, self.context.weights):
             part.said.connect(self.say)
         self.top.switch.chosen.connect(self.show_view)
         self.top.train.clicked.connect(self.runs.toggle)
@@ -228,24 +240,34 @@ class MainWindow(QMainWindow):
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
         self.start.started.connect(lambda: self.show_view("data"))
-        self.drops.project_dropped.connect(self.files.open)
-        self.drops.pictures_dropped.connect(self.classify)
-        self.drops.weights_dropped.connect(weights.load)
-        self.drops.folder_dropped.connect(self.start.from_folder)
-        self.drops.data_chosen.connect(lambda: self.show_view("data"))
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
         self.notebooks.blocked.connect(self.show_problems)
+        self.views.was_built.connect(self.layouts.add)
+        self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
+        self._connect_drops()
+        self._connect_title()
+        self._refresh_run()
+
+    def _connect_drops(self) -> None:
+        weights = self.context.weights
+        self.drops.project_dropped.connect(self.files.open)
+        self.drops.pictures_dropped.connect(self.classify)
+        self.drops.weights_dropped.connect(weights.load)
+        self.drops.labeled_dropped.connect(self.classify_labeled)
+        self.drops.folder_dropped.connect(self.start.from_folder)
+        self.drops.data_chosen.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
-        self.views.was_built.connect(self.layouts.add)
-        self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
+
+    def _connect_title(self) -> None:
+        document = self.context.document
         document.dirty_changed.connect(lambda _dirty: self._refresh_title())
         document.path_changed.connect(self._refresh_title)
+        document.disk.changed.connect(self._refresh_title)
         document.project_replaced.connect(self._refresh_title)
-        self._refresh_run()
 
     def _bring_back(self) -> None:
         self.restoreGeometry(self.state.bytes("window/geometry"))
@@ -266,8 +288,9 @@ class MainWindow(QMainWindow):
             self.show_view("design")
         self.popup.open_above(self.status.problems)
 
-    def _on_search(self) -> None:
-        self.design().state.search_asked.emit()
+    def _ask_design(self, signal: str) -> None:
+        """Emits a signal of what the panels of the design view share."""
+        getattr(self.design().state, signal).emit()
 
     def _on_full_screen(self) -> None:
         if self.isFullScreen():
@@ -288,9 +311,10 @@ class MainWindow(QMainWindow):
     def _refresh_title(self) -> None:
         document = self.context.document
         at_start = all_views()[self.views.current_key].is_start
-        self.setWindowTitle("Workbench[*]" if at_start else f"[*]{self.files.name} — Workbench")
+        name = f"[*]{self.files.name} — Workbench{self.files.elsewhere}"
+        self.setWindowTitle("Workbench[*]" if at_start else name)
         self.setWindowModified(document.is_dirty)
-        self.actions_by_key["revert"].setEnabled(bool(document.path) and document.is_dirty)
+        self.actions_by_key["revert"].setEnabled(self.files.can_revert)
 
     def _refresh_run(self) -> None:
         running, is_stopping = self.runs.is_running, self.runs.is_stopping

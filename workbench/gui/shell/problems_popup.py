@@ -7,11 +7,13 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.docks import on_panel
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, scroll_area
 from workbench.gui.kit.problem_list import ProblemList
 
-_SIZE_PX = (440, 360)
+_WIDTH_PX, _HIGHEST_PX = 440, 360
+_GAP_PX = 4
 
 
 class ProblemsPopup(QFrame):
@@ -25,25 +27,43 @@ class ProblemsPopup(QFrame):
         self._document = context.document
         self.list = ProblemList()
         self._nothing = plain_label("No problems: this network can be trained.", role="dim")
+        self._anchor: QWidget | None = None
         page, title = QWidget(), plain_label("Problems", role="heading")
-        column(title, self._nothing, self.list, STRETCH, parent=page, margins=12, spacing=8)
-        column(scroll_area(page), parent=self, margins=1)
+        parts = (title, self._nothing, self.list, STRETCH)
+        self._page = column(*parts, parent=page, margins=12, spacing=8)
+        area = scroll_area(page)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        on_panel(area)
+        column(area, parent=self, margins=1)
         self.list.fix_chosen.connect(self._document.apply_fix)
         self.list.problem_chosen.connect(self._on_problem_chosen)
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
 
     def open_above(self, anchor: QWidget) -> None:
         """Shows the list with its lower right corner at a widget's upper right one."""
+        self._anchor = anchor
         self._refresh()
-        self.resize(*_SIZE_PX)
-        corner = anchor.mapToGlobal(QPoint(anchor.width(), 0))
-        self.move(corner.x() - self.width(), corner.y() - self.height() - 4)
         self.show()
+        self._fit()  # once more: the boxes of a list that was never shown have no height yet
 
     def _refresh(self) -> None:
         problems = self._document.analysis.problems
         self.list.set_problems(problems)
+        self.list.setVisible(bool(problems))
         self._nothing.setVisible(not problems)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As large as what it shows, its lower right corner above the anchor."""
+        if self._anchor is None:
+            return
+        page, edges = self._page, 4
+        width = _WIDTH_PX if self._document.analysis.problems else page.sizeHint().width() + edges
+        height = page.totalHeightForWidth(width - edges) if page.hasHeightForWidth() else -1
+        height = height if height > 0 else page.sizeHint().height()
+        self.resize(width, min(_HIGHEST_PX, height + edges))
+        corner = self._anchor.mapToGlobal(QPoint(self._anchor.width(), 0))
+        self.move(corner.x() - self.width(), corner.y() - self.height() - _GAP_PX)
 
     def _on_problem_chosen(self, problem: Problem) -> None:
         self.close()

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
-from workbench.core.checks.problems import Problem, Severity
+from workbench.core.checks.analysis import Analysis
+from workbench.core.checks.problems import SEVERITIES, Fix, Problem
 from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimator import epoch_words, fit_words, memory_words
@@ -23,7 +24,7 @@ _MEMORY_TIP = (
 
 
 class StatusLine(QStatusBar):
-    """Totals of the network, and a button for its problems."""
+    """Totals of the network, a button for its problems, and one for what is to be done next."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -37,7 +38,12 @@ class StatusLine(QStatusBar):
         self.addWidget(totals)
         self.problems = TextButton("", role="status", icon="", theme=context.theme)
         self.problems.setObjectName("problems_button")
+        self.next_step = TextButton("", role="link", theme=context.theme)
+        self.next_step.setObjectName("next_step_button")
+        self.next_step.clicked.connect(self._on_next_step)
+        self._step: Fix | None = None
         self.addPermanentWidget(self.problems)
+        self.addPermanentWidget(self.next_step)
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)
         self._predictor.changed.connect(self._show_prediction)
@@ -62,16 +68,31 @@ class StatusLine(QStatusBar):
         self._values["Parameters"][1].setText(count(costs.parameters.total))
         self._values["Multiply-adds"][1].setText(short(costs.multiply_adds))
         self._show_prediction()
-        if analysis.errors:
+        self._show_problems(analysis)
+
+    def _show_problems(self, analysis: Analysis) -> None:
+        """How many there are; while one builds, what comes next, with its button."""
+        fixes = analysis.errors[0].fixes if analysis.is_unfinished else ()
+        self._step = fixes[0] if fixes else None
+        words = problem_counts(analysis.problems) or "No problems"
+        if analysis.is_unfinished:
+            level, icon = "warning", "hint"
+            words = "Not finished:" if fixes else analysis.blocking_words
+        elif analysis.errors:
             level, icon = "error", "error"
         elif analysis.problems:
             level, icon = "warning", "hint"
         else:
             level, icon = "good", "check"
-        words = problem_counts(analysis.problems) or "No problems"
         self.problems.setProperty("level", level)
-        self.problems.setAccessibleName(words)
+        self.problems.setAccessibleName(analysis.blocking_words or words)
         self.problems.set_look(words, role="status", icon=icon)
+        self.next_step.setText(self._step.title if self._step else "")
+        self.next_step.setVisible(self._step is not None)
+
+    def _on_next_step(self) -> None:
+        if self._step is not None:
+            self._document.apply_fix(self._step)
 
     def _show_prediction(self) -> None:
         """What a run will take; nothing while that is not known."""
@@ -93,7 +114,8 @@ class StatusLine(QStatusBar):
 
 
 def problem_counts(problems: Iterable[Problem]) -> str:
-    """Such as "1 error, 2 hints"; "" for none."""
+    """Such as "1 error, 1 not finished, 2 hints"; "" for none."""
     counts = Counter(problem.severity for problem in problems)
-    kinds: tuple[Severity, ...] = ("error", "warning", "hint")
-    return ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
+    words = {"unfinished": ("not finished", "not finished")}
+    found = [(kind, counts[kind]) for kind in SEVERITIES if counts[kind]]
+    return ", ".join(plural(number, *words.get(kind, (kind, f"{kind}s"))) for kind, number in found)

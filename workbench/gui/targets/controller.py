@@ -51,9 +51,9 @@ class TargetController(QObject):
             key: The key.
             choice: The place that it is about; the project's where None.
         """
-        errors = self._context.document.analysis.errors if key != "connect" else ()
-        if errors:
-            self.said.emit(f"{errors[0].title}. {errors[0].message}")
+        reason = self._context.document.analysis.reason if key != "connect" else ""
+        if reason:
+            self.said.emit(reason)
             return
         if key not in self.dialogs:
             dialog = self.dialogs[key] = self._makers[key]()

@@ -8,12 +8,14 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QSpinBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.checkup.parity import ParityReport, agreement_of, history_of, train_pair
+from workbench.core.params import IntParam
 from workbench.core.projects.project import Choice, Project
-from workbench.errors import WorkbenchError
+from workbench.errors import ParamError, WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.forms.number_field import NumberField
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.dialog_head import DialogHead
@@ -27,7 +29,7 @@ from workbench.runs.environment import refuse_unready
 from workbench.targets import target_label
 
 MAX_STEPS = 10_000
-_STEPS = 50
+_STEPS = IntParam("steps", 50, "Steps to train on each.", maximum=MAX_STEPS, unit="steps")
 _POLL_S = 0.1
 _EXPLANATION = (
     "Trains the same first steps on both targets, with the same initial weights and "
@@ -85,10 +87,7 @@ class ParityDialog(WorkingDialog):
         self.left, self.right = ElidedComboBox(), ElidedComboBox()
         self.left.setAccessibleName("First target")
         self.right.setAccessibleName("Second target")
-        self.steps = QSpinBox()
-        self.steps.setRange(1, MAX_STEPS)
-        self.steps.setValue(_STEPS)
-        self.steps.setSuffix(" steps")
+        self.steps = NumberField(_STEPS)
         self.steps.setAccessibleName("Steps to train")
         self.plot = LossPair(context.theme)
         self.legend = plain_label("The loss curves of both targets appear here.", role="dim")
@@ -130,7 +129,12 @@ class ParityDialog(WorkingDialog):
     # the comparison ------------------------------------------------------------------
 
     def _on_start(self) -> None:
-        project, steps = self._context.document.project, self.steps.value()
+        try:
+            steps = self.steps.checked()
+        except ParamError as error:
+            self.status.say(f"Steps: enter {error.expected}.", is_bad=True)
+            return
+        project = self._context.document.project
         targets = (self.left.currentData(), self.right.currentData())
         self.words.setText("")
         self.plot.set_losses((np.empty(0), np.empty(0)))

@@ -250,7 +250,7 @@ def as_problem(problem: ReportProblem, graph: Graph) -> Problem:
         message=" ".join([problem.message, *others]),
         node=problem.node if problem.node in graph.nodes else None,
         severity=problem.severity,
-        fixes=buttons,
+        offers=buttons,
     )
 
 

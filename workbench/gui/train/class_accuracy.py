@@ -1,4 +1,4 @@
-"""How each class is learned: its accuracy over the epochs, and what was taken for what after
+"""How each class is learned: its recall over the epochs, and what was taken for what after
 the chosen epoch.
 """
 
@@ -27,8 +27,8 @@ from workbench.runs.log.confusion_history import read_class_accuracy, read_confu
 Table = np.ndarray[Any, np.dtype[Any]]
 
 NOTHING_YET = (
-    "Accuracy per class and the confusion matrix, after each epoch with validation. Up "
-    "to 256 classes are kept."
+    "First values after the first epoch with validation: recall per class and the confusion "
+    "matrix. Up to 256 classes are kept."
 )
 
 
@@ -64,7 +64,12 @@ class ClassPanel(QFrame):
 
     def _build(self) -> None:
         left, right = QWidget(), QWidget()
-        row((self.plot, 1), self.marks, parent=left)
+        column(
+            plain_label("Recall per class", role="strong"),
+            (row((self.plot, 1), self.marks), 1),
+            parent=left,
+            spacing=4,
+        )
         matrix = (row(self.epoch_words, (self.slider, 1)), (self.map, 1), self.hover)
         column(*matrix, parent=right, margins=(8, 0, 0, 0), spacing=4)
         self._parts = QSplitter(Qt.Orientation.Horizontal)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.gui.common.view_spec import MakeView, ViewSpec, WindowServices
 from workbench.gui.panels import panels_of
 
-_LOOKING = ("zoom_in", "zoom_out", "zoom_reset", "fit")
+_LOOKING = ("zoom_in", "zoom_out", "zoom_reset", "fit", "fit_selection")
 """Actions of the canvas that belong into the View menu; the others edit."""
 
 

@@ -127,6 +127,21 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
     return RunComparison(a.summary, b.summary, sections)
 
 
+def compare_projects(left: Project, right: Project) -> tuple[Section, ...]:
+    """What makes `left` into `right`: network, recipe, data set, target and title."""
+    recipes = (asdict(left.recipe), asdict(right.recipe))
+    chosen = (
+        *_choice_rows(all_datasets(), "Data set", left.dataset, right.dataset),
+        *_choice_rows(all_targets(), "Target", left.target, right.target),
+        *_fields_differing({"title": "Title", "summary": "Summary"}, left, right),
+    )
+    return (
+        Section("graph", "Network", tuple(graph_rows(left.graph, right.graph))),
+        Section("recipe", "Training settings", tuple(_params_differing(RECIPE_PARAMS, *recipes))),
+        Section("project", "Project", chosen),
+    )
+
+
 def _note(what: str, left: _Side, right: _Side) -> str:
     silent = [side for side in (left, right) if getattr(side, what) is None]
     return ("", "not logged by one run", "not logged by these runs")[len(silent)]

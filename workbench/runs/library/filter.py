@@ -1,10 +1,10 @@
 """Finding runs by a few words, for the window's filter and `workbench runs --filter`.
 
-flowers cosine      both words, in title, tags, note, data, outcome or folder name
+flowers cosine      both words, in project, name, title, tags, note, data, outcome or folder name
 "two words"         this exact text
 -failed             not this
 tag:paper           has this tag
-outcome:failed      data:cifar   title:...   note:...   only there
+outcome:failed      data:cifar   project:...   title:...   note:...   only there
 acc>0.8   acc>80    test accuracy, else the best validation accuracy; also %, >=, <, <=, =
 val>0.9   loss<0.5  epochs>=10   seconds<600   images>3000   parameters<100000
 """
@@ -23,6 +23,7 @@ Test = Callable[[RunSummary], bool]
 
 _TERM = re.compile(r'-?(?:[^\s":]+:)?"[^"]*"?|\S+')
 _COMPARISON = re.compile(r"([a-z_]+)(>=|<=|>|<|=)([0-9.]+(?:e-?[0-9]+)?)(%?)$", re.IGNORECASE)
+_LOOKS_LIKE_ONE = re.compile(r"[a-z_]+(>=|<=|>|<)[^\s\"]*$", re.IGNORECASE)
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -60,6 +61,7 @@ _TEXTS: dict[str, Callable[[RunSummary], str]] = {
     "data": lambda run: run.dataset,
     "dataset": lambda run: run.dataset,
     "title": lambda run: run.title,
+    "project": lambda run: run.project,
     "note": lambda run: run.note,
     "name": lambda run: run.name,
 }
@@ -72,6 +74,17 @@ def matches(run: RunSummary, text: str) -> bool:
     comparison are looked for as words.
     """
     return all(test(run) for test in _tests(text))
+
+
+def wrong_comparisons(text: str) -> list[str]:
+    """Terms that look like a comparison and are none, such as "acc>x" or "colour>3"."""
+    terms = (term.lstrip("-") for term in _TERM.findall(text))
+    return [term for term in terms if _LOOKS_LIKE_ONE.match(term) and _comparison(term) is None]
+
+
+def comparable() -> tuple[str, ...]:
+    """What comparisons can be made with, such as "acc"."""
+    return tuple(_FIGURES)
 
 
 @lru_cache(maxsize=64)
@@ -125,7 +138,16 @@ def _anywhere(term: str) -> Test:
     wanted = _plain(term)
 
     def test(run: RunSummary) -> bool:
-        texts = (run.title, *run.tags, run.note, run.dataset, _outcome(run), run.name)
+        texts = (
+            run.project,
+            run.label,
+            run.title,
+            *run.tags,
+            run.note,
+            run.dataset,
+            _outcome(run),
+            run.name,
+        )
         return any(_is_in(wanted, text) for text in texts)
 
     return test

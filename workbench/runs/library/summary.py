@@ -5,7 +5,8 @@ Of a run that has finished only the end of the log is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ import msgspec
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.projects.migrations import PROJECT_VERSION
-from workbench.core.projects.project_file import parse_project
+from workbench.core.projects.project import Choice
+from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.datasets import all_datasets
 from workbench.errors import ProjectFileError, RunFolderError
 from workbench.layers import all_layers
 from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
@@ -24,11 +25,16 @@ from workbench.runs.folder import RunFolder, RunRequest, tail_bytes
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import decode_line
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.naming import run_name, settings_words, source_words
 from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 3
+SUMMARY_VERSION = 4
+
+NETWORK = ("graph",)
+REQUESTED = ("graph", "recipe", "dataset", "target")
+"""Parts of a project, for `plain_key`."""
 
 _TAIL_BYTES = 32 * 1024
 _STARTED, _EPOCH, _FINISHED = (
@@ -44,6 +50,13 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         path: The run folder.
         name: Its last part.
         title: Words for people: of the notes, else those it was started with.
+        label: Its short name, by which all lists show it: "12 · lr 0.0003 · 32 epochs".
+        own_title: The title that a person gave it; "" for none.
+        number: Of its project's runs, from 1; 0 for one without.
+        project: Its project in words.
+        project_id: The identity of its project; "" for a run of an earlier version.
+        project_path: The file of its project; "" for one that was never saved.
+        network_key, request_key: Equal for runs of the same network, of the same request.
         outcome: completed, stopped, paused, failed, died, running, silent, waiting or away.
         words: The outcome as a sentence.
         created: Seconds since the epoch.
@@ -65,6 +78,14 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     name: str
     title: str
+    label: str = ""
+    own_title: str = ""
+    number: int = 0
+    project: str = ""
+    project_id: str = ""
+    project_path: str = ""
+    network_key: str = ""
+    request_key: str = ""
     outcome: str
     words: str
     created: float
@@ -108,9 +129,10 @@ def summarise(run: RunFolder) -> RunSummary | None:
         path=run.path,
         name=run.name,
         title=notes.title or request.title,
+        own_title=notes.title,
+        **_of_request(request, notes.title),
         outcome=outcome.kind,
         words=outcome.sentence(),
-        created=request.created,
         epochs_done=finished.epochs_done if finished is not None else len(history.epochs),
         epochs=started.epochs if started is not None else _planned_epochs(request),
         best_val_accuracy=best.val_accuracy if best else None,
@@ -128,6 +150,48 @@ def summarise(run: RunFolder) -> RunSummary | None:
         on=_host_of(run),
         queue_place=place,
     )
+
+
+def _of_request(request: RunRequest, own_title: str) -> dict[str, Any]:
+    """What never changes of a run, but for its name, and whose it is."""
+    return {
+        "label": _label(request, own_title),
+        "number": request.number,
+        "project": _project_words(request),
+        "project_id": request.project_id,
+        "project_path": request.project_path,
+        "network_key": plain_key(request.project, NETWORK),
+        "request_key": plain_key(request.project, REQUESTED),
+        "created": request.created,
+    }
+
+
+def plain_key(project: Mapping[str, Any], parts: Sequence[str]) -> str:
+    """A text that is equal for projects, as JSON values, whose `parts` are."""
+    text = msgspec.json.encode([project.get(part) for part in parts], order="deterministic")
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def _project_words(request: RunRequest) -> str:
+    """A project as people call it: its file, else its title."""
+    title = request.project.get("title")
+    name = Path(request.project_path).name.removesuffix(PROJECT_SUFFIX)
+    return name or (title if isinstance(title, str) else "") or request.title
+
+
+def _label(request: RunRequest, own_title: str) -> str:
+    """The short name of a run; one of an earlier version has no number, but its title."""
+    words = [request.label] if request.label else _settings(request)
+    if not (request.number or request.label or own_title) and request.title:
+        words = [request.title, *words]
+    return run_name(request.number, own_title, words)
+
+
+def _settings(request: RunRequest) -> list[str]:
+    try:
+        return settings_words(request.to_project(), request.differs)
+    except ProjectFileError:
+        return []
 
 
 def _host_of(run: RunFolder) -> str:
@@ -188,15 +252,11 @@ def _planned_epochs(request: RunRequest) -> int:
 
 
 def dataset_words(choice: Any) -> str:
-    """“CIFAR-10”, “Image folder: flowers”, of {"key", "params"} as in a project file."""
+    """As `source_words`, of {"key", "params"} as in a project file."""
     if not isinstance(choice, dict) or not isinstance(choice.get("key"), str):
         return ""
-    key, params = choice["key"], choice.get("params")
-    spec = all_datasets().get(key)
-    if spec is None:
-        return str(key)
-    value = params.get(spec.source_param) if isinstance(params, dict) else None
-    return f"{spec.title}: {Path(value).name}" if isinstance(value, str) and value else spec.title
+    params = choice.get("params")
+    return source_words(Choice(choice["key"], params if isinstance(params, dict) else {}))
 
 
 @lru_cache(maxsize=512)

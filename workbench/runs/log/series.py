@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.curves import CurveSpec
 from workbench.runs.log.columns import Column
 
 
@@ -64,25 +65,43 @@ class Series:
             metric = metric.replace("val. ", "")
         return f"{metric}: epoch {self.best_epoch:,}"
 
-    def best_point(self) -> tuple[float, float] | None:
-        """Step and value of the best epoch; the training value where none was validated."""
+    @property
+    def best_step(self) -> float | None:
+        """Last step of the best epoch; None where there is none."""
         at = np.flatnonzero(self.epochs == self.best_epoch)
-        if self.best_epoch == 0 or len(at) == 0:
+        return float(self.epoch_steps[int(at[0])]) if self.best_epoch and len(at) else None
+
+    def best_point(self, curve: CurveSpec) -> tuple[float, float] | None:
+        """Step and value of the best epoch where it is this curve that decides on it: its value
+        on validation, or in training where that decides or none was validated.
+        """
+        step = self.best_step
+        if step is None:
             return None
-        index = int(at[0])
-        y = float(self.epoch_validation[index])
-        y = y if np.isfinite(y) else float(self.epoch_train[index])
-        return float(self.epoch_steps[index]), y
+        is_validated = bool(np.isfinite(self.epoch_validation).any())
+        is_by_validation = self.best_by == curve.validation_column
+        if not is_by_validation and self.best_by != curve.key:
+            return None
+        values = self.epoch_validation if is_by_validation and is_validated else self.epoch_train
+        return step, float(values[int(np.flatnonzero(self.epochs == self.best_epoch)[0])])
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The exact values at one step; None where there is none."""
+    """The exact values nearest to a place of the x axis; None where there is none.
+
+    Attributes:
+        epoch, step: Those of the training value; the epoch may still be running then.
+        train: The value of that step, or the mean of the epoch.
+        validation: The value on the validation images after `validation_epoch`.
+        validation_epoch: The epoch whose end is the nearest, 0 where none is finished.
+    """
 
     epoch: int
     step: int
     train: float | None
     validation: float | None
+    validation_epoch: int = 0
 
 
 def _value(values: Column, index: int) -> float | None:
@@ -100,23 +119,25 @@ def _nearest(rising: Column, step: float) -> int:
 
 
 def read_at(series: Series, step: float, *, by_epoch: bool = False) -> Reading | None:
-    """The values at the step nearest to `step`, or at the nearest end of an epoch.
-
-    The validation value is that of the epoch the step belongs to: it is measured when the
-    epoch ends, so there is none while the epoch runs.
+    """The training value at the step nearest to `step`, or of the epoch whose end is the nearest
+    to it; and the validation value of the epoch whose end is the nearest.
     """
+    ends = series.epoch_steps
+    end = _nearest(ends, step) if len(ends) else None
     if by_epoch:
-        if len(series.epoch_steps) == 0:
+        if end is None:
             return None
-        index = _nearest(series.epoch_steps, step)
-        train, found = _value(series.epoch_train, index), int(series.epoch_steps[index])
+        train, found, index = _value(series.epoch_train, end), int(ends[end]), end
     else:
         if len(series.steps) == 0:
             return None
         at = _nearest(series.steps, step)
         train, found = _value(series.values, at), int(series.steps[at])
-        index = int(np.searchsorted(series.epoch_steps, found))
-    return Reading(epoch_at(series, index), found, train, _value(series.epoch_validation, index))
+        index = int(np.searchsorted(ends, found))
+    epoch = epoch_at(series, index)
+    if end is None:
+        return Reading(epoch, found, train, None)
+    return Reading(epoch, found, train, _value(series.epoch_validation, end), epoch_at(series, end))
 
 
 def epoch_at(series: Series, index: int) -> int:

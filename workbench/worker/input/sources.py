@@ -87,6 +87,7 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
             fix="Choose a data set to evaluate on.",
         )
     loaded = load_source(ctx, key, params)
+    refuse_other_classes(loaded.class_names, card.class_names)
     recipe, _ = recipe_from(card.recipe)
     part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
     if part is None:
@@ -103,11 +104,17 @@ def other_part(
 ) -> tuple[PreparedPart, tuple[str, ...]]:
     """The test part of another source; all its pictures where it has no test part."""
     loaded = load_source(ctx, key, params)
+    refuse_other_classes(loaded.class_names, card.class_names)
     part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
     prepared = prepare_part(part, shape=tuple(card.input_shape), fit=card.fit, ctx=ctx)
     if not len(prepared):
         raise DatasetError("None of the images can be read.", where=key)
     return prepared, loaded.class_names
+
+
+def refuse_other_classes(names: Sequence[str], card_names: Sequence[str]) -> None:
+    """Raises DatasetError, as `match_classes`, before any image is decoded."""
+    match_classes(np.empty(0, np.int64), names, card_names)
 
 
 def match_classes(
@@ -133,7 +140,8 @@ def match_classes(
         "The data set has classes that the model does not have.",
         received=", ".join(f'"{name}"' for name in unknown[:10]),
         expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
-        fix="Use the model's class names.",
+        fix="Choose a data set with the classes of the model. In a folder, the class folders "
+        "have the names of the model's classes.",
     )
 
 

@@ -190,7 +190,7 @@ def layer_seed(seed: int, name: str) -> int:
 
 
 def _refuse_errors(graph: Graph, layers: Registry[LayerSpec], found: Propagation) -> None:
-    errors = [p for p in _problems(graph, layers, found) if p.severity == "error"]
+    errors = [p for p in _problems(graph, layers, found) if p.stops_training]
     if not errors:
         return
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from workbench.core.format import plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
 from workbench.core.training.split import random_order, split_indices
 from workbench.errors import PictureError
@@ -34,8 +36,12 @@ MAX_BAD_FILE_BYTES = 400_000
 """How much of an answer may name unreadable files; those beyond are counted."""
 
 THUMBNAIL_SIZE = 96
+_IMBALANCE = 4
+"""Times the images of the smallest class that the largest has, from which on it is noted."""
+
 _STEP = 64
 
+Counts = np.ndarray[Any, np.dtype[np.int64]]
 BadFiles = list[tuple[str, str]]
 
 
@@ -52,6 +58,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     train, test = _counts(loaded, {path for path, _ in bad_files}, request)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     notes = list(loaded.notes)
+    notes += _imbalance(loaded.class_names, train + test)
     named = _fitting(bad_files)
     if len(named) < len(bad_files):
         notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
@@ -75,6 +82,19 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         bad_files=named,
         notes=notes,
     )
+
+
+def _imbalance(names: Sequence[str], sizes: Counts) -> list[str]:
+    """A sentence where some classes have many times the images of others."""
+    filled = [(int(size), name) for size, name in zip(sizes, names, strict=True) if size]
+    if len(filled) < 2 or max(filled)[0] < _IMBALANCE * min(filled)[0]:
+        return []
+    (few, rare), (many, common) = min(filled), max(filled)
+    words = (
+        f'The classes are imbalanced: "{common}" has {plural(many, "image")}, "{rare}" has '
+        f"{few:,}. More images of the rare classes help most; balanced class weights help too."
+    )
+    return [words]
 
 
 def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
@@ -144,9 +164,7 @@ def _fitting(bad_files: BadFiles) -> BadFiles:
     return named
 
 
-def _counts(
-    loaded: LoadedData, bad: set[str], request: DescribeData
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], ...]:
+def _counts(loaded: LoadedData, bad: set[str], request: DescribeData) -> tuple[Counts, Counts]:
     """Readable pictures of each class in both parts, split as training will split them."""
     num_classes = len(loaded.class_names)
     train = _readable_labels(loaded.train, bad)

@@ -71,7 +71,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     if result is not None:
         card = _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
-    run = create_run(project, title=card.title, path=folder)
+    run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
     return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=str(run.path))

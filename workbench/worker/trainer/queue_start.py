@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from workbench.errors import WorkbenchError
-from workbench.runs.folder import RunFolder, open_run
+from workbench.runs.folder import RunFolder
 from workbench.runs.start import joins_another, start_trainer
 from workbench.runs.state.queue import cancel as take_out
 from workbench.runs.state.queue import enqueue, is_waiting, start_next
@@ -39,7 +40,8 @@ def cancel(folder: str) -> int:
 
 def _print_result(folder: str, act: Callable[[RunFolder], object]) -> int:
     try:
-        run = open_run(folder)
+        run = RunFolder(Path(folder).absolute())
+        run.request()  # refused where it is no run
         act(run)
         result: dict[str, Any] = {"is_waiting": is_waiting(run)}
         exit_code = 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from itertools import repeat
+
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPainterPathStroker
+from PySide6.QtGui import QPainter, QPainterPath, QPainterPathStroker, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.graph import Edge
@@ -11,8 +14,8 @@ from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.routing import Route
 from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle, rounded_path
 
-GRAB_WIDTH = 14.0
-"""How near the pointer must be, across, in scene pixels."""
+LINE_REACH = 7.0
+"""How near the pointer must be to a line, in scene pixels at 100 %."""
 
 
 class EdgeItem(CanvasItem):
@@ -32,6 +35,7 @@ class EdgeItem(CanvasItem):
         self.route: Route = ()
         self._path = QPainterPath()
         self._grab = QPainterPath()
+        self._line = QPolygonF()
         self._bounds = QRectF()
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
 
@@ -42,8 +46,9 @@ class EdgeItem(CanvasItem):
         self.prepareGeometryChange()
         self.route = route
         self._path = rounded_path([QPointF(x, y) for x, y in route])
+        self._line = next(iter(self._path.toSubpathPolygons()), QPolygonF())
         stroker = QPainterPathStroker()
-        stroker.setWidth(GRAB_WIDTH)
+        stroker.setWidth(2 * LINE_REACH)
         self._grab = stroker.createStroke(self._path)
         self._bounds = self._path.boundingRect().adjusted(-4, -4, 4, 4)
         self.update()
@@ -65,6 +70,15 @@ class EdgeItem(CanvasItem):
         """True when the line runs through a rectangle."""
         return self._bounds.intersects(scene_rect) and self._grab.intersects(scene_rect)
 
+    def distance_to(self, point: QPointF) -> float:
+        """Scene pixels from a point to the nearest point of the line."""
+        spots = [self._line.at(index) for index in range(self._line.size())]
+        return min(map(_to_stretch, repeat(point), spots, spots[1:]), default=math.inf)
+
+    def is_near(self, point: QPointF, reach: float) -> bool:
+        """False where a point is certainly further away than that: the quick part."""
+        return self._bounds.adjusted(-reach, -reach, reach, reach).contains(point)
+
     def boundingRect(self) -> QRectF:
         return self._bounds
 
@@ -80,3 +94,12 @@ class EdgeItem(CanvasItem):
         painter.setOpacity(0.35 if self.is_faded else 1.0)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(self._path)
+
+
+def _to_stretch(point: QPointF, start: QPointF, end: QPointF) -> float:
+    """Distance from a point to a straight stretch."""
+    along, away = end - start, point - start
+    length = QPointF.dotProduct(along, along)
+    part = max(0.0, min(1.0, QPointF.dotProduct(away, along) / length)) if length else 0.0
+    rest = away - along * part
+    return math.hypot(rest.x(), rest.y())

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import SEVERITY_WORDS, Problem
 from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph, Node
 from workbench.core.params import check_all
@@ -25,7 +25,7 @@ class NodeFacts:
         category: Category key, "" where the kind is unknown.
         count: Number of parameters in words, or "".
         shape: Output shape in words, or "" where it is not known.
-        severity: Worst problem: "error", "warning", "hint" or "".
+        severity: That of the worst problem, "" without one.
         problems: All problems of the node, worst first.
         is_known: False for a placeholder.
         is_open_above: An input still waits for an edge.
@@ -55,7 +55,7 @@ class NodeFacts:
         parts = [f"{self.title} {self.name}", self.words]
         parts.append(f"output {self.shape.replace(' × ', ' by ')}" if self.shape else "")
         parts.append(f"{self.count} parameters" if self.count else "")
-        parts += [f"{p.severity}: {p.title}" for p in self.problems]
+        parts += [f"{SEVERITY_WORDS[p.severity]}: {p.title}" for p in self.problems]
         return ", ".join(part for part in parts if part)
 
     def tooltip(self, inputs: str) -> str:

@@ -105,7 +105,7 @@ class NodeItem(CanvasItem):
         self._paint_words(painter)
         self._paint_shape(painter)
         self._paint_ports(painter)
-        if self.facts.severity in {"error", "warning"}:
+        if self.facts.severity not in {"", "hint"}:
             self._paint_badge(painter)
 
     def _paint_box(self, painter: QPainter, scale: float) -> None:

@@ -38,6 +38,11 @@ class Box:
     def center_x(self) -> float:
         return (self.left + self.right) / 2
 
+    @property
+    def card(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom."""
+        return self.left, self.top, self.right, self.bottom
+
     def overlaps(self, other: Box, margin: float = 0.0) -> bool:
         """Whether the other box is nearer than a margin."""
         return (

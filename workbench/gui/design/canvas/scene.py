@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
@@ -22,7 +22,7 @@ from workbench.core.network.layout import Position
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.design.canvas.edge_item import EdgeItem
+from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.problem_card import ProblemCard
@@ -245,9 +245,11 @@ class GraphScene(QGraphicsScene):
         best = min(near, default=(reach + 1, ""))
         return self.nodes[best[1]] if best[0] <= reach else None
 
-    def edge_at(self, point: QPointF) -> EdgeItem | None:
-        """The line under a scene point."""
-        return next((item for item in self.edges.values() if item.contains(point)), None)
+    def edge_at(self, point: QPointF, reach: float = LINE_REACH) -> EdgeItem | None:
+        """The nearest line that passes a scene point within a reach."""
+        near = [item for item in self.edges.values() if item.is_near(point, reach)]
+        found = min(((item.distance_to(point), item.edge) for item in near), default=None)
+        return self.edges[found[1]] if found is not None and found[0] <= reach else None
 
     def edge_end_at(self, point: QPointF, reach: float) -> EdgeItem | None:
         """The line whose lower end is under a scene point."""
@@ -274,6 +276,15 @@ class GraphScene(QGraphicsScene):
     def selected_edges(self) -> list[Edge]:
         """The selected edges."""
         return [edge for edge, item in self.edges.items() if item.isSelected()]
+
+    def selected_rect(self) -> QRectF:
+        """What the selected cards and lines cover."""
+        rect = QRectF()
+        for key in self.selected_ids():
+            rect = rect.united(self.nodes[key].card_rect())
+        for edge in self.selected_edges():
+            rect = rect.united(self.edges[edge].boundingRect())
+        return rect
 
     def select(self, ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Selects exactly these nodes and edges."""
@@ -305,14 +316,17 @@ class GraphScene(QGraphicsScene):
             self.selection_changed.emit(selected[0])
 
     def shown_problem(self) -> Problem | None:
-        """The selected node's worst problem, else the first error of all."""
+        """The selected node's worst problem, else the first that stops training: what is wrong
+        before what is not finished.
+        """
         selected = self.selected_ids()
         if len(selected) == 1:
             own = self.nodes[selected[0]].facts.problems
             if own and own[0].severity != "hint":
                 return own[0]
-        all_facts = (item.facts for item in self.nodes.values())
-        return next((facts.problems[0] for facts in all_facts if facts.severity == "error"), None)
+        stopping = (item.facts.problems[0] for item in self.nodes.values() if item.facts.problems)
+        found = [problem for problem in stopping if problem.stops_training]
+        return min(found, key=lambda problem: SEVERITIES.index(problem.severity), default=None)
 
     def settle_card(self, room: QRectF) -> None:
         """Puts the problem card where `room` has space; a null one means anywhere."""

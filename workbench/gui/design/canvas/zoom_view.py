@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -16,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture
 
+from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import DETAIL_FROM
 from workbench.gui.kit.labels import plain_label
@@ -100,6 +103,10 @@ class ZoomView(QGraphicsView):
         scene_point = self.viewportTransform().inverted()[0].map(position)
         return Pointer(scene_point, position, modifiers)
 
+    def line_at(self, point: QPointF) -> EdgeItem | None:
+        """The line at a scene point: below 100 % within the same few pixels of the screen."""
+        return self.graph_scene.edge_at(point, LINE_REACH / min(1.0, self._zoom))
+
     def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
         """Shows words beside a view position."""
         hint, look = self._hint, self.graph_scene.look
@@ -166,10 +173,34 @@ class ZoomView(QGraphicsView):
         if content.isEmpty():
             self.set_zoom(1.0)
             return
+        self.fit_to(content)
+
+    def fit_to(self, content: QRectF) -> None:
+        """Shows a part of the scene, at most at 100 %."""
         self.set_zoom(self._fitting_zoom(content))
         self.center_on(content.center())
         self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
         self._clear_corner(content)
+
+    def reveal(self, ids: Iterable[str]) -> None:
+        """Scrolls cards into the part of the view that no overlay covers: all of them where they
+        fit, else the first.
+        """
+        nodes = self.graph_scene.nodes
+        rects = [nodes[key].card_rect() for key in ids if key in nodes]
+        whole = reduce(QRectF.united, rects, QRectF())
+        for rect in (whole, *rects[:1]):
+            shown = self.viewportTransform().mapRect(rect)
+            room = self._room_for(shown)
+            if shown.width() <= room.width() and shown.height() <= room.height():
+                self.pan_by(_into(shown, room))
+                return
+
+    def _room_for(self, shown: QRectF) -> QRectF:
+        """The view without its margin, and without what lies at its lower edge."""
+        covers_corner = shown.left() < self.corner.width()
+        low = self.corner.height() if covers_corner else _MARGIN + _BOTTOM_BAR
+        return QRectF(self.viewport().rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -low)
 
     def show_start(self) -> None:
         """The first look at a network: all of it where that can be read, else its top."""
@@ -280,3 +311,10 @@ def _between(a: QColor, b: QColor) -> QColor:
     """A color one quarter of the way from a to b."""
     channels = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
     return QColor(*((3 * start + end) // 4 for start, end in channels))
+
+
+def _into(rect: QRectF, room: QRectF) -> QPointF:
+    """The shortest move that brings a rectangle into a larger one."""
+    across = max(0.0, room.left() - rect.left()) - max(0.0, rect.right() - room.right())
+    down = max(0.0, room.top() - rect.top()) - max(0.0, rect.bottom() - room.bottom())
+    return QPointF(across, down)

@@ -1,14 +1,18 @@
-"""Which gesture a press of the left button begins: by what lies under the pointer."""
+"""Which gesture a press of the left button begins: by what lies under the pointer.
+
+A click means what is seen there, a card or a line; a drag means what can be taken from
+there, a port before a card. Which of the two it is shows only when the pointer moves.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 
 from workbench.core.checks.problems import Fix
 from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import PORT_REACH, Gesture
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
-from workbench.gui.design.gestures.drag_connection import DragConnection
+from workbench.gui.design.gestures.drag_connection import DragConnection, click_edge
 from workbench.gui.design.gestures.move_nodes import MoveNodes
 from workbench.gui.design.gestures.rubber_band import RubberBand
 
@@ -20,23 +24,32 @@ def choose_gesture(view: ZoomView, pointer: Pointer) -> Gesture:
     """The gesture for what is topmost at the pointer."""
     scene, point = view.graph_scene, pointer.scene
     card = scene.card
-    if card is not None and card.size.contains(point - card.pos()):
+    if card is not None and card.isVisible() and card.size.contains(point - card.pos()):
         return PressFix(view)
+    item, line = scene.node_at(point), view.line_at(point)
+    seen = line if item is None else None
+    drag = _from_port(view, point, seen)
+    if drag is not None:
+        return drag
+    if item is not None:
+        return MoveNodes(view, item)
+    return RubberBand(view) if line is None else PressEdge(view, line)
+
+
+def _from_port(view: ZoomView, point: QPointF, seen: EdgeItem | None) -> DragConnection | None:
+    """What a press at a port begins; None away from all ports. `seen` is the line there."""
+    scene = view.graph_scene
     item = scene.output_at(point, PORT_REACH)
     if item is not None and point.y() >= item.output_point().y() - _INSIDE_CARD:
-        return DragConnection(view, source=item.node_id)
+        return DragConnection(view, source=item.node_id, seen=seen)
     line = scene.edge_end_at(point, PORT_REACH)
     if line is not None and point.y() <= line.end_point().y() + _INSIDE_CARD:
-        return DragConnection(view, source=line.edge.source, edge=line.edge)
+        return DragConnection(view, source=line.edge.source, edge=line.edge, seen=seen)
     item = scene.input_at(point, PORT_REACH)
     is_above = item is not None and point.y() <= item.input_point().y() + _INSIDE_CARD
     if item is not None and is_above and item.facts.is_open_above:
-        return DragConnection(view, target=item.node_id)
-    item = scene.node_at(point)
-    if item is not None:
-        return MoveNodes(view, item)
-    line = scene.edge_at(point)
-    return RubberBand(view) if line is None else PressEdge(view, line)
+        return DragConnection(view, target=item.node_id, seen=seen)
+    return None
 
 
 class PressEdge(Gesture):
@@ -49,14 +62,7 @@ class PressEdge(Gesture):
         self._item = item
 
     def start(self, pointer: Pointer) -> None:
-        edge = self._item.edge
-        if pointer.modifiers & Qt.KeyboardModifier.ControlModifier:
-            edges = set(self.scene.selected_edges()) ^ {edge}
-            self.scene.select(self.scene.selected_ids(), edges)
-        elif pointer.modifiers & Qt.KeyboardModifier.ShiftModifier:
-            self.scene.select(self.scene.selected_ids(), {*self.scene.selected_edges(), edge})
-        else:
-            self.scene.select([], [edge])
+        click_edge(self.scene, self._item.edge, pointer)
 
 
 class PressFix(Gesture):

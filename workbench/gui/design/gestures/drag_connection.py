@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QApplication
 
 from workbench.core.network.graph import Edge
+from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.scene import GraphScene, distance
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import DraftEdgeItem, PortItem
 
 _CARD_MARGIN = 10.0
 
 
+def click_edge(scene: GraphScene, edge: Edge, pointer: Pointer) -> None:
+    """Selects a line alone; Shift or Ctrl keeps the rest, Ctrl takes a selected one out."""
+    edges = set(scene.selected_edges())
+    if pointer.has(Qt.KeyboardModifier.ControlModifier):
+        scene.select(scene.selected_ids(), edges ^ {edge})
+    elif pointer.has(Qt.KeyboardModifier.ShiftModifier):
+        scene.select(scene.selected_ids(), {*edges, edge})
+    else:
+        scene.select([], [edge])
+
+
 class DragConnection(Gesture):
     """Draws an edge from an output, from an input, or takes up the end of an old one.
+
+    A press without a drag selects what is seen there: a port lies on a line or a card.
 
     Args:
         view: The canvas.
         source, target: Node at the one end that is fixed; None for the other.
         edge: The edge whose lower end is taken up; `source` is then its source.
+        seen: The line at the pointer, which a click selects; None selects the card.
     """
 
     cursor = Qt.CursorShape.CrossCursor
@@ -31,51 +48,86 @@ class DragConnection(Gesture):
         source: str | None = None,
         target: str | None = None,
         edge: Edge | None = None,
+        seen: EdgeItem | None = None,
     ) -> None:
         super().__init__(view)
         self._source = source
         self._target = target
         self._edge = edge
+        self._seen = seen
+        self._draft: DraftEdgeItem | None = None
         self._rings: dict[str, PortItem] = {}
-        self._checked: dict[str, tuple[bool, str]] = {}
+        self._checked: dict[tuple[str, Edge | None], tuple[bool, str]] = {}
 
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer.view
+
+    def _begin(self, pointer: Pointer) -> None:
+        """The press has become a drag."""
         self._draft = self.mark(DraftEdgeItem(self.scene.look))
         if self._edge is not None:
             self.scene.edges[self._edge].is_faded = True
         for key, item in self.scene.nodes.items():
-            if self._is_candidate(key) and not self.refusal(key):
+            if self._is_candidate(key) and not self.refusal(key, None):
                 self._rings[key] = self.mark(PortItem(self.scene.look))
                 self._rings[key].setPos(self._open_port(item))
         self._draw(pointer.scene, is_refused=False)
 
     def move(self, pointer: Pointer) -> None:
+        if self._draft is None:
+            if distance(pointer.view, self._origin) < QApplication.startDragDistance():
+                return
+            self._begin(pointer)
         item = self._item_at(pointer.scene)
         self._set_near(item)
         if item is None:
             self._draw(pointer.scene, is_refused=False)
             self.view.show_hint(self._words_for_empty(), pointer.view)
             return
-        if item.node_id not in self._checked:
-            reason = self.refusal(item.node_id)
-            self._checked[item.node_id] = bool(reason), reason or self._words_for(item)
-        is_refused, words = self._checked[item.node_id]
+        key = item.node_id, self._replaced(item, pointer.scene)
+        if key not in self._checked:
+            reason = self.refusal(*key)
+            self._checked[key] = bool(reason), reason or self._words_for(item, key[1])
+        is_refused, words = self._checked[key]
+        item.is_target = not is_refused
         self._draw(pointer.scene if is_refused else self._open_port(item), is_refused=is_refused)
         self.view.show_hint(words, pointer.view, is_refusal=is_refused)
 
     def end(self, pointer: Pointer) -> None:
         item = self._item_at(pointer.scene)
-        if item is None:
+        if self._draft is None:
+            self._end_click(pointer)
+        elif item is None:
             self._end_on_empty(pointer)
-        elif self.refusal(item.node_id):
+        else:
+            self._connect(item, self._replaced(item, pointer.scene))
+
+    def _connect(self, item: NodeItem, replaced: Edge | None) -> None:
+        """One edge comes; the one whose end was taken up and the one in its place go."""
+        if self.refusal(item.node_id, replaced):
             return
-        elif self._edge is not None:
-            self._reconnect(self._edge, item.node_id)
-        elif self._source is not None:
-            self.document.connect(self._source, item.node_id)
-        elif self._target is not None:
-            self.document.connect(item.node_id, self._target)
+        source, target = self._source or item.node_id, self._target or item.node_id
+        port = None if replaced is None else replaced.port
+        self.document.connect(source, target, port, replacing=self._gone(replaced))
+
+    def _gone(self, replaced: Edge | None) -> list[Edge]:
+        """The edges that a drop removes."""
+        return [edge for edge in (self._edge, replaced) if edge is not None]
+
+    def _replaced(self, item: NodeItem, point: QPointF) -> Edge | None:
+        """The edge that a drop on a layer without a free input replaces: the nearest one."""
+        taken = () if self._source is None else self.document.taken_inputs(item.node_id)
+        lines = [self.scene.edges[edge] for edge in taken if edge != self._edge]
+        found = min(lines, key=lambda line: distance(line.end_point(), point), default=None)
+        return None if found is None else found.edge
+
+    def _end_click(self, pointer: Pointer) -> None:
+        """A press without a drag: only now is it known which one was meant."""
+        if self._seen is not None:
+            click_edge(self.scene, self._seen.edge, pointer)
+            return
+        item = self.scene.node_at(pointer.scene)
+        self.scene.select([item.node_id if item else self._source or self._target or ""])
 
     def _end_on_empty(self, pointer: Pointer) -> None:
         """A new edge opens the search for the next layer; an old one is removed."""
@@ -86,34 +138,29 @@ class DragConnection(Gesture):
         elif self._source is not None:
             self.view.search_asked.emit(pointer.scene, self._source)
 
-    def _reconnect(self, old: Edge, target: str) -> None:
-        """Moves an edge's end: two changes, one undo step."""
-        stack = self.document.undo_stack
-        stack.beginMacro("Move connection")
-        try:
-            self.document.disconnect(old)
-            self.document.connect(old.source, target)
-        finally:
-            stack.endMacro()
-
     def _is_candidate(self, key: str) -> bool:
         """Sorts out most nodes at once: asking the document about 300 would be felt."""
         if key in {self._source, self._target}:
             return False
         return self._source is None or self.scene.has_free_input(key)
 
-    def refusal(self, key: str) -> str:
+    def refusal(self, key: str, replaced: Edge | None) -> str:
         """Why no edge may join the fixed end and this node; "" when one may."""
-        if self._edge is not None and key == self._edge.target:
+        is_same = replaced is not None and replaced.source == self._source
+        if is_same or (self._edge is not None and key == self._edge.target):
             return "Already connected here."
-        if self._source is not None:
-            return self.document.connection_problem(self._source, key)
-        return self.document.connection_problem(key, self._target or "")
+        source, target = self._source or key, self._target or key
+        port = None if replaced is None else replaced.port
+        gone = self._gone(replaced)
+        return self.document.connection_problem(source, target, port, replacing=gone)
 
-    def _words_for(self, item: NodeItem) -> str:
+    def _words_for(self, item: NodeItem, replaced: Edge | None) -> str:
         source, target = self._source or item.node_id, self._target or item.node_id
         words = f"Connect {self.scene.name(source)} to {self.scene.name(target)}"
-        warning = self.document.connection_warning(source, target)
+        if replaced is not None:
+            words = f"Replace the connection from {self.scene.name(replaced.source)}"
+        port, gone = (None if replaced is None else replaced.port), self._gone(replaced)
+        warning = self.document.connection_warning(source, target, port, replacing=gone)
         return f"{words}\n{warning}" if warning and self._completes(target) else words
 
     def _completes(self, target: str) -> bool:
@@ -137,6 +184,8 @@ class DragConnection(Gesture):
         return item.input_point() if self._source is not None else item.output_point()
 
     def _draw(self, free_end: QPointF, *, is_refused: bool) -> None:
+        if self._draft is None:
+            return
         if self._source is not None:
             start = self.scene.nodes[self._source].output_point()
             self._draft.set_line(start, free_end, is_refused=is_refused)
@@ -145,9 +194,11 @@ class DragConnection(Gesture):
             self._draft.set_line(free_end, end, is_refused=is_refused)
 
     def _set_near(self, item: NodeItem | None) -> None:
-        for key in self._rings.keys() & self.scene.nodes.keys():
+        for key, other in self.scene.nodes.items():
             is_near = item is not None and item.node_id == key
-            self.scene.nodes[key].is_target = self._rings[key].is_near = is_near
+            other.is_target = other.is_target and is_near
+            if key in self._rings:
+                self._rings[key].is_near = is_near
 
     def clear(self) -> None:
         self._set_near(None)

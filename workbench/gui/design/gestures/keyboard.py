@@ -64,7 +64,13 @@ class ConnectByKeys(Gesture):
             return "There is no other layer to connect to."
         if self._edge() is not None:
             return ""
-        return self.document.connection_problem(self._source, self._target)
+        gone = self._replaced()
+        port = gone[0].port if gone else None
+        return self.document.connection_problem(self._source, self._target, port, replacing=gone)
+
+    def _replaced(self) -> tuple[Edge, ...]:
+        """The edge whose place the new one takes: the first of a layer without a free input."""
+        return self.document.taken_inputs(self._target)[:1]
 
     def _show(self) -> None:
         source, target = self.scene.nodes[self._source], self.scene.nodes[self._target]
@@ -74,6 +80,8 @@ class ConnectByKeys(Gesture):
         self.view.ensureVisible(target.card_rect(), 40, 40)
         verb, to = ("connects", "to") if self._edge() is None else ("disconnects", "from")
         words = f"Enter {verb} {source.facts.name} {to} {target.facts.name}"
+        if self._edge() is None and (gone := self._replaced()):
+            words += f", in place of {self.scene.name(gone[0].source)}"
         corner = self.view.mapFromScene(target.card_rect().bottomRight())
         self.view.show_hint(reason or words, QPointF(corner), is_refusal=bool(reason))
 
@@ -81,7 +89,9 @@ class ConnectByKeys(Gesture):
         if edge := self._edge():
             self.document.disconnect(edge)
         else:
-            self.document.connect(self._source, self._target)
+            gone = self._replaced()
+            port = gone[0].port if gone else None
+            self.document.connect(self._source, self._target, port, replacing=gone)
 
     def clear(self) -> None:
         super().clear()

@@ -5,34 +5,43 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
+from workbench.core.network.graph import Edge
 from workbench.core.network.layout import GAP, NODE_WIDTH
+from workbench.document.placement import aside
 from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import distance
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
-from workbench.gui.design.gestures.marks import GuideItem
+from workbench.gui.design.gestures.marks import GhostItem, GuideItem
+from workbench.gui.design.gestures.placement import cards, edge_to_split, on_edge
 
 SNAP = 7.0
 """How near, in scene pixels, a card is pulled into line with another."""
 _TOGGLING = Qt.KeyboardModifier.ControlModifier
 _ADDING = Qt.KeyboardModifier.ShiftModifier
+_COPYING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 class MoveNodes(Gesture):
-    """Moves the selected cards; they line up with others unless Alt is held."""
+    """Moves the selected cards; they line up with others unless Shift is held.
+
+    One card that is dropped on a connection goes there, and its chain is closed. With Ctrl or
+    Alt copies are dropped instead: Alt is the key of other editors, but some window managers
+    take it to move windows, and Ctrl copies in file managers.
+    """
 
     def __init__(self, view: ZoomView, item: NodeItem) -> None:
         super().__init__(view)
         self._item = item
         self._has_moved = False
+        self._delta = QPointF()
+        self._edge: Edge | None = None
+        self._ghosts: list[GhostItem] = []
 
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer
         self._was_selected = self._item.isSelected()
         self._select_pressed(pointer)
-        self._before = {
-            key: QPointF(self.scene.nodes[key].pos()) for key in self.scene.selected_ids()
-        }
         self._guides = self.mark(GuideItem(self.scene.look))
 
     def _select_pressed(self, pointer: Pointer) -> None:
@@ -42,20 +51,71 @@ class MoveNodes(Gesture):
         elif not self._was_selected:
             self.scene.select([key])
 
+    def _begin(self) -> None:
+        """The press has become a drag: of the pressed card alone where Ctrl had added it."""
+        self._has_moved = True
+        if self._origin.has(_TOGGLING) and not self._was_selected:
+            self.scene.select([self._item.node_id])
+        self._before = {
+            key: QPointF(self.scene.nodes[key].pos()) for key in self.scene.selected_ids()
+        }
+
     def move(self, pointer: Pointer) -> None:
         if not self._has_moved:
             travelled = distance(pointer.view, self._origin.view)
             if travelled < QApplication.startDragDistance():
                 return
-            self._has_moved = True
-        delta = pointer.scene - self._origin.scene
-        if pointer.has(Qt.KeyboardModifier.AltModifier):
-            self._guides.lines = []
-        else:
+            self._begin()
+        self._guides.lines = []
+        delta, is_copy = pointer.scene - self._origin.scene, pointer.has(_COPYING)
+        self._mark_edge(None if pointer.has(_COPYING | _ADDING) else self._edge_at(delta, pointer))
+        if self._edge is None and not pointer.has(_ADDING):
             delta = self._snapped(delta)
+        self._delta = delta
+        self._show_ghosts(is_copy=is_copy)
         for key, before in self._before.items():
-            self.scene.nodes[key].setPos(before + delta)
+            self.scene.nodes[key].setPos(before if is_copy else before + delta)
         self.scene.reroute_near(self._before)
+        self._show_words(pointer, is_copy=is_copy)
+
+    def _edge_at(self, delta: QPointF, pointer: Pointer) -> Edge | None:
+        """The connection that the card would be put into: under its middle, or the pointer."""
+        key = self._item.node_id
+        if len(self._before) != 1:
+            return None
+        middle = self._before[key] + delta + QPointF(NODE_WIDTH / 2, self._item.height / 2)
+        found = edge_to_split(self.scene, middle, key)
+        found = found or edge_to_split(self.scene, pointer.scene, key)
+        return found if found is not None and self.document.can_move_onto(key, found) else None
+
+    def _mark_edge(self, edge: Edge | None) -> None:
+        self._edge = edge
+        for each, item in self.scene.edges.items():
+            item.is_hot = each == edge
+
+    def _show_ghosts(self, *, is_copy: bool) -> None:
+        """Where the copies will be."""
+        if is_copy and not self._ghosts:
+            items = [self.scene.nodes[key] for key in self._before]
+            look = self.scene.look
+            self._ghosts = [self.mark(GhostItem(i.facts.title, i.height, look)) for i in items]
+        for ghost, before in zip(self._ghosts, self._before.values(), strict=False):
+            ghost.setVisible(is_copy)
+            place = before + self._delta
+            ghost.place_at(place.x(), place.y())
+
+    def _show_words(self, pointer: Pointer, *, is_copy: bool) -> None:
+        if is_copy:
+            self.view.show_hint(f"Duplicate {self._what()}", pointer.view)
+        elif self._edge is not None:
+            source, target = self.scene.name(self._edge.source), self.scene.name(self._edge.target)
+            self.view.show_hint(f"Insert between {source} and {target}", pointer.view)
+        else:
+            self.view.hide_hint()
+
+    def _what(self) -> str:
+        count = len(self._before)
+        return self._item.facts.name if count == 1 else f"{count} layers"
 
     def _snapped(self, delta: QPointF) -> QPointF:
         """The nearest move that lines the pressed card up with one that does not move."""
@@ -82,11 +142,35 @@ class MoveNodes(Gesture):
     def end(self, pointer: Pointer) -> None:
         if not self._has_moved:
             self._end_click(pointer)
-            return
-        moved = {key: item.pos() for key, item in self.scene.nodes.items() if key in self._before}
+        elif pointer.has(_COPYING):
+            self._end_copy()
+        elif self._edge is not None:
+            self._end_on_edge(self._edge)
+        else:
+            self._end_move(is_exact=pointer.has(_ADDING))
+
+    def _end_copy(self) -> None:
+        places = [before + self._delta for before in self._before.values()]
+        corner = min(p.x() for p in places), min(p.y() for p in places)
+        self._put_back()
+        ids = list(self._before)
+        self.scene.select(self.document.duplicate(ids, (round(corner[0]), round(corner[1]))))
+
+    def _end_on_edge(self, edge: Edge) -> None:
+        self._put_back()
+        place = on_edge(self.scene, edge, self._item.height)
+        self.document.move_onto(self._item.node_id, edge, place.position)
+        self.scene.reroute()
+
+    def _end_move(self, *, is_exact: bool) -> None:
+        """Cards are dropped where they are, or beside what they would cover."""
+        block = [self.scene.nodes[key].box for key in self._before]
+        others = cards(self.scene, set(self._before))
+        dx, dy = (0.0, 0.0) if is_exact else aside([box.card for box in block], others)
+        moved = {key: self.scene.nodes[key].pos() + QPointF(dx, dy) for key in self._before}
         positions = {key: (round(pos.x()), round(pos.y())) for key, pos in moved.items()}
-        name = self._item.facts.name if len(positions) == 1 else f"{len(positions)} layers"
-        self.document.move(positions, f"Move {name}")
+        self._put_back()
+        self.document.move(positions, f"Move {self._what()}")
         self.scene.reroute()
 
     def _end_click(self, pointer: Pointer) -> None:
@@ -99,10 +183,18 @@ class MoveNodes(Gesture):
 
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
         if self._has_moved:
-            for key, before in self._before.items():
-                if key in self.scene.nodes:
-                    self.scene.nodes[key].setPos(before)
+            self._put_back()
             self.scene.reroute()
+
+    def _put_back(self) -> None:
+        for key, before in self._before.items():
+            if key in self.scene.nodes:
+                self.scene.nodes[key].setPos(before)
+
+    def clear(self) -> None:
+        super().clear()
+        for item in self.scene.edges.values():
+            item.is_hot = False
 
 
 def _nearest(value: float, candidates: list[float]) -> float | None:

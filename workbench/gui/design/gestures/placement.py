@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF
 
 from workbench.core.network.graph import Edge
 from workbench.core.network.layout import BRANCH_GAP, GAP, NODE_WIDTH, Position, node_size
 from workbench.core.specs import LayerSpec
+from workbench.document import placement
+from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.node_item import NodeItem
-from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.scene import GraphScene
 
 _REACH_DOWN = 280.0
@@ -41,20 +43,63 @@ def card_height(spec: LayerSpec, scene: GraphScene) -> float:
 def place_at(scene: GraphScene, spec: LayerSpec, point: QPointF) -> Placement:
     """The place for a layer that is dropped at a scene point.
 
-    On a line: inserted there. On a card: behind it. Below an open end: next. Else free.
+    On a line, or anywhere between two connected cards of a column: inserted there. On a card:
+    behind it. Below an open end: next. Else free, beside the cards that are there.
     """
     height = card_height(spec, scene)
-    free = Placement((round(point.x() - NODE_WIDTH / 2), round(point.y() - height / 2)))
     if spec.max_inputs == 0:
-        return free
-    edge = _edge_near(scene, point)
+        return _free_at(scene, point, height)
+    edge = edge_to_split(scene, point)
     if edge is not None:
         return on_edge(scene, edge, height)
     item = scene.node_at(point)
     if item is not None:
         return behind(scene, item.node_id, height)
     above = open_end_above(scene, point)
-    return free if above is None else behind(scene, above.node_id, height)
+    if above is None:
+        return _free_at(scene, point, height)
+    return behind(scene, above.node_id, height)
+
+
+def edge_to_split(
+    scene: GraphScene, point: QPointF, without: str = "", *, reach: float = _NEAR_EDGE
+) -> Edge | None:
+    """The edge that a layer at a point is put into: the line there, a line that passes a little
+    beside it, or the nearest of those in whose gap between two cards of a column it is.
+
+    `without` is a node that is not in the way, and whose own edges do not count.
+    """
+    others = (item for key, item in scene.nodes.items() if key != without)
+    if any(item.card_rect().contains(point) for item in others):
+        return None
+    lines = [e for e in scene.edges.values() if without not in {e.edge.source, e.edge.target}]
+    costs = {line.edge: line.distance_to(point) for line in lines if line.is_near(point, reach)}
+    near = min(costs, key=costs.__getitem__, default=None)
+    if near is not None and costs[near] <= reach:
+        return near
+    gaps = [line for line in lines if _is_in_gap(scene, line, point)]
+    found = min(gaps, key=lambda line: line.distance_to(point), default=None)
+    return None if found is None else found.edge
+
+
+def _is_in_gap(scene: GraphScene, line: EdgeItem, point: QPointF) -> bool:
+    """Whether a point is between the two cards of a direct line of one column."""
+    above, below = scene.nodes[line.edge.source].box, scene.nodes[line.edge.target].box
+    left, right = max(above.left, below.left), min(above.right, below.right)
+    is_direct = len(line.route) == 2
+    return is_direct and left <= point.x() <= right and above.bottom < point.y() < below.top
+
+
+def _free_at(scene: GraphScene, point: QPointF, height: float) -> Placement:
+    """A card in the middle of a point, or the nearest place where it covers no other."""
+    x, y = point.x() - NODE_WIDTH / 2, point.y() - height / 2
+    dx, dy = placement.aside([(x, y, x + NODE_WIDTH, y + height)], cards(scene))
+    return Placement((round(x + dx), round(y + dy)))
+
+
+def cards(scene: GraphScene, without: Collection[str] = ()) -> list[placement.Card]:
+    """All cards of the scene but some."""
+    return [box.card for key, box in scene.boxes().items() if key not in without]
 
 
 def on_edge(scene: GraphScene, edge: Edge, height: float) -> Placement:
@@ -92,20 +137,10 @@ def open_end_above(scene: GraphScene, point: QPointF) -> NodeItem | None:
     return min(costs, key=costs.__getitem__, default=None)
 
 
-def _edge_near(scene: GraphScene, point: QPointF) -> Edge | None:
-    """The line under a point, or one that passes a little beside it."""
-    item = scene.edge_at(point)
-    if item is None:
-        area = QRectF(point.x() - _NEAR_EDGE, point.y() - 4, 2 * _NEAR_EDGE, 8)
-        item = next((e for e in scene.edges.values() if e.shape().intersects(area)), None)
-    return None if item is None else item.edge
-
-
 def _free_below(scene: GraphScene, item: NodeItem, height: float) -> Position:
-    """A place under a card, moved to the right until it covers nothing."""
+    """A place under a card, or to the right of there."""
     has_others = bool(scene.document.graph.edges_from(item.node_id))
     x, y = item.pos().x(), item.box.bottom + (BRANCH_GAP if has_others else GAP)
-    taken = scene.boxes().values()
-    while any(Box(x - 20, y, x + NODE_WIDTH + 20, y + height).overlaps(box) for box in taken):
-        x += NODE_WIDTH + 40
-    return round(x), round(y)
+    own = (x, y, x + NODE_WIDTH, y + height)
+    dx, _ = placement.aside([own], cards(scene), (placement.RIGHT,))
+    return round(x + dx), round(y)

@@ -28,8 +28,8 @@ class FinderController(QObject):
             self.dialog.raise_()
             self.dialog.activateWindow()
             return
-        if errors := self._context.document.analysis.errors:
-            self.said.emit(f"{errors[0].title}. {errors[0].message}")
+        if reason := self._context.document.analysis.reason:
+            self.said.emit(reason)
             return
         make = FindLearningRateDialog if key == "learning_rate" else FindBatchSizeDialog
         dialog = self.dialog = make(self._context, self._window)

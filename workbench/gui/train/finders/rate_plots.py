@@ -31,17 +31,22 @@ class RatePlots(QWidget):
         self.trials = TrialPlot(theme)
         self.trials.set_x_range((math.log10(lowest), math.log10(highest)))
         above = plain_label("Loss while the learning rate rises", role="heading")
-        below = plain_label("Accuracy after short trainings", role="heading")
-        column(above, (self.sweep, 1), below, (self.trials, 1), parent=self, spacing=4)
+        self.lengths = plain_label("", role="heading")
+        column(above, (self.sweep, 1), self.lengths, (self.trials, 1), parent=self, spacing=4)
+        self.clear()
 
     def clear(self) -> None:
         """Nothing tried yet."""
         self._rates, self._losses, self._points = [], [], []
         self.sweep.set_result([], [], None)
+        self.sweep.show_empty("First losses when the model is built")
         self.trials.set_points([])
+        self.trials.show_empty("First accuracy when the loss has risen")
+        self.lengths.setText("Accuracy after short trainings")
 
     def take_tried(self, answer: LearningRateTried) -> None:
         """Some steps of the rising rate."""
+        self.sweep.show_empty("")
         self._rates += answer.rates
         self._losses += answer.losses
         self.sweep.set_result(self._rates, self._losses, None)
@@ -49,7 +54,12 @@ class RatePlots(QWidget):
     def take_trial(self, answer: LearningRateTrial) -> None:
         """A short training."""
         self._points.append(TrialPoint(answer.rate, answer.steps, answer.accuracy))
+        self.trials.show_empty("")
         self.trials.set_points(self._points)
+        steps = sorted({point.steps for point in self._points})
+        lines = zip(steps, ("gray", "blue"), strict=False)
+        names = [f"{length:,} steps ({color})" for length, color in lines]
+        self.lengths.setText("Accuracy after " + " and ".join(names))
 
     def take_found(self, answer: LearningRateFound) -> None:
         """The end: marks what is suggested."""

@@ -1,4 +1,4 @@
-"""The accuracy of each class over the epochs: a faint line a class, some of them marked."""
+"""The recall of each class over the epochs: a faint line a class, some of them marked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor
 
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
+from workbench.gui.plots.x_scale import X_AXES
 
 Table = np.ndarray[Any, np.dtype[Any]]
 
@@ -26,19 +27,19 @@ class ClassAccuracyPlot(PlotAxes):
     epoch_clicked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, is_share=True)
-        self.setAccessibleName("Accuracy per class over epochs")
+        super().__init__(theme, is_share=True, y_words="Recall on validation")
+        self.setAccessibleName("Recall per class over epochs")
         self.setMinimumSize(220, 120)
         self._table: Table = np.zeros((0, 0))
         self._marked: dict[int, str] = {}
         self.lines: list[pg.PlotCurveItem] = []
-        self.set_x_kind("epoch", "epoch", is_log=False)
+        self.set_x_kind("epoch", X_AXES["epoch"], is_log=False)
         self.box.setMouseEnabled(x=False, y=False)
         self.scene().sigMouseClicked.connect(self._on_clicked)
         theme.changed.connect(self._color)
 
     def set_table(self, table: Table) -> None:
-        """Shows these accuracies, 0..1, shape (epochs, classes); NaN stays a gap."""
+        """Shows these recalls, 0..1, shape (epochs, classes); NaN stays a gap."""
         for line in self.lines[table.shape[1] :]:
             self.plot_item.removeItem(line)
         del self.lines[table.shape[1] :]

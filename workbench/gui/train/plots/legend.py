@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QLayout, QLayoutItem, QToolButton, QWidget
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.theme import Theme
-
-SWATCH_PX = QSize(16, 12)
+from workbench.gui.plots.curve_button import HOW, CurveButton, only
 
 
 @dataclass(frozen=True)
@@ -27,16 +25,17 @@ class LegendEntry:
 
 
 class Legend(QWidget):
-    """One button a run; `toggled` with the key of a run, and whether it is to be seen."""
+    """One button a run; `hidden_changed` with the keys of the runs that are hidden now."""
 
-    toggled = Signal(object, bool)
+    hidden_changed = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self.buttons: dict[Hashable, QToolButton] = {}
+        self._hidden: set[Hashable] = set()
+        self.buttons: dict[Hashable, CurveButton] = {}
         self._flow = _FlowLayout(self)
-        self._hint = plain_label("dashed: validation", role="dim")
+        self._hint = plain_label("dashed: validation of overlaid runs", role="dim")
         self.setAccessibleName("Runs in the plots")
 
     def set_entries(self, entries: Sequence[LegendEntry], hidden: set[Hashable]) -> None:
@@ -47,27 +46,40 @@ class Legend(QWidget):
                 widget.hide()  # it is deleted later, and has no place until then
                 widget.deleteLater()
         self.buttons = {}
+        self._hidden = set(hidden)
         for entry in entries:
             button = self._make_button(entry)
             button.setChecked(entry.key not in hidden)
-            button.toggled.connect(lambda is_on, key=entry.key: self.toggled.emit(key, is_on))
+            button.shown.connect(partial(self._on_shown, entry.key))
+            button.only_asked.connect(partial(self._on_only, entry.key))
             self.buttons[entry.key] = button
             self._flow.addWidget(button)
         self._hint.setMinimumHeight(max(b.sizeHint().height() for b in self.buttons.values()))
         self._flow.addWidget(self._hint)
         self._hint.show()
 
-    def _make_button(self, entry: LegendEntry) -> QToolButton:
-        button = QToolButton(self)
-        button.setCheckable(True)
-        button.setProperty("role", "toggle")
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setIconSize(SWATCH_PX)
-        button.setIcon(_swatch(entry.color, self._theme.colors.faint, is_main=entry.is_main))
-        button.setFont(self._theme.font(12, weight=600 if entry.is_main else 400))
+    def _hide(self, hidden: set[Hashable]) -> None:
+        self._hidden = hidden
+        for key, button in self.buttons.items():
+            button.setChecked(key not in hidden)
+        self.hidden_changed.emit(set(hidden))
+
+    def _on_shown(self, key: Hashable, is_shown: bool) -> None:  # noqa: FBT001 - Qt's signal
+        self._hide(self._hidden - {key} if is_shown else self._hidden | {key})
+
+    def _on_only(self, key: Hashable) -> None:
+        self._hide(only(key, self.buttons, self._hidden))
+
+    def _make_button(self, entry: LegendEntry) -> CurveButton:
         title = " ".join(entry.title.split())
+        button = CurveButton("")
+        button.setParent(self)
+        button.setProperty("role", "toggle")
+        width = 3.0 if entry.is_main else 2.0
+        button.set_line(entry.color, self._theme.colors.faint, width=width)
+        button.setFont(self._theme.font(12, weight=600 if entry.is_main else 400))
         button.setText(" " + short_title(button, title, 180).replace("&", "&&"))
-        button.setToolTip(plain_tip(f"{title}: click to show or hide"))
+        button.setToolTip(plain_tip(f"{title}. {HOW}"))
         button.setAccessibleName(f"Curves of {title}")
         button.show()
         return button
@@ -77,24 +89,6 @@ def short_title(place: QWidget, title: str, room_px: int) -> str:
     """A run's name in one line, as far as it fits, in the font of the widget that shows it."""
     text = " ".join(title.split())
     return place.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room_px)
-
-
-def _swatch(color: str, faint: str, *, is_main: bool) -> QIcon:
-    """A line in the run's color; a faint one for the button that is off."""
-    icon = QIcon()
-    for state, shown in ((QIcon.State.On, color), (QIcon.State.Off, faint)):
-        pixmap = QPixmap(SWATCH_PX * 2)
-        pixmap.setDevicePixelRatio(2.0)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        pen = QPen(QColor(shown), 3.0 if is_main else 2.0)
-        if state == QIcon.State.Off:
-            pen.setStyle(Qt.PenStyle.DotLine)
-        painter.setPen(pen)
-        painter.drawLine(1, 6, SWATCH_PX.width() - 1, 6)
-        painter.end()
-        icon.addPixmap(pixmap, QIcon.Mode.Normal, state)
-    return icon
 
 
 class _FlowLayout(QLayout):

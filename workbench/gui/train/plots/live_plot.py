@@ -4,7 +4,7 @@ each epoch, the best epoch marked, other runs beside it, and a crosshair with ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,24 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Signal
 from PySide6.QtWidgets import QFrame
 
+from workbench.core.format import plural
 from workbench.curves import CurveSpec
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.plots.curve import Span
+from workbench.gui.plots.curve import Span, Values
 from workbench.gui.plots.header import PlotHeader
+from workbench.gui.plots.robust_range import robust_span, span_of
 from workbench.gui.plots.x_scale import XScale, x_words
 from workbench.gui.train.plots.export import RunTable, plot_file
-from workbench.gui.train.plots.run_curves import THICK, RunCurves, RunLook
+from workbench.gui.train.plots.run_curves import THICK, Lines, RunCurves, RunLook
 from workbench.gui.train.plots.value_card import RunReading, ValueCard
-from workbench.runs.log.series import Reading, Series
+from workbench.runs.log.series import Reading, Series, epoch_at
 
 OVERLAY_WIDTH = 1.5
+NEAR_PX = 4
+"""So far behind its last value a run is still read."""
+
 KEEP_RANGE = 0.6
 """The value axis stays as it is while the values fill at least this share of it: an axis
 that changes with every batch cannot be read, and costs more than the curves."""
@@ -49,15 +54,21 @@ class LivePlot(QFrame):
         self.setProperty("role", "card")
         self.setAccessibleName(f"{curve.title} plot")
         self.setMinimumSize(340, 150 if self._is_plain else 190)
-        has_validation = curve.validation is not None
+        # Shares are between 0 and 1, and a schedule has no outliers.
+        self._can_ignore = not (curve.is_share or self._is_plain)
         self.header = PlotHeader(
-            theme, curve.title, is_plain=self._is_plain, has_validation=has_validation
+            theme,
+            curve.title,
+            is_plain=self._is_plain,
+            has_validation=curve.validation is not None,
+            can_ignore=self._can_ignore,
         )
-        self.axes = PlotAxes(theme, is_share=curve.is_share)
+        self.axes = PlotAxes(theme, is_share=curve.is_share, y_words=curve.title)
         self.card = ValueCard(theme, self.axes, curve)
         self.main = RunCurves(self.axes.plot_item, self._main_look(), self._span)
         self.overlays: dict[Hashable, RunCurves] = {}
         self._bounds: Span | None = None
+        self._fitted: Span | None = None
         self._build()
         theme.changed.connect(self._on_theme_changed)
 
@@ -66,6 +77,10 @@ class LivePlot(QFrame):
         self.header.smoothing.valueChanged.connect(self._on_smoothing_changed)
         self.header.log.toggled.connect(self._on_mode_changed)
         self.header.by_epoch.toggled.connect(self._on_mode_changed)
+        for changed in (self.header.lines_changed, self.header.ignore_outliers.toggled):
+            changed.connect(self._on_lines_changed)
+        if not self._is_plain:
+            self.axes.reserve_strip()
         self.axes.box.all_wanted.connect(self.all_wanted)
         self.axes.resized.connect(self.changed)
 
@@ -83,6 +98,13 @@ class LivePlot(QFrame):
     def is_by_epoch(self) -> bool:
         """Whether one point an epoch is shown instead of every batch."""
         return self.header.by_epoch.isChecked()
+
+    @property
+    def lines(self) -> Lines:
+        """Which lines of each run are shown."""
+        names = ("train", "validation")
+        train, validation = (self.header.is_line_shown(name) for name in names)
+        return Lines(self.is_by_epoch, train, validation)
 
     @property
     def _span(self) -> float:
@@ -116,8 +138,13 @@ class LivePlot(QFrame):
         self.show_crosshair(None)
 
     def fit(self) -> None:
-        """The next drawing chooses the range of the value axis again."""
-        self._bounds = None
+        """The next drawing chooses the range of the value axis again, also after a zoom."""
+        self._bounds = self._fitted = None
+
+    def follow_zoom(self) -> None:
+        """The x axis was zoomed: the values follow, unless theirs were chosen, too."""
+        if self._fitted is not None and self.axes.y_range() == self._fitted:
+            self.fit()
 
     def redraw(self, span: Span | None) -> None:
         """Draws what is seen.
@@ -129,12 +156,29 @@ class LivePlot(QFrame):
         if span is not None:
             self.axes.set_x_range(span)
         seen, columns = self.axes.x_range(), self.axes.columns()
-        bounds: list[Span] = []
+        drawn: list[Values] = []
         for run in (*self.overlays.values(), self.main):
-            bounds += run.draw(seen, columns, is_log=self.is_log, by_epoch=self.is_by_epoch)
-        if span is not None and bounds:
-            self._show_values(min(b[0] for b in bounds), max(b[1] for b in bounds))
+            drawn += run.draw(seen, columns, self.lines, is_log=self.is_log)
+        if self._fitted is None or self.axes.y_range() == self._fitted:
+            self._fit_values(drawn)
+        self._note_outside(seen)
         self._mark()
+
+    def show_empty(self, words: str) -> None:
+        """Says what comes, or what can be done, where there is nothing to be seen."""
+        has_values = any(run.last_place() > 0.0 for run in self.runs)
+        if has_values and not (self.lines.train or self.lines.validation):
+            words = "All curves are hidden. Click a name above to show one."
+        elif has_values:
+            words = ""
+        self.axes.show_empty(words)
+
+    def _fit_values(self, drawn: list[Values]) -> None:
+        can_ignore = self._can_ignore and not self.is_log  # logarithms have no outliers
+        is_robust = can_ignore and self.header.ignore_outliers.isChecked()
+        found = robust_span(drawn) if is_robust else span_of(drawn)
+        if found is not None:
+            self._show_values(*found)
 
     def _show_values(self, low: float, high: float) -> None:
         old_low, old_high = self._bounds or (low, low)
@@ -142,29 +186,48 @@ class LivePlot(QFrame):
         if self._bounds is None or not is_inside or high - low < KEEP_RANGE * (old_high - old_low):
             self._bounds = (low, high)
             self.axes.set_y_range(self._bounds)
+        self._fitted = self.axes.y_range()
+
+    def _note_outside(self, seen: Span) -> None:
+        """Says how many points the value axis leaves out of sight."""
+        values = self.axes.y_range()
+        is_asked = self._can_ignore and not self.is_log and self._fitted == values
+        runs = self.runs if is_asked and self.header.ignore_outliers.isChecked() else []
+        outside = sum(run.num_outside(seen, values, self.lines) for run in runs)
+        self.axes.strip.set_note(f"{plural(outside, 'outlier')} not shown" if outside else "")
 
     def show_crosshair(self, x: float | None) -> None:
-        """Moves the crosshair to the current run's step nearest to `x`; None hides it."""
-        main = self._readings(x, [self.main]) if x is not None else []
-        others = self._readings(x, self.overlays.values()) if x is not None else []
-        if x is None or not (main or others):
+        """Moves the crosshair to the current run's step nearest to `x`, at which all runs are
+        read; None hides it.
+        """
+        runs = [run for run in self.runs if run.last_place() > 0.0]
+        if x is None or not runs:
             self.card.hide()
             self.axes.show_line(None)
             return
-        reading = main[0].reading if main else None
-        place = self.main.scale.place(float(reading.step)) if reading else x
-        place = place if np.isfinite(place) else x
+        place = x = min(x, max(run.last_place() for run in runs))
+        main = self._reading(self.main, x) if self.main in runs else None
+        if main is not None and main.reading is not None:
+            found = self.main.scale.place(float(main.reading.step))
+            place = found if np.isfinite(found) else x
+        others = [self._reading(run, place) for run in runs if run is not self.main]
         self.axes.show_line(place)
         at = self.axes.pixel_of(QPointF(place, 0.0))
         point = QPoint(at.x(), self.axes.top_px() + 8)
-        words = self._heading(reading, place)
-        self.card.show_reading(words, main[0] if main else None, others, point)
+        words = self._heading(main.reading if main else None, place)
+        self.card.show_reading(words, main, others, point)
 
-    def _readings(self, x: float, runs: Iterable[RunCurves]) -> list[RunReading]:
-        """The exact values of the runs that are shown, at the step nearest to a place."""
-        by_epoch = self.is_by_epoch
-        readings = ((run, run.reading(x, by_epoch=by_epoch)) for run in runs if run.is_shown)
-        return [RunReading(run.title, run.look.train, found) for run, found in readings if found]
+    def _reading(self, run: RunCurves, x: float) -> RunReading:
+        """The exact values of a run nearest to a place of the x axis; none behind its end."""
+        low, high = self.axes.x_range()
+        color = run.look.train
+        if x > run.last_place() + NEAR_PX * (high - low) / self.axes.columns():
+            last = epoch_at(run.series, max(0, len(run.series.epochs) - 1))
+            return RunReading(run.title, color, None, last_epoch=last)
+        found = run.reading(x, by_epoch=self.is_by_epoch)
+        is_smoothed = found is not None and not self.is_by_epoch
+        smoothed = run.smoothed_at(found.step) if found is not None and is_smoothed else None
+        return RunReading(run.title, color, found, smoothed)
 
     def _heading(self, reading: Reading | None, place: float) -> str:
         scale = self.main.scale
@@ -172,7 +235,9 @@ class LivePlot(QFrame):
             kind = self.axes.x_axis.kind
             value = 10.0**place if scale.is_log else place
             return f"{kind} {x_words(kind, float(f'{value:.4g}'))}"
-        words = f"epoch {reading.epoch:,}, step {reading.step:,}"
+        per_epoch = self.series.steps_per_epoch
+        epoch = reading.step / per_epoch if per_epoch else reading.epoch
+        words = f"epoch {float(f'{epoch:.2f}'):,g}, step {reading.step:,}"
         if scale.kind in ("time", "images"):
             value = float(scale.values(np.array([reading.step]))[0])
             words += f", {x_words(scale.kind, round(value))}"
@@ -192,22 +257,33 @@ class LivePlot(QFrame):
             self.header.show_controls(is_shown=True)
 
     def _mark(self) -> None:
-        """Dots on the epochs while they are few, and a ring around the best."""
-        main, series = self.main, self.series
+        """Dots on the epochs while they are few; a ring around the best where this curve decides
+        on it, else a line at its epoch.
+        """
+        main, series, lines = self.main, self.series, self.lines
         places = main.scale.places(series.epoch_steps)
         dots: list[tuple[Any, Any, str]] = []
-        if main.is_shown:
+        if main.is_shown and lines.validation:
             dots.append((places, series.epoch_validation, main.look.validation))
-            if self.is_by_epoch:
-                dots.append((places, series.epoch_train, main.look.train))
+        if main.is_shown and lines.train and self.is_by_epoch:
+            dots.append((places, series.epoch_train, main.look.train))
         self.axes.set_dots(dots, is_log=self.is_log)
-        best = series.best_point() if main.is_shown else None
+        step = series.best_step if main.is_shown else None
+        best = series.best_point(self.curve) if main.is_shown and lines.validation else None
         point = QPointF(main.scale.place(best[0]), best[1]) if best else None
         self.axes.show_best(point, series.best_words, is_log=self.is_log)
+        if point is None and step is not None:
+            self.axes.show_tick(main.scale.place(step), series.best_words)
 
     def _on_smoothing_changed(self) -> None:
         for run in (self.main, *self.overlays.values()):
             run.set_span(self._span)
+        self.changed.emit()
+
+    def _on_lines_changed(self) -> None:
+        lines = self.lines
+        self.card.set_lines(has_train=lines.train, has_validation=lines.validation)
+        self.fit()
         self.changed.emit()
 
     def _on_mode_changed(self) -> None:
@@ -229,8 +305,7 @@ class LivePlot(QFrame):
 
     def _on_theme_changed(self) -> None:
         colors = self._theme.colors
-        for train, validation in (self.header.swatches, self.card.swatches):
-            train.set_color(colors.train)
-            validation.set_color(colors.validation)
+        self.header.color_keys()
+        self.card.set_colors(colors.train, colors.validation)
         self.main.set_look(self._main_look())
         self.changed.emit()

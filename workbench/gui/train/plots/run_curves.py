@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PySide6.QtGui import QColor
 
-from workbench.gui.plots.curve import LiveCurve, Span
+from workbench.gui.plots.curve import LiveCurve, Span, Values
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
 from workbench.gui.plots.x_scale import XScale
 from workbench.runs.log.columns import GrowingColumns
 from workbench.runs.log.series import Reading, Series, read_at
 
 THICK = 2.0
+
+
+class Lines(NamedTuple):
+    """Which lines of each run a plot shows.
+
+    Attributes:
+        by_epoch: A mean for each epoch instead of every batch.
+        train, validation: Whether those lines are to be seen.
+    """
+
+    by_epoch: bool = False
+    train: bool = True
+    validation: bool = True
 
 
 @dataclass(frozen=True)
@@ -116,20 +129,30 @@ class RunCurves:
         for curve in self.curves:
             curve.remove()
 
-    def draw(self, span: Span, columns: int, *, is_log: bool, by_epoch: bool) -> list[Span]:
-        """Draws the lines that are to be seen; returns lowest and highest of each."""
+    def draw(self, span: Span, columns: int, lines: Lines, *, is_log: bool) -> list[Values]:
+        """Draws the lines that are to be seen; returns the values of each, as on the axis."""
         raw = QColor(self.look.train)
         raw.setAlpha(self.look.raw_alpha if self.is_smooth else 255)
         self.raw.set_color(raw)
-        shown = (not by_epoch, not by_epoch and self.is_smooth, by_epoch, True)
-        bounds: list[Span] = []
-        for curve, is_wanted in zip(self.curves, shown, strict=True):
-            is_visible = is_wanted and self.is_shown
-            curve.item.setVisible(is_visible)
-            if is_visible:
-                drawn = curve.draw(span, columns, is_log=is_log, scale=self.scale)
-                bounds += [drawn] if drawn else []
-        return bounds
+        drawn: list[Values] = []
+        for curve, is_wanted in zip(self.curves, self._wanted(lines), strict=True):
+            curve.item.setVisible(is_wanted)
+            if is_wanted:
+                drawn.append(curve.draw(span, columns, is_log=is_log, scale=self.scale))
+        return drawn
+
+    def _wanted(self, lines: Lines) -> tuple[bool, bool, bool, bool]:
+        """Which of `curves` are to be seen."""
+        is_train = lines.train and self.is_shown
+        is_batches = is_train and not lines.by_epoch
+        is_validation = lines.validation and self.is_shown
+        return is_batches, is_batches and self.is_smooth, is_train and lines.by_epoch, is_validation
+
+    def num_outside(self, span: Span, values: Span, lines: Lines) -> int:
+        """How many of the points to be seen are outside the values in sight."""
+        wanted = zip(self.curves, self._wanted(lines), strict=True)
+        points = (curve for curve, is_wanted in wanted if is_wanted and curve is not self.smooth)
+        return sum(curve.num_outside(span, values, self.scale) for curve in points)
 
     def last_place(self) -> float:
         """Where the last value is on the x axis; 0.0 where there is none."""
@@ -144,8 +167,15 @@ class RunCurves:
         return float(finite[0]) if len(finite) else float("nan")
 
     def reading(self, x: float, *, by_epoch: bool) -> Reading | None:
-        """The exact values at the step nearest to a place of the x axis."""
+        """The exact values nearest to a place of the x axis."""
         return read_at(self.series, self.scale.step_at(x), by_epoch=by_epoch)
+
+    def smoothed_at(self, step: int) -> float | None:
+        """The average at a step of the series; None where none is drawn."""
+        at = int(np.searchsorted(self.smooth.x, self.smooth.x.dtype.type(step)))
+        if not self.is_smooth or at >= len(self.smooth.y) or not np.isfinite(self.smooth.y[at]):
+            return None
+        return float(self.smooth.y[at])
 
     def forget_average(self) -> None:
         """The average is made again from the first value."""

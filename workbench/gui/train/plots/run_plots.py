@@ -86,7 +86,7 @@ class RunPlots(QWidget):
             add_to(whole if is_below else self._row, (plot, 2 if is_below else 1))
             self._connect(plot)
         self.legend.hide()
-        self.legend.toggled.connect(self._on_legend_toggled)
+        self.legend.hidden_changed.connect(self._on_hidden_changed)
         self.choices.changed.connect(self._on_choices_changed)
         self._theme.changed.connect(self._show_legend)
         self._on_choices_changed()
@@ -139,8 +139,8 @@ class RunPlots(QWidget):
         self.legend.set_entries(entries, self._hidden)
         self.legend.setVisible(bool(self._overlays))
 
-    def _on_legend_toggled(self, key: Hashable, is_shown: bool) -> None:  # noqa: FBT001 - Qt's signal
-        self._hidden = self._hidden - {key} if is_shown else self._hidden | {key}
+    def _on_hidden_changed(self, hidden: set[Hashable]) -> None:
+        self._hidden = hidden
         self._apply_hidden()
         self.refresh()
 
@@ -204,8 +204,10 @@ class RunPlots(QWidget):
         self._timer.stop()
         self._feed()
         span = self._whole_span() if self._is_following else None
+        words = self._empty_words()
         for plot in self._visible_plots():
             plot.redraw(span)
+            plot.show_empty(words)
         # Painting follows by itself, once for all changes; that of the drawing before is known.
         painting_s = sum(plot.axes.take_painting_s() for plot in self.by_key.values())
         self._pace.drew(perf_counter(), thread_time() - started + painting_s, size)
@@ -217,15 +219,14 @@ class RunPlots(QWidget):
 
     def _feed(self) -> None:
         kind, is_log = self.choices.x_axis, self.choices.is_x_log
-        words = X_AXES[kind].lower()
+        words = X_AXES[kind]
         main = self._main
         if main is not None:
             self._propose_smoothing(main)
             if kind == "epoch" and not main.steps_per_epoch:
-                words = "step"
-        for key, plot in self.by_key.items():
-            # Those below the others need no words of their own.
-            plot.axes.set_x_kind(kind, "" if key in self.choices.below else words, is_log=is_log)
+                words = X_AXES["step"]
+        for plot in self.by_key.values():
+            plot.axes.set_x_kind(kind, words, is_log=is_log)
         histories = {key: overlay.history for key, overlay in self._overlays.items()}
         for run, history in {MAIN: main, **histories}.items():
             if history is None:
@@ -234,6 +235,16 @@ class RunPlots(QWidget):
             for plot in self._visible_plots():
                 curves = plot.main if run == MAIN else plot.overlays[run]
                 curves.set_series(history.series(plot.curve), scale)
+
+    def _empty_words(self) -> str:
+        """What a plot without values says."""
+        if self._hidden and MAIN in self._hidden:
+            return "All runs are hidden. Click a name above to show one."
+        if self._main is None:
+            return "The curves of a run appear here."
+        if self._main.finished is not None:
+            return "This run has no values: it ended before its first step."
+        return "First values after the first step"
 
     def _propose_smoothing(self, history: MetricHistory) -> None:
         total = history.progress.total_steps
@@ -283,6 +294,7 @@ class RunPlots(QWidget):
         self._is_following = False
         for plot in self.by_key.values():
             plot.axes.set_x_range(zoomed.axes.x_range())
+            plot.follow_zoom()
         self.refresh()
 
     def _on_hovered(self, x: object) -> None:

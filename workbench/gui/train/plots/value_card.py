@@ -23,32 +23,45 @@ MAX_RUNS = 12
 
 @dataclass(frozen=True)
 class RunReading:
-    """What a run says at the crosshair."""
+    """What a run says at the crosshair.
+
+    Attributes:
+        title, color: Of the run.
+        reading: Its values; None behind its last one.
+        smoothed: The average that is drawn over the batches; None where there is none.
+        last_epoch: The epoch of its last value, for one that has none here.
+    """
 
     title: str
     color: str
-    reading: Reading
+    reading: Reading | None
+    smoothed: float | None = None
+    last_epoch: int = 0
+
+
+Columns = tuple[bool, bool, bool]
 
 
 class _Row:
-    """Swatch, name and two values of one run; or of one curve, without the second."""
+    """Swatch, name and values of one run; or of one curve, then with one value alone."""
 
     def __init__(self, grid: QGridLayout, row: int, color: str, words: str) -> None:
         self.swatch = Swatch(color)
         self.name = plain_label(words, role="dim")
-        self.train = plain_label(role="value")
-        self.validation = plain_label(role="value")
+        self.train, self.smoothed, self.validation = (plain_label(role="value") for _ in range(3))
         grid.addWidget(self.swatch, row, 0)
         grid.addWidget(self.name, row, 1)
-        for column, label in ((2, self.train), (3, self.validation)):
+        for column, label in enumerate((self.train, self.smoothed, self.validation), start=2):
             label.setAlignment(Qt.AlignmentFlag.AlignRight)
             grid.addWidget(label, row, column)
 
-    def set_visible(self, *, is_visible: bool, has_validation: bool = True) -> None:
-        """Shows or hides all of it."""
-        for part in (self.swatch, self.name, self.train):
+    def set_visible(self, *, is_visible: bool, columns: Columns = (True, False, False)) -> None:
+        """Shows or hides all of it; `columns`: which of its three values it has."""
+        for part in (self.swatch, self.name):
             part.setVisible(is_visible)
-        self.validation.setVisible(is_visible and has_validation)
+        values = (self.train, self.smoothed, self.validation)
+        for value, is_shown in zip(values, columns, strict=True):
+            value.setVisible(is_visible and is_shown)
 
 
 class ValueCard(QFrame):
@@ -58,27 +71,40 @@ class ValueCard(QFrame):
         super().__init__(parent)
         self._plot = parent
         self._curve = curve
+        self._has_train = True
         self._has_validation = curve.validation is not None
         words = curve.title.lower() if curve.is_plain else "train"
         self.setProperty("role", "card")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.heading = plain_label(role="dim")
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(10, 8, 10, 8)
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(2)
-        self._grid.addWidget(self.heading, 0, 0, 1, 4)
-        self._train = _Row(self._grid, 1, theme.colors.train, words)
-        self._validation = _Row(self._grid, 2, theme.colors.validation, "validation")
-        self.swatches = (self._train.swatch, self._validation.swatch)
-        self._captions = [plain_label(each, role="dim") for each in ("train", "validation")]
+        self._grid = grid = QGridLayout(self)
+        grid.setContentsMargins(10, 8, 10, 8)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(2)
+        grid.addWidget(self.heading, 0, 0, 1, 5)
+        colors = theme.colors
+        self._train = _Row(grid, 1, colors.train, words)
+        self._smoothed = _Row(grid, 2, colors.train, "train, smoothed")
+        self._validation = _Row(grid, 3, colors.validation, "validation")
+        self._captions = [plain_label(role="dim") for _ in range(3)]
         for column, label in enumerate(self._captions, start=2):
             label.setAlignment(Qt.AlignmentFlag.AlignRight)
-            self._grid.addWidget(label, 3, column)
+            grid.addWidget(label, 4, column)
         self.rows: list[_Row] = []
         self.more = plain_label(role="dim")
-        self._grid.addWidget(self.more, 4 + MAX_RUNS, 0, 1, 4)
+        grid.addWidget(self.more, 5 + MAX_RUNS, 0, 1, 5)
         self.hide()
+
+    def set_lines(self, *, has_train: bool, has_validation: bool) -> None:
+        """Chooses the lines whose values are shown: those that are drawn."""
+        self._has_train = has_train
+        self._has_validation = has_validation and self._curve.validation is not None
+
+    def set_colors(self, train: str, validation: str) -> None:
+        """Follows the theme."""
+        colors = (train, train, validation)
+        for row, color in zip((self._train, self._smoothed, self._validation), colors, strict=True):
+            row.swatch.set_color(color)
 
     @property
     def train(self) -> QLabel:
@@ -89,6 +115,11 @@ class ValueCard(QFrame):
     def validation(self) -> QLabel:
         """The current run's validation value."""
         return self._validation.train
+
+    @property
+    def smoothed(self) -> QLabel:
+        """The current run's average."""
+        return self._smoothed.train
 
     def show_reading(
         self, heading: str, main: RunReading | None, others: Sequence[RunReading], at: QPoint
@@ -102,12 +133,7 @@ class ValueCard(QFrame):
             at: The crosshair, in the parent's pixels.
         """
         self.heading.setText(heading)
-        is_alone = main is not None and not others
-        self._train.set_visible(is_visible=is_alone)
-        self._validation.set_visible(is_visible=is_alone and self._has_validation)
-        reading = main.reading if main else None
-        self.train.setText(self._text(reading.train if reading else None))
-        self.validation.setText(self._text(reading.validation if reading else None))
+        self._show_alone(main if main is not None and not others else None)
         # With other runs the current one is first in their table.
         self._show_table([*([main] if main else []), *others] if others else [])
         self.adjustSize()
@@ -120,6 +146,20 @@ class ValueCard(QFrame):
         self.show()
         self.raise_()
 
+    def _show_alone(self, main: RunReading | None) -> None:
+        """The values of one run below each other."""
+        reading = main.reading if main else None
+        smoothed = main.smoothed if main and self._has_train else None
+        is_validated = reading is not None and self._has_validation
+        self._train.set_visible(is_visible=reading is not None and self._has_train)
+        self._smoothed.set_visible(is_visible=smoothed is not None)
+        self._validation.set_visible(is_visible=is_validated)
+        self.train.setText(self._text(reading.train if reading else None))
+        self.smoothed.setText(self._text(smoothed))
+        self.validation.setText(self._text(reading.validation if reading else None))
+        if reading is not None:
+            self._validation.name.setText(_validation_words([reading]))
+
     def _text(self, value: float | None) -> str:
         if self._curve.is_share or value is None:
             return share(value)
@@ -131,19 +171,44 @@ class ValueCard(QFrame):
         rows = self._plot.height() // (self.heading.sizeHint().height() + 2)
         return max(0, min(MAX_RUNS, rows - (4 if self._has_validation else 3)))
 
-    def _show_table(self, others: Sequence[RunReading]) -> None:
-        others, all_others = others[: self._room()], others
-        while len(self.rows) < len(others):
-            self.rows.append(_Row(self._grid, 4 + len(self.rows), "#000000", ""))
-        for label in self._captions:
-            label.setVisible(bool(others) and self._has_validation)
-        for row, other in zip_longest(self.rows, others):
-            row.set_visible(is_visible=other is not None, has_validation=self._has_validation)
-            if other is not None:
-                row.swatch.set_color(other.color)
-                row.name.setText(short_title(row.name, other.title, 130))
-                row.train.setText(self._text(other.reading.train))
-                row.validation.setText(self._text(other.reading.validation))
-        left = len(all_others) - len(others)
+    def _show_table(self, runs: Sequence[RunReading]) -> None:
+        runs, all_runs = runs[: self._room()], runs
+        while len(self.rows) < len(runs):
+            self.rows.append(_Row(self._grid, 5 + len(self.rows), "#000000", ""))
+        has_average = self._has_train and any(run.smoothed is not None for run in runs)
+        columns = (self._has_train, has_average, self._has_validation)
+        self._show_captions(runs, columns)
+        for row, run in zip_longest(self.rows, runs):
+            row.set_visible(is_visible=run is not None, columns=columns)
+            if run is not None:
+                self._fill(row, run)
+        left = len(all_runs) - len(runs)
         self.more.setVisible(left > 0)
         self.more.setText(f"and {left:,} more")
+
+    def _show_captions(self, runs: Sequence[RunReading], columns: Columns) -> None:
+        readings = [run.reading for run in runs if run.reading is not None]
+        words = ("train", "smoothed", _validation_words(readings))
+        for label, text, is_shown in zip(self._captions, words, columns, strict=True):
+            label.setText(text)
+            label.setVisible(bool(runs) and is_shown and not self._curve.is_plain)
+
+    def _fill(self, row: _Row, run: RunReading) -> None:
+        """Writes a run into its row."""
+        reading = run.reading
+        row.swatch.set_color(run.color)
+        row.name.setText(short_title(row.name, run.title, 130))
+        if reading is None:
+            first = row.train if self._has_train else row.validation
+            for value in (row.train, row.smoothed, row.validation):
+                value.setText(f"last: epoch {run.last_epoch:,}" if value is first else "")
+            return
+        row.train.setText(self._text(reading.train))
+        row.smoothed.setText(self._text(run.smoothed))
+        row.validation.setText(self._text(reading.validation))
+
+
+def _validation_words(readings: Sequence[Reading]) -> str:
+    """The caption of validation values: the epoch after which they were measured, if one."""
+    epochs = {reading.validation_epoch for reading in readings if reading.validation_epoch}
+    return f"validation, epoch {epochs.pop():,}" if len(epochs) == 1 else "validation"

@@ -1,0 +1,304 @@
+"""Every fix that is offered helps: over random networks, and in those that people came upon."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from tests.core.checks.test_shapes import INPUT, chain
+from tests.mistakes import MISTAKES
+from tests.strategies import random_valid_graph
+from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.costs import estimate
+from workbench.core.checks.shapes import Propagation
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.removal import removed
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.layers import all_layers
+
+LAYERS = all_layers()
+FASHION = DatasetFacts((28, 28, 1), 10, "Fashion-MNIST")
+PICTURES = ("input", {"shape": [28, 28, 1]})
+SAME = {"padding": "same"}
+END = ("dense", {"units": 10, "activation": "softmax"})
+
+
+def check(graph, dataset=FASHION, recipe=None):
+    return analyse(graph, LAYERS, recipe=recipe or TrainingRecipe(), dataset=dataset)
+
+
+def titles_of(graph, node):
+    """The buttons of the one problem at a node, best first."""
+    (problem,) = check(graph).problems_by_node[node]
+    return [fix.title for fix in problem.fixes]
+
+
+def fixed_by(graph, node, title):
+    (problem,) = check(graph).problems_by_node[node]
+    (fix,) = [fix for fix in problem.fixes if fix.title == title]
+    return fix.apply(graph)
+
+
+def skip_network(*, shortcut="b", last="same"):
+    """Input a, Conv2D b and c, Add d of c and the shortcut, pooling e, Dense f."""
+    graph = chain(
+        PICTURES,
+        ("conv2d", SAME),
+        ("conv2d", {"padding": last}),
+        ("add", {}),
+        ("global_average_pooling2d", {}),
+        END,
+    )
+    return graph.with_edge(Edge(shortcut, "d", 1))
+
+
+@st.composite
+def broken_graphs(draw):
+    """A valid network, or one with a mistake, of which parts were removed and added."""
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    make = draw(st.sampled_from([random_valid_graph, *MISTAKES]))
+    graph = make(rng, LAYERS)
+    for _ in range(draw(st.integers(0, 3))):
+        graph = _break(graph, rng)
+    return graph
+
+
+def _break(graph, rng):
+    kind = rng.choice(("node", "node", "edge", "loose", "removed"))
+    if kind == "edge" and graph.edges:
+        return graph.without_edge(rng.choice(graph.edges))
+    if kind == "loose":
+        loose = rng.choice(list(LAYERS))
+        return graph.with_node(Node(graph.new_id(), loose, graph.new_name(loose)))
+    if not graph.nodes:
+        return graph
+    gone = [rng.choice(list(graph.nodes))]
+    return removed(graph, gone) if kind == "removed" else graph.without_nodes(gone)
+
+
+@settings(
+    max_examples=250,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(graph=broken_graphs(), has_data=st.booleans())
+def test_every_offered_fix_helps(graph, has_data):
+    """Applied, it leaves fewer problems, or others in the place of the one it stands at and not
+    more; it never fails and never changes nothing.
+    """
+    dataset = FASHION if has_data else None
+    before = check(graph, dataset)
+    for problem in before.problems:
+        for fix in problem.fixes:
+            event(f"tried {fix.key.partition('_')[0]}")
+            recipe = TrainingRecipe().with_values(**fix.recipe)
+            after_graph = fix.apply(graph)
+            assert (after_graph, recipe) != (graph, TrainingRecipe()), fix.title
+            assert not after_graph.has_cycle()
+            left = check(after_graph, dataset, recipe).problems
+            assert len(left) <= len(before.problems), fix.title
+            is_gone = (problem.node, problem.title) not in [(p.node, p.title) for p in left]
+            assert is_gone or len(left) < len(before.problems), fix.title
+
+
+def test_what_is_taken_over_from_a_known_network_is_what_is_worked_out_anew():
+    taken = 0
+    for seed in range(80):
+        rng = random.Random(seed)
+        graph = random_valid_graph(rng, LAYERS)
+        broken = _break(_break(graph, rng), rng)
+        known, anew = Propagation(graph, LAYERS), Propagation(broken, LAYERS)
+        found = Propagation(broken, LAYERS, known)
+        taken += len(found.kept)
+        assert (found.shapes, found.inputs, found.params) == (anew.shapes, anew.inputs, anew.params)
+        assert [p.message for p in found.problems] == [p.message for p in anew.problems]
+        costs = estimate(graph, LAYERS, known, batch_size=8, optimizer="adam")
+        args = {"batch_size": 8, "optimizer": "adam"}
+        assert estimate(broken, LAYERS, found, known=costs, **args) == estimate(
+            broken, LAYERS, anew, **args
+        )
+    assert taken > 200
+
+
+def test_a_merge_that_lost_an_input_is_never_offered_its_descendants_or_the_output():
+    graph = removed(skip_network(), ["c"])
+    assert [edge.source for edge in graph.edges_into("d")] == ["b"]
+    assert titles_of(graph, "d") == ["Connect to “a”", "Remove “d”"]
+    assert check(fixed_by(graph, "d", "Connect to “a”")).problems == []
+
+
+def test_a_second_input_comes_from_the_nearest_layer_of_the_same_shape():
+    graph = chain(
+        PICTURES,
+        ("conv2d", SAME),
+        ("conv2d", {**SAME, "filters": 64}),
+        ("batch_normalization", {}),
+        ("relu", {}),
+        ("add", {}),
+        ("flatten", {}),
+        END,
+    )
+    assert titles_of(graph, "f") == ["Connect to “d”", "Connect to “c”", "Remove “f”"]
+
+
+def test_an_open_end_of_the_same_shape_is_the_second_input():
+    graph = chain(PICTURES, ("conv2d", SAME), ("relu", {}), ("add", {}), ("flatten", {}), END)
+    graph = graph.with_node(Node("x", "conv2d", "side", SAME)).with_edge(Edge("a", "x"))
+    problem = check(graph).problems_by_node["d"][0]
+    assert problem.fixes[0].title == "Connect to “side”"
+    assert check(problem.fixes[0].apply(graph)).problems == []
+
+
+def test_removing_is_what_the_delete_key_does():
+    graph = removed(skip_network(), ["c"])
+    assert fixed_by(graph, "d", "Remove “d”") == removed(graph, ["d"])
+    assert check(removed(graph, ["d"])).problems == []
+
+
+def test_a_loose_layer_is_inserted_before_the_output_and_never_connected_to_it():
+    graph = chain(PICTURES, ("conv2d", {}), ("flatten", {}), END)
+    graph = graph.with_node(Node("x", "batch_normalization", "loose"))
+    titles = titles_of(graph, "x")
+    assert titles[0] == "Insert between “c” and “d”"
+    assert titles[-1] == "Remove “loose”"
+    assert not [title for title in titles if title == "Connect to “d”"]
+    fixed = fixed_by(graph, "x", titles[0])
+    assert (fixed.sources("x"), fixed.targets("x")) == (("c",), ("d",))
+    assert check(fixed).problems == []
+
+
+def test_a_loose_convolution_is_inserted_where_a_picture_is():
+    graph = chain(PICTURES, ("conv2d", {}), ("flatten", {}), END)
+    graph = graph.with_node(Node("x", "conv2d", "loose"))
+    fixed = fixed_by(graph, "x", "Insert between “b” and “c”")
+    assert check(fixed).problems == []
+
+
+@pytest.mark.parametrize("kind", ["add", "subtract", "multiply", "maximum", "concatenate"])
+def test_the_classic_slip_at_a_merge_is_fixed_by_padding(kind):
+    """Conv2D valid 26 × 26, then valid 24 × 24, and both into Add."""
+    nodes = [
+        Node("a", "input", "input", PICTURES[1]),
+        Node("b", "conv2d", "conv2d"),
+        Node("c", "conv2d", "conv2d_2"),
+        Node("d", kind, "merge"),
+        Node("e", "flatten", "flatten"),
+        Node("f", "dense", "dense", END[1]),
+    ]
+    edges = [Edge(*pair) for pair in ("ab", "bc", "cd", "de", "ef")]
+    graph = Graph.of(nodes, [*edges, Edge("b", "d", 1)])
+    assert titles_of(graph, "d")[0] == "Set padding of “conv2d_2” to same"
+    assert check(fixed_by(graph, "d", "Set padding of “conv2d_2” to same")).problems == []
+
+
+def test_several_layers_of_a_branch_are_padded_together():
+    graph = chain(
+        PICTURES,
+        ("conv2d", SAME),
+        ("conv2d", {}),
+        ("relu", {}),
+        ("conv2d", {}),
+        ("add", {}),
+        ("flatten", {}),
+        END,
+    ).with_edge(Edge("b", "f", 1))
+    assert titles_of(graph, "f") == ["Set padding of “c” and “e” to same"]
+    assert check(fixed_by(graph, "f", "Set padding of “c” and “e” to same")).problems == []
+
+
+def test_channels_that_differ_get_a_1x1_convolution_on_the_shortcut():
+    graph = chain(
+        ("input", {"shape": [28, 28, 3]}),
+        ("conv2d", SAME),
+        ("conv2d", {"filters": 64, **SAME}),
+        ("add", {}),
+        ("flatten", {}),
+        END,
+    ).with_edge(Edge("b", "d", 1))
+    titles = [
+        fix.title
+        for fix in analyse(graph, LAYERS, recipe=TrainingRecipe()).problems_by_node["d"][0].fixes
+    ]
+    assert titles == [
+        "Set filters of “c” to 32",
+        "Insert Conv2D (64 filters · 1×1 · same) after “b”",
+    ]
+
+
+def test_valid_padding_and_other_channels_are_fixed_at_once():
+    graph = chain(
+        PICTURES,
+        ("conv2d", SAME),
+        ("conv2d", {"filters": 64}),
+        ("conv2d", {"filters": 64}),
+        ("add", {}),
+        ("flatten", {}),
+        END,
+    ).with_edge(Edge("b", "e", 1))
+    (title,) = titles_of(graph, "e")
+    assert title == (
+        "Set padding of “c” and “d” to same and insert Conv2D (64 filters · 1×1 · same) after “b”"
+    )
+    assert check(fixed_by(graph, "e", title)).problems == []
+
+
+def test_a_network_that_is_not_finished_has_no_error():
+    going_on = [
+        Graph(),
+        chain(PICTURES),
+        chain(PICTURES, ("conv2d", {})),
+        chain(PICTURES, ("conv2d", {}), ("flatten", {})),
+        chain(PICTURES, ("conv2d", {}), ("flatten", {}), ("dense", {"units": 64})),
+        chain(("conv2d", {}), ("flatten", {})),
+        skip_network().without_edge(Edge("b", "d", 1)),
+        chain(PICTURES, ("flatten", {}), END).with_node(Node("x", "relu", "x")),
+    ]
+    for graph in going_on:
+        found = check(graph)
+        assert found.is_unfinished, found.problems
+        assert not found.is_trainable
+        assert found.blocking_words.startswith("Not finished: ")
+    wrong = check(
+        chain(PICTURES, ("flatten", {}), ("dense", {"units": 7, "activation": "softmax"}))
+    )
+    assert not wrong.is_unfinished
+    assert wrong.blocking_words == "Output size does not match the number of classes"
+
+
+def test_what_is_missing_is_said_in_words_and_by_a_button():
+    graph = chain(PICTURES, ("conv2d", {}), ("flatten", {}))
+    found = check(graph)
+    assert found.blocking_words == "Not finished: add a Dense layer with 10 units"
+    (fix,) = found.errors[0].fixes
+    assert fix.title == "Add a Dense layer with 10 units"
+    assert check(fix.apply(graph)).problems == []
+    with_input = check(chain(INPUT), DatasetFacts((32, 32, 3), 2, "two"))
+    assert with_input.blocking_words == ("Not finished: add Flatten and a Dense layer with 2 units")
+
+
+def test_a_head_without_units_of_its_own_gets_its_class_count_from_the_layer_before_it():
+    graph = chain(
+        PICTURES, ("conv2d", {"filters": 7}), ("global_average_pooling2d", {}), ("softmax", {})
+    )
+    titles = titles_of(graph, "c")
+    assert titles == ["Add a Dense layer with 10 units", "Set filters of “b” to 10"]
+    for title in titles:
+        assert check(fixed_by(graph, "c", title)).problems == []
+
+
+def test_too_many_inputs_are_disconnected_at_once():
+    graph = chain(PICTURES, ("conv2d", {}), ("relu", {}), ("flatten", {}), END)
+    for port, source in enumerate(("a", "b"), start=1):
+        graph = graph.with_edge(Edge(source, "d", port))
+    assert titles_of(graph, "d") == ["Disconnect “a” and “b”"]
+
+
+def test_a_branch_that_leads_nowhere_is_removed_whole():
+    graph = chain(PICTURES, ("conv2d", {}), ("flatten", {}), END)
+    graph = graph.with_node(Node("x", "relu", "x")).with_node(Node("y", "relu", "y"))
+    graph = graph.with_edge(Edge("b", "x")).with_edge(Edge("x", "y"))
+    assert titles_of(graph, "y") == ["Remove “x” to “y” (2 layers)", "Remove “y”"]
+    assert check(fixed_by(graph, "y", "Remove “x” to “y” (2 layers)")).problems == []

@@ -1,0 +1,48 @@
+"""A confusion matrix in a terminal: the whole matrix, or of many classes what is confused most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from workbench.core.format import count
+
+MOST_COLUMNS = 20
+"""Classes of a matrix that fits a terminal of 120 columns."""
+MOST_PAIRS = 20
+_NAME_WIDTH = 20
+
+
+def confusion_lines(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
+    """The lines of a matrix.
+
+    Args:
+        classes: Their names, in the order of rows and columns.
+        confusion: Counts: a row an actual class, a column a predicted one.
+    """
+    if len(classes) > MOST_COLUMNS:
+        yield from _most_confused(classes, confusion)
+    else:
+        yield from _matrix(classes, confusion)
+
+
+def _matrix(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
+    yield "confusion matrix (rows: actual, columns: predicted)"
+    cells = [count(number) for row in confusion for number in row]
+    width = max(map(len, [*cells, str(len(classes))]), default=1) + 1
+    yield " " * (_NAME_WIDTH + 4) + "".join(f"{n:>{width}}" for n in range(1, len(classes) + 1))
+    for number, (name, row) in enumerate(zip(classes, confusion, strict=True), start=1):
+        numbers = "".join(f"{count(value):>{width}}" for value in row)
+        yield f"{number:>3} {name[:_NAME_WIDTH]:{_NAME_WIDTH}}{numbers}"
+
+
+def _most_confused(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
+    pairs = [
+        (number, classes[actual], classes[predicted])
+        for actual, row in enumerate(confusion)
+        for predicted, number in enumerate(row)
+        if number and actual != predicted
+    ]
+    pairs.sort(key=lambda pair: -pair[0])
+    yield "most confused (actual, predicted, images)"
+    for number, actual, predicted in pairs[:MOST_PAIRS]:
+        yield f"{actual:28} {predicted:28} {count(number):>9}"

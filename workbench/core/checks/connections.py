@@ -1,0 +1,139 @@
+"""Where a layer that lacks an input can be connected: fixes, best first."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from workbench.core.checks import fixes
+from workbench.core.checks.problems import Fix
+from workbench.core.network.graph import Edge, Graph
+from workbench.core.network.roles import Layers, ends_in_softmax, find_outputs, input_node, tail
+from workbench.core.params import Params
+from workbench.core.specs import Shape, ShapeProblem
+
+_MOST_SOURCES = 2
+
+
+class Connecting:
+    """Finds the sources and places that suit a node which lacks an input.
+
+    Args:
+        graph: The network.
+        layers: The layer types.
+        shapes: Output shapes, where they are known.
+        params: Checked parameters, where the layer type is known.
+        target: Id of the node.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        layers: Layers,
+        shapes: Mapping[str, Shape],
+        params: Mapping[str, Params],
+        target: str,
+    ) -> None:
+        self._graph, self._layers, self._target = graph, layers, target
+        self._shapes, self._params = shapes, params
+        self._head = _head(graph, layers)
+
+    def fixes(self) -> Iterator[Fix]:
+        """Connect to an open end or the nearest layer that suits, or insert into a chain."""
+        graph, node = self._graph, self._graph.nodes[self._target]
+        start = input_node(graph, self._layers)
+        if self._layers[node.kind].place == "pipeline":
+            if start is not None:
+                yield fixes.move_behind_input_fix(node.id, start.id, node.name)
+            return
+        sources = self._sources()
+        if not any(self._is_open(key) for key in sources):
+            yield from islice(self._insertions(), 1)
+        for key in sources[:_MOST_SOURCES]:
+            yield fixes.connect_fix(key, node.id, graph.nodes[key].name)
+
+    def _sources(self) -> list[str]:
+        """All that can be connected, best first: the same shape as the inputs that are there
+        before others that fit; open ends, then what is nearest upstream.
+        """
+        graph, target = self._graph, self._target
+        given = {self._shapes.get(key) for key in graph.sources(target)}
+        barred = {target, *graph.descendants(target), *graph.sources(target), *self._head}
+        able = [key for key in graph.order if key not in barred and self._suits(key)]
+        away = self._distances()
+        late = {key: -place for place, key in enumerate(graph.order)}
+
+        def rank(key: str) -> tuple[bool, bool, int, int]:
+            is_other = bool(given) and self._shapes[key] not in given
+            return is_other, not self._is_open(key), away.get(key, len(late)), late[key]
+
+        return sorted(able, key=rank)
+
+    def _is_open(self, key: str) -> bool:
+        return not self._graph.edges_from(key)
+
+    def _suits(self, source: str) -> bool:
+        inputs = [self._shapes.get(key) for key in self._graph.sources(self._target)]
+        inputs.insert(self._graph.free_port(self._target), self._shapes.get(source))
+        return self._shape_for(self._target, inputs) is not None
+
+    def _shape_for(self, key: str, inputs: list[Shape | None]) -> Shape | None:
+        """The output shape of a node for these inputs; None where they do not fit."""
+        known = [shape for shape in inputs if shape is not None]
+        if len(known) < len(inputs) or key not in self._params:
+            return None
+        try:
+            return self._layers[self._graph.nodes[key].kind].infer_shape(self._params[key], known)
+        except ShapeProblem:
+            return None
+
+    def _distances(self) -> dict[str, int]:
+        """How many connections upstream of the node's inputs each layer is."""
+        found = dict.fromkeys(self._graph.sources(self._target), 0)
+        waiting = deque(found)
+        while waiting:
+            key = waiting.popleft()
+            for source in self._graph.sources(key):
+                if source not in found:
+                    found[source] = found[key] + 1
+                    waiting.append(source)
+        return found
+
+    def _insertions(self) -> Iterator[Fix]:
+        """Connections that can take the node in, from the end of the network up."""
+        graph, target = self._graph, self._target
+        if graph.edges_from(target) or self._layers[graph.nodes[target].kind].max_inputs != 1:
+            return
+        behind = [key for key in self._head if not self._is_open(key)]
+        for below in reversed(graph.order):
+            for edge in graph.edges_into(below):
+                if edge.source not in behind and self._can_take(edge):
+                    yield _insert_into(edge, target, graph)
+
+    def _can_take(self, edge: Edge) -> bool:
+        shape = self._shape_for(self._target, [self._shapes.get(edge.source)])
+        if shape is None or shape == self._shapes.get(edge.source):
+            return shape is not None
+        sources = self._graph.edges_into(edge.target)
+        inputs = [shape if into == edge else self._shapes.get(into.source) for into in sources]
+        return self._shape_for(edge.target, inputs) is not None
+
+
+def _head(graph: Graph, layers: Layers) -> frozenset[str]:
+    """The layers that make the probabilities: nothing is to follow them."""
+    ends = [key for key in find_outputs(graph, layers) if ends_in_softmax(graph, layers, key)]
+    making = [key for key in graph.nodes if ends_in_softmax(graph, layers, key)]
+    return frozenset(making).union(*(tail(graph, layers, end) for end in ends))
+
+
+def _insert_into(edge: Edge, node_id: str, graph: Graph) -> Fix:
+    above, below = graph.nodes[edge.source].name, graph.nodes[edge.target].name
+
+    def change(graph: Graph) -> Graph:
+        if edge not in graph.edges or node_id not in graph.nodes:
+            return graph
+        graph = graph.without_edge(edge).with_edge(Edge(edge.source, node_id))
+        return graph.with_edge(Edge(node_id, edge.target, edge.port))
+
+    return Fix("insert_between", f"Insert between “{above}” and “{below}”", change)

@@ -1,0 +1,78 @@
+"""Fixes are tried before they are offered: applied to the value, and what is left is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from workbench.core.checks.fixes import REMOVE, remove_fix
+from workbench.core.checks.problems import Fix, Problem
+from workbench.core.network.graph import Graph
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.errors import WorkbenchError
+
+MOST_OFFERED = 4
+
+Left = tuple[int, int]
+"""What a fix leaves: problems that stop training, and problems in all."""
+
+
+class Trial:
+    """Tries the fixes of the problems that were found in a graph and a recipe.
+
+    Args:
+        graph, recipe: Where the problems were found.
+        problems: All of them.
+        find: The problems of another graph and recipe.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        recipe: TrainingRecipe,
+        problems: Sequence[Problem],
+        find: Callable[[Graph, TrainingRecipe], Sequence[Problem]],
+    ) -> None:
+        self._graph, self._recipe = graph, recipe
+        self._num_problems = len(problems)
+        self._find = find
+
+    def choose(self, problem: Problem, offered: Iterable[Fix]) -> tuple[Fix, ...]:
+        """The first few fixes that help: those that leave least come first, and removing a
+        layer comes last. Where nothing else stops a layer from preventing training, its removal
+        is one, if that leaves fewer problems.
+        """
+        found: dict[Fix, Left] = {}
+        for fix in offered:
+            left = None if fix in found else self._left_after(problem, fix)
+            if left is not None:
+                found[fix] = left
+            if len(found) == MOST_OFFERED:
+                break
+        if not found and problem.stops_training and problem.node is not None:
+            removal = remove_fix(problem.node, self._graph.nodes[problem.node].name)
+            left = self._left_after(problem, removal)
+            if left is not None and left[1] < self._num_problems:
+                found[removal] = left
+        return tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, found[fix])))
+
+    def _left_after(self, problem: Problem, fix: Fix) -> Left | None:
+        """What a fix leaves; None for one that fails, changes nothing, makes more problems than
+        there were, or as many with this one still among them.
+        """
+        try:
+            graph, recipe = fix.apply(self._graph), self._recipe.with_values(**fix.recipe)
+        except WorkbenchError:
+            return None
+        if (graph, recipe) == (self._graph, self._recipe):
+            return None
+        after = self._find(graph, recipe)
+        if len(after) > self._num_problems:
+            return None
+        if len(after) == self._num_problems and _is_among(problem, after):
+            return None
+        return sum(other.stops_training for other in after), len(after)
+
+
+def _is_among(problem: Problem, problems: Iterable[Problem]) -> bool:
+    where = problem.node, problem.title
+    return any((other.node, other.title) == where for other in problems)

@@ -1,0 +1,61 @@
+"""Values of parameters as they are typed on a command line: 0.1, yes, 3x3, cosine."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workbench.core.params import Param
+
+
+def read_value(param: Param, text: str) -> Any:
+    """The value that a text gives a parameter; "none" where it may be left open.
+
+    A path is made absolute: what uses it may run in another folder.
+
+    Raises:
+        ParamError: the value is not allowed.
+    """
+    return param.check(_READ.get(param.kind, str)(text.strip()))
+
+
+def _number(text: str) -> float | str | None:
+    if text.lower() in {"none", "automatic"}:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text  # refused by the parameter, in its words
+
+
+def _truth(text: str) -> bool | str:
+    return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
+
+
+def _numbers(text: str) -> tuple[int, ...] | str:
+    parts = [part for part in re.split(r"[\s,x×]+", text.strip("()[] ")) if part]
+    try:
+        return tuple(int(part) for part in parts)
+    except ValueError:
+        return text
+
+
+def _size(text: str) -> tuple[int, ...] | int | str:
+    numbers = _numbers(text)
+    return numbers[0] if isinstance(numbers, tuple) and len(numbers) == 1 else numbers
+
+
+def _path(text: str) -> str:
+    return os.path.abspath(os.path.expanduser(text)) if text else ""  # noqa: PTH100, PTH111 - text, no I/O
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "int": _number,
+    "float": _number,
+    "bool": _truth,
+    "size": _size,
+    "shape": _numbers,
+    "path": _path,
+}

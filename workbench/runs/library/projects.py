@@ -1,0 +1,90 @@
+"""Whose runs are whose: the runs of the open project, and of each other project.
+
+A run knows the id of its project. Runs of earlier versions do not: theirs is the project with
+their file, or where that was never saved, one of the same title and network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import project_text
+from workbench.runs.library.summary import NETWORK, REQUESTED, RunSummary, plain_key
+
+OTHER = "Other"
+"""Words for a project that has none."""
+
+
+@dataclass(frozen=True)
+class OpenProject:
+    """A project as its runs are found by.
+
+    Attributes:
+        id: Its identity.
+        title: Words for people.
+        path: Its file; "" where it has none.
+        network_key, request_key: As of `RunSummary`.
+    """
+
+    id: str
+    title: str = ""
+    path: str = ""
+    network_key: str = ""
+    request_key: str = ""
+
+    @classmethod
+    def of(cls, project: Project, path: str = "", title: str = "") -> OpenProject:
+        """What a project is found by; its own title where no other is given."""
+        plain = msgspec.json.decode(project_text(project))
+        keys = plain_key(plain, NETWORK), plain_key(plain, REQUESTED)
+        return cls(project.id, title or project.title, path, *keys)
+
+    def owns(self, run: RunSummary) -> bool:
+        """Whether a run is of this project."""
+        if run.project_id or run.project_path:
+            return run.project_id == self.id if run.project_id else run.project_path == self.path
+        return run.title == self.title and run.network_key == self.network_key
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """The runs of one project.
+
+    Attributes:
+        key: Unique among the groups of a list.
+        title: The project in words.
+        runs: In the order of the list.
+        is_open: It is the open project.
+    """
+
+    key: str
+    title: str
+    runs: tuple[RunSummary, ...]
+    is_open: bool = False
+
+
+def group_runs(runs: Iterable[RunSummary], project: OpenProject | None) -> list[RunGroup]:
+    """Runs by project: the open one first, then as the newest of their runs come."""
+    found: dict[str, list[RunSummary]] = {}
+    for run in runs:
+        is_own = project is not None and project.owns(run)
+        found.setdefault("" if is_own else project_key(run), []).append(run)
+    own = found.pop("", [])
+    others = [RunGroup(key, project_title(some), tuple(some)) for key, some in found.items()]
+    if project is None or not own:
+        return others
+    return [RunGroup("", project.title or project_title(own), tuple(own), is_open=True), *others]
+
+
+def project_key(run: RunSummary) -> str:
+    """A text that is equal for runs of one project."""
+    return run.project_id or run.project_path or f"{run.project}/{run.network_key}"
+
+
+def project_title(runs: Iterable[RunSummary]) -> str:
+    """The project of some runs, newest first, in words."""
+    return next((run.project for run in runs if run.project), OTHER)

@@ -1,0 +1,93 @@
+"""The short names of runs: "12 · lr 0.0003 · 32 epochs", or "12 · Tour" for one with a title.
+
+A run's number and what of its settings is worth naming are kept in its request when it is made;
+the words are made of them here, for all lists, plots, boxes and messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from workbench.core.params import BoolParam, ChoiceParam, Param
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.datasets import all_datasets
+from workbench.targets import all_targets
+
+SEPARATOR = " · "
+MAX_PARTS = 3
+"""What differs in more ways is not told from others by reading all of them."""
+
+_ALWAYS = ("learning_rate", "epochs")
+"""What most runs of a project differ in, named also where nothing else is to be said."""
+
+_SHORT = {"learning_rate": "lr {}", "batch_size": "batch {}", "epochs": "{} epochs"}
+_PARAMS = {param.key: param for param in RECIPE_PARAMS}
+_PARTS = ("graph", "dataset", "target")
+
+
+def differing(project: Project, others: Iterable[Project]) -> list[str]:
+    """Keys of what is not the same in a project and the first of some `others`, then the second,
+    ...: of its recipe, and "graph", "dataset", "target".
+    """
+    found: dict[str, None] = {}
+    for other in others:
+        mine, its = asdict(project.recipe), asdict(other.recipe)
+        parts = [key for key in _PARTS if getattr(project, key) != getattr(other, key)]
+        recipe = [key for key in _PARAMS if mine[key] != its[key] and project.recipe.is_used(key)]
+        found |= dict.fromkeys([*recipe, *parts])
+    return list(found)
+
+
+def settings_words(project: Project, differs: Sequence[str]) -> list[str]:
+    """The settings of a project that are worth naming, in words."""
+    keys = list(dict.fromkeys([*differs[:MAX_PARTS], *_ALWAYS]))[:MAX_PARTS]
+    # As people write them, whatever differs: the rate, the batch, the epochs, the rest.
+    keys.sort(key=lambda key: [*_SHORT, key].index(key))
+    return [_words(project, key) for key in keys if key in _PARAMS or key in _PARTS]
+
+
+def run_name(number: int, title: str, words: Sequence[str]) -> str:
+    """The name of a run: its number, and its title, else its settings in words.
+
+    Args:
+        number: Of the project's runs, from 1; 0 for a run that has none.
+        title: Given by a person; "" for none.
+        words: As `settings_words` gives them.
+    """
+    parts = [title] if title else list(words)
+    return SEPARATOR.join([*([str(number)] if number else []), *parts])
+
+
+def source_words(choice: Choice) -> str:
+    """“CIFAR-10”, “Image folder: flowers”: a data set with what it is pointed at."""
+    spec = all_datasets().get(choice.key)
+    if spec is None:
+        return choice.key
+    value = choice.params.get(spec.source_param)
+    return f"{spec.title}: {Path(value).name}" if isinstance(value, str) and value else spec.title
+
+
+def _words(project: Project, key: str) -> str:
+    if key == "graph":
+        return "changed network"
+    if key == "dataset":
+        return source_words(project.dataset)
+    if key == "target":
+        spec = all_targets().get(project.target.key)
+        return spec.title if spec is not None else project.target.key
+    param, value = _PARAMS[key], getattr(project.recipe, key)
+    if key == "epochs":
+        return f"{value:,} epoch{'' if value == 1 else 's'}"
+    if key in _SHORT:
+        return _SHORT[key].format(param.show(value))
+    return _param_words(param, value)
+
+
+def _param_words(param: Param, value: object) -> str:
+    title = param.title[:1].lower() + param.title[1:]
+    if isinstance(param, BoolParam):
+        return title if value else f"no {title}"
+    return param.show(value) if isinstance(param, ChoiceParam) else f"{title} {param.show(value)}"
