@@ -79,6 +79,13 @@ class FileController(QObject):
         self.opened.emit()
         return True
 
+    def close(self) -> bool:
+        """Closes the project; False when called off."""
+        if not self.may_lose_changes():
+            return False
+        self._document.new()
+        return True
+
     def ask_open(self) -> bool:
         """Lets the user choose a project file and opens it."""
         path, _ = QFileDialog.getOpenFileName(
