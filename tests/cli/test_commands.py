@@ -133,7 +133,7 @@ def test_train_refuses_a_network_with_problems(project, capsys):
     plain["graph"]["edges"].pop()
     project.write_text(json.dumps(plain))
     assert main(["train", str(project)]) == 3
-    assert "workbench check" in capsys.readouterr().err
+    assert "workbench fix" in capsys.readouterr().err
 
 
 def test_stop_of_an_unknown_run_is_reported(capsys):

@@ -8,6 +8,7 @@ from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
+from workbench.errors import DatasetError
 
 
 @cache
@@ -19,3 +20,18 @@ def all_datasets() -> Registry[DatasetSpec]:
 def facts_of(project: Project) -> DatasetFacts | None:
     """What the project's data set is known to hold before it is read, if anything."""
     return DatasetFacts.of(all_datasets().get(project.dataset.key))
+
+
+def glance_at(project: Project) -> DatasetFacts | None:
+    """As `facts_of`, with the classes of the user's own folder, which is listed for that. None
+    also where it cannot be listed: reading it gives the reason.
+    """
+    spec = all_datasets().get(project.dataset.key)
+    known = DatasetFacts.of(spec)
+    if known is not None or spec is None:
+        return known
+    try:
+        names = spec.classes(project.dataset.params)
+    except DatasetError:
+        return None
+    return DatasetFacts(None, len(names), spec.name_of(project.dataset.params)) if names else None

@@ -22,6 +22,7 @@ def script(context: Any, file: str) -> str:
     resize = ["pixels", "INPUT_SHAPE[:2]", "antialias=True", *_RESIZE.get(card.fit, ())]
     values = {
         **FitText(context.recipe, is_logits=card.is_logits).values(),
+        "test_share": literal(context.recipe.test_share),
         "title": comment_text(card.title) or "A network",
         "file": comment_text(file.replace(" ", "_")),
         "input_shape": literal(tuple(card.input_shape)),
@@ -30,7 +31,7 @@ def script(context: Any, file: str) -> str:
         "output": output_of(calls, names),
         "is_adapted": any(call.spec.is_adapted for call in calls),
         "color": "grayscale" if card.input_shape[2] == 1 else "rgb",
-        "resize": call("pixels = keras.ops.image.resize", resize, indent=8),
+        "resize": call("pixels = keras.ops.image.resize", resize, indent=4),
         "shares": "np.asarray(keras.ops.softmax(outputs))" if card.is_logits else "outputs",
     }
     return fill(read("script.py.txt"), values)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.worker.recipe_loops import stripes
 from workbench.core.training.learning_rates import learning_rate_at
@@ -191,3 +192,26 @@ def test_a_script_that_averages_ends_with_the_averages_of_the_best_epoch(npz):
     x, y = fitted["validation_data"]
     loss = model.evaluate(x, y, verbose=0)[0]
     assert loss == pytest.approx(min(history["val_loss"]), rel=1e-4)
+
+
+@pytest.mark.parametrize("is_split", [True, False])
+def test_the_script_trains_on_a_folder_of_images(npz, tmp_path, is_split):
+    """As the data of a project that was made for a folder lies there."""
+    with np.load(npz) as data:
+        parts = {"train": (data["x_train"], data["y_train"])}
+        parts["test"] = (data["x_test"], data["y_test"])
+    for part, (x, y) in parts.items():
+        for number, (pixels, label) in enumerate(zip(x, y, strict=True)):
+            folder = tmp_path / (part if is_split else "") / "abc"[label]
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels[..., 0]).save(folder / f"{part}{number}.png")
+    recipe = TrainingRecipe(epochs=4, batch_size=20, learning_rate=0.01, test_share=0.2)
+    names = loaded(recipe, npz.parent)
+    (x_train, y_train), (x_test, _) = names["load_data"](tmp_path)
+    assert (x_train.shape[1:], x_train.dtype) == ((8, 8, 1), np.uint8)
+    assert (len(x_train), len(x_test)) == ((200, 60) if is_split else (208, 52))
+    assert sorted(set(y_train.tolist())) == [0, 1, 2]
+    model = names["build_model"]()
+    names["train"](model, tmp_path, tmp_path / "w.weights.h5")
+    answers = np.asarray(model(parts["test"][0].astype(np.float32))).argmax(axis=1)
+    assert (answers == parts["test"][1]).mean() > 0.5

@@ -22,7 +22,9 @@ class CanvasActionSpec:
         text: Words in menus.
         shortcuts: Key sequences with spaces between them, the first is shown.
         tip: A sentence for the status tip.
-        needs: What must be there: "" nothing, "nodes", "selection", "one", "problem".
+        needs: What must be there: "" nothing, "nodes", "selection", "problem"; one selected
+            "layer", that is "one" of several, is "linked", or takes a layer before it: it
+            is "feedable".
         icon: Name of an icon.
     """
 
@@ -47,7 +49,7 @@ _ROWS = (
         "Removes the selected layers and connections.",
         "selection",
     ),
-    ("select_all", "Select &all", "Ctrl+A", "Selects all layers.", "nodes"),
+    ("select_all", "S&elect all", "Ctrl+A", "Selects all layers.", "nodes"),
     (
         "connect",
         "Co&nnect…",
@@ -56,11 +58,48 @@ _ROWS = (
         "one",
     ),
     ("fix", "Fi&x problem…", "Ctrl+.", "Shows the fixes for the problem.", "problem", "check"),
+    ("rename", "Rena&me…", "F2", "Renames the selected layer.", "layer"),
+    (
+        "replace",
+        "Replace &with…",
+        "",
+        "Makes the selected layer another one; its connections are kept.",
+        "layer",
+    ),
+    (
+        "insert_before",
+        "Insert &before…",
+        "",
+        "Searches for a layer to come right before the selected one.",
+        "feedable",
+    ),
+    (
+        "insert_after",
+        "Insert a&fter…",
+        "",
+        "Searches for a layer to come between the selected one and all that it feeds.",
+        "layer",
+    ),
+    (
+        "bypass",
+        "B&ypass",
+        "",
+        "Removes the layer and connects what fed it with all that it fed.",
+        "linked",
+    ),
+    (
+        "detach",
+        "Detac&h",
+        "",
+        "Takes the layer out of its chain, which is closed, and puts it beside.",
+        "linked",
+    ),
+    ("layer_help", "Help on this &layer", "", "Opens the page of this layer.", "layer", "help"),
     ("arrange", "A&rrange", "Ctrl+L", "Arranges all layers from top to bottom.", "nodes"),
     ("zoom_in", "Zoom &in", "Ctrl++ Ctrl+=", "Enlarges the view."),
     ("zoom_out", "Zoom &out", "Ctrl+-", "Shrinks the view."),
     ("zoom_reset", "Zoom to &100%", "Ctrl+0 Ctrl+Alt+0", "Shows the default size."),
-    ("fit", "&Fit", "F Shift+1 Home", "Shows the whole network.", "nodes"),
+    ("fit", "Fit", "F Shift+1 Home", "Shows the whole network.", "nodes"),
     ("fit_selection", "Fit se&lection", "Shift+2", "Shows what is selected.", "selection", "fit"),
 )
 CANVAS_ACTIONS = tuple(CanvasActionSpec(*row) for row in _ROWS)

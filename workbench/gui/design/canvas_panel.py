@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
@@ -14,8 +14,10 @@ from workbench.core.checks.problems import Problem
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
+from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.minimap import Minimap
+from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import CanvasStyle
 from workbench.gui.design.canvas.view import GraphView
@@ -24,11 +26,13 @@ from workbench.gui.design.canvas_actions import (
     make_canvas_actions,
     refresh_canvas_icons,
 )
+from workbench.gui.design.canvas_menu import CONNECTION, GROUND, LAYER, open_menu
 from workbench.gui.design.find_bar import FindBar
 from workbench.gui.design.gestures.choose import choose_gesture
 from workbench.gui.design.gestures.drop_layer import DropLayer
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
 from workbench.gui.design.layer_adder import LayerAdder
+from workbench.gui.design.rename_box import RenameBox
 from workbench.gui.design.search_add import SearchAdd
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label
@@ -37,12 +41,17 @@ from workbench.gui.kit.layout import column, row
 T = TypeVar("T")
 
 _MARGIN = 12
-_MENU_GROUPS = ("cut copy paste duplicate delete", "connect fix", "select_all arrange fit")
 _ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
 
 
 class CanvasPanel(QWidget):
-    """Where the network is put together."""
+    """Where the network is put together.
+
+    Signals:
+        help_asked(str): The help page of this layer type is wanted.
+    """
+
+    help_asked = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -58,6 +67,7 @@ class CanvasPanel(QWidget):
         self.search = SearchAdd(context.layers, context.theme, self.view)
         self.find_bar = FindBar(self.view, context.theme)
         self.adder = LayerAdder(self.view, self.search, self._edit)
+        self.rename_box = RenameBox(self.view, context.document.rename)
         self._actions = make_canvas_actions(self, context.theme, self._acts())
         self._make_overlays()
         self._connect()
@@ -80,6 +90,13 @@ class CanvasPanel(QWidget):
             "delete": self.delete,
             "select_all": lambda: self.scene.select(self.scene.nodes, self.scene.edges),
             "connect": self._connect_by_keys,
+            "rename": self._with_selected(self.rename_box.open_at),
+            "replace": self._with_selected(self.adder.search_replacement),
+            "insert_before": self._with_selected(self.adder.search_before),
+            "insert_after": self._with_selected(self.adder.search_after),
+            "bypass": self._with_selected(self._bypass),
+            "detach": self._with_selected(self._document.detach),
+            "layer_help": self._with_selected(self._help_on),
             "fix": self._open_fixes,
             "arrange": self._arrange,
             "zoom_in": self.view.zoom_in,
@@ -88,6 +105,15 @@ class CanvasPanel(QWidget):
             "fit": self.view.fit,
             "fit_selection": lambda: self.view.fit_to(self.scene.selected_rect()),
         }
+
+    def _with_selected(self, do: Callable[[str], object]) -> Callable[[], None]:
+        """A slot that does something with the one selected node."""
+
+        def slot() -> None:
+            if len(selected := self.scene.selected_ids()) == 1:
+                self._edit(lambda: do(selected[0]))
+
+        return slot
 
     def _make_overlays(self) -> None:
         self.minimap = Minimap(self.view)
@@ -138,7 +164,7 @@ class CanvasPanel(QWidget):
         wanted = [key for key in ids if key in self.scene.nodes]
         self.scene.select(wanted)
         if wanted:
-            self.view.ensureVisible(self.scene.nodes[wanted[0]].card_rect(), 40, 48)
+            self.view.reveal(wanted[:1])
 
     def show_problem(self, problem: Problem) -> None:
         """Brings the node of a problem, and its card, into view."""
@@ -164,27 +190,44 @@ class CanvasPanel(QWidget):
 
     def paste(self) -> None:
         """Adds what the clipboard holds, at the pointer or in the middle."""
+        self._paste_at(self._paste_point())
+
+    def _paste_at(self, place: QPointF) -> None:
         mime = QGuiApplication.clipboard().mimeData()
         text = mime.text()
         if mime.hasFormat(GRAPH_MIME):
             text = bytes(mime.data(GRAPH_MIME).data()).decode("utf-8", "replace")
-        place = self._paste_point()
-        self._edit(lambda: self.scene.select(self._document.paste(text, (place.x(), place.y()))))
+        corner = round(place.x()), round(place.y())
+        self._show_new(self._edit(lambda: self._document.paste(text, corner)))
 
     def duplicate(self) -> None:
         """Adds the selected nodes once more, beside them."""
         if ids := self.scene.selected_ids():
-            self._edit(lambda: self.scene.select(self._document.duplicate(ids)))
+            self._show_new(self._edit(lambda: self._document.duplicate(ids)))
+
+    def _show_new(self, ids: list[str] | None) -> None:
+        if ids:
+            self.scene.select(ids)
+            self.view.reveal(ids)
 
     def delete(self) -> None:
         """Removes the selected nodes and edges; the neighbor is selected next."""
         ids, edges = self.scene.selected_ids(), self.scene.selected_edges()
-        if not ids and not edges:
-            return
+        if ids or edges:
+            self._remove(ids, lambda: self._document.remove(ids, edges))
+
+    def _bypass(self, node_id: str) -> None:
+        self._remove([node_id], lambda: self._document.bypass(node_id))
+
+    def _remove(self, ids: list[str], edit: Callable[[], None]) -> None:
+        """Makes an edit that removes nodes, and selects a neighbor."""
         graph = self._document.graph
         near = [key for node in ids for key in (*graph.sources(node), *graph.targets(node))]
-        self._edit(lambda: self._document.remove(ids, edges))
+        self._edit(edit)
         self.scene.select([key for key in near if key in self.scene.nodes][:1])
+
+    def _help_on(self, node_id: str) -> None:
+        self.help_asked.emit(self._document.graph.nodes[node_id].kind)
 
     def _paste_point(self) -> QPointF:
         position = self.view.viewport().mapFromGlobal(QCursor.pos())
@@ -217,15 +260,25 @@ class CanvasPanel(QWidget):
         menu.setActiveAction(menu.actions()[0])
         menu.popup(self.view.mapToGlobal(self.view.mapFromScene(card.pos())))
 
-    def _open_menu(self, place: QPoint, scene_point: QPointF) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        here = menu.addAction(self._theme.icon("add"), "Add layer here…")
-        here.triggered.connect(lambda: self.adder.search_at(scene_point, ""))
-        for group in _MENU_GROUPS:
-            menu.addSeparator()
-            menu.addActions([self._actions[key] for key in group.split()])
-        menu.popup(place)
+    def _open_menu(
+        self, place: QPoint, scene_point: QPointF, item: NodeItem | EdgeItem | None
+    ) -> None:
+        """The menu of what was pointed at, which is selected."""
+        if isinstance(item, NodeItem):
+            open_menu(self, self._actions, [], LAYER, place)
+        elif isinstance(item, EdgeItem):
+            insert = QAction(self._theme.icon("add"), "&Insert layer…")
+            remove = QAction(self._theme.icon("delete"), "&Remove connection\tDel")
+            own = [(insert, lambda: self.adder.search_on(item.edge)), (remove, self.delete)]
+            open_menu(self, self._actions, own, CONNECTION, place)
+        else:
+            add = QAction(self._theme.icon("add"), "&Add layer…")
+            paste = QAction(self._theme.icon("paste"), "&Paste\tCtrl+V")
+            own = [
+                (add, lambda: self.adder.search_at(scene_point, "")),
+                (paste, lambda: self._paste_at(scene_point)),
+            ]
+            open_menu(self, self._actions, own, GROUND, place)
 
     def _edit(self, change: Callable[[], T]) -> T | None:
         """Runs an edit and returns what it does; what is refused is said on the canvas."""
@@ -247,8 +300,12 @@ class CanvasPanel(QWidget):
     def _refresh_actions(self) -> None:
         """An action that can do nothing now is gray; all are while the panel is hidden."""
         ids = self.scene.selected_ids()
-        card = self.scene.card
+        graph, card = self._document.graph, self.scene.card
+        one = ids[0] if len(ids) == 1 and ids[0] in graph.nodes else ""
         has = {
+            "layer": bool(one),
+            "linked": bool(one and (graph.edges_into(one) or graph.edges_from(one))),
+            "feedable": bool(one) and len(graph.edges_into(one)) <= 1 and self._takes_input(one),
             "": True,
             "nodes": bool(self.scene.nodes),
             "selection": bool(ids or self.scene.selected_edges()),
@@ -257,6 +314,10 @@ class CanvasPanel(QWidget):
         }
         for spec in CANVAS_ACTIONS:
             self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())
+
+    def _takes_input(self, node_id: str) -> bool:
+        spec = self.scene.layers.get(self._document.graph.nodes[node_id].kind)
+        return spec is None or spec.max_inputs != 0
 
     def _on_view_changed(self) -> None:
         if self._has_looked:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, QPointF
 
+from workbench.core.network.graph import Edge
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.core.specs import LayerSpec
+from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.design.gestures import placement
 from workbench.gui.design.gestures.placement import Placement, card_height, place_at
@@ -17,7 +20,7 @@ _IN_COLUMN = 60.0
 """How far beside its source, in scene pixels, a dropped connection still means "below"."""
 _BOX_OFFSET = QPoint(12, 12)
 
-FindPlace = Callable[[LayerSpec], Placement]
+Add = Callable[[LayerSpec], object]
 Edit = Callable[[Callable[[], str]], str | None]
 
 
@@ -33,40 +36,76 @@ class LayerAdder(QObject):
         self._scene = view.graph_scene
         self._search = search
         self._edit = edit
-        self._place: FindPlace = self._place_by_selection
+        self._chosen: Add = self._add_by_selection
         search.chosen.connect(self._on_chosen)
         view.search_asked.connect(self.search_at)
 
     def add(self, key: str) -> str | None:
         """Adds a layer after the selected node, else after the last open end; its id."""
-        spec = self._scene.layers[key]
-        return self._add(spec, self._place_by_selection(spec))
+        return self._add_by_selection(self._scene.layers[key])
 
     def search_by_selection(self) -> None:
         """Asks for a layer to come after the selected node, else after the last open end."""
         after = self._source()
         point = self._view.visible_rect().center()
         if after is not None:
-            item = self._scene.nodes[after]
-            self._view.ensureVisible(item.card_rect(), 40, 48)
-            point = item.output_point()
-        self._open(point, self._place_by_selection, needs_input=self._has_source())
+            point = self._reveal(after).output_point()
+        self._open(point, self._add_by_selection, needs_input=self._has_source())
 
     def search_at(self, point: QPointF, after: str) -> None:
         """Asks for a layer to place at a scene point, fed by `after` where it is not ""."""
         if after:
-            self._open(point, lambda spec: self._at_end_of(spec, after, point), needs_input=True)
+            at_end = partial(self._at_end_of, after=after, point=point)
+            self._open(point, lambda spec: self._add(spec, at_end(spec)), needs_input=True)
         else:
-            self._open(point, lambda spec: place_at(self._scene, spec, point))
+            at = partial(place_at, self._scene, point=point)
+            self._open(point, lambda spec: self._add(spec, at(spec)))
 
-    def _open(self, point: QPointF, place: FindPlace, *, needs_input: bool = False) -> None:
-        self._place = place
+    def search_on(self, edge: Edge) -> None:
+        """Asks for a layer to put into an edge."""
+
+        def add(spec: LayerSpec) -> None:
+            height = card_height(spec, self._scene)
+            self._add(spec, placement.on_edge(self._scene, edge, height))
+
+        self._open(self._scene.edges[edge].middle_point(), add, needs_input=True)
+
+    def search_after(self, node_id: str) -> None:
+        """Asks for a layer to come between a node and all that it feeds."""
+        insert = self._scene.document.insert_after
+        point = self._reveal(node_id).output_point()
+        add = partial(self._do, lambda spec: insert(spec.key, node_id))
+        self._open(point, add, needs_input=True)
+
+    def search_before(self, node_id: str) -> None:
+        """Asks for a layer to come right before a node."""
+        insert = self._scene.document.insert_before
+        has_input = bool(self._scene.document.graph.edges_into(node_id))
+        add = partial(self._do, lambda spec: insert(spec.key, node_id))
+        self._open(self._reveal(node_id).input_point(), add, needs_input=has_input)
+
+    def search_replacement(self, node_id: str) -> None:
+        """Asks for the layer type that a node is to be from now on."""
+        has_input = bool(self._scene.document.graph.edges_into(node_id))
+
+        def replace(spec: LayerSpec) -> str:
+            self._scene.document.change_kind(node_id, spec.key)
+            return node_id
+
+        point = self._reveal(node_id).output_point()
+        self._open(point, partial(self._do, replace), needs_input=has_input)
+
+    def _reveal(self, node_id: str) -> NodeItem:
+        self._view.reveal([node_id])
+        return self._scene.nodes[node_id]
+
+    def _open(self, point: QPointF, add: Add, *, needs_input: bool = False) -> None:
+        self._chosen = add
         corner = self._view.mapFromScene(point) + _BOX_OFFSET
         self._search.open_at(corner, needs_input=needs_input)
 
     def _on_chosen(self, key: str) -> None:
-        spec = self._scene.layers[key]
-        self._add(spec, self._place(spec))
+        self._chosen(self._scene.layers[key])
 
     def _has_source(self) -> bool:
         """True when pictures come in already: what starts a network is not offered again."""
@@ -92,10 +131,17 @@ class LayerAdder(QObject):
         y = point.y() - card_height(spec, self._scene) / 4
         return Placement((round(x), round(y)), after=after)
 
+    def _add_by_selection(self, spec: LayerSpec) -> str | None:
+        return self._add(spec, self._place_by_selection(spec))
+
     def _add(self, spec: LayerSpec, place: Placement) -> str | None:
         add, at = self._scene.document.add_node, place.position
-        added = self._edit(lambda: add(spec.key, at, after=place.after, edge=place.edge))
+        return self._do(lambda spec: add(spec.key, at, after=place.after, edge=place.edge), spec)
+
+    def _do(self, edit: Callable[[LayerSpec], str], spec: LayerSpec) -> str | None:
+        """Makes an edit, then selects and shows its node."""
+        added = self._edit(lambda: edit(spec))
         if added is not None:
             self._scene.select([added])
-            self._view.ensureVisible(self._scene.nodes[added].card_rect(), 40, 48)
+            self._view.reveal([added])
         return added

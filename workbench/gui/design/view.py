@@ -28,6 +28,7 @@ class DesignView(QMainWindow):
         self.panels = Docks(self, context.theme, panels, self.state)
         self.canvas.scene.selection_changed.connect(self.state.selection_changed)
         self.canvas.view.node_activated.connect(self.state.node_activated)
+        self.canvas.help_asked.connect(self.state.help_asked)
         self.state.layer_chosen.connect(self.canvas.adder.add)
         self.state.find_asked.connect(self.canvas.find_bar.open)
         self.state.canvas_asked.connect(self.canvas.view.setFocus)

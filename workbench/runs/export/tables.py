@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import importlib.util
 import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -56,6 +57,11 @@ def export_curves(run: RunFolder, path: Path) -> tuple[Path, ...]:
     save_bytes(path, encode(title, step_table(history)))
     save_bytes(epochs_path, encode(title, epoch_table(history)))
     return path, epochs_path
+
+
+def can_write_parquet() -> bool:
+    """Whether the optional package for Parquet files is installed; it is not imported."""
+    return importlib.util.find_spec("pyarrow") is not None
 
 
 def _encoder_for(path: Path) -> Callable[[str, Table], bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip
 
 from workbench.errors import WorkbenchError
+from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.edge_scroller import EdgeScroller
 from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, Pan
 from workbench.gui.design.canvas.node_item import NodeItem
@@ -43,11 +44,12 @@ class GraphView(ZoomView):
 
     Signals:
         node_activated(str): Enter or a double click on a node: its settings are wanted.
-        menu_asked(QPoint, QPointF): Context menu at a global and a scene point.
+        menu_asked(QPoint, QPointF, object): A menu at a global and a scene point is wanted: of
+            the selected layers (NodeItem), of the connections (EdgeItem), of the ground (None).
     """
 
     node_activated = Signal(str)
-    menu_asked = Signal(object, QPointF)
+    menu_asked = Signal(object, QPointF, object)
 
     def __init__(
         self,
@@ -167,13 +169,48 @@ class GraphView(ZoomView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu of what is under the pointer, which is selected; by key, of the selection."""
         if self._gesture is not None:
             return
-        scene_point = self.mapToScene(event.pos())
-        item = self.graph_scene.node_at(scene_point)
-        if item is not None and not item.isSelected():
-            self.graph_scene.select([item.node_id])
-        self.menu_asked.emit(event.globalPos(), scene_point)
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            item = self._selected_item()
+            place = self._place_of(item)
+        else:
+            place = event.pos()
+            item = self._item_at(self.mapToScene(place))
+            if item is None or not item.isSelected():
+                self._select_only(item)
+        self.menu_asked.emit(self.viewport().mapToGlobal(place), self.mapToScene(place), item)
+        event.accept()
+
+    def _item_at(self, point: QPointF) -> NodeItem | EdgeItem | None:
+        """The card or the line at a scene point; a problem's card belongs to its layer."""
+        scene, card = self.graph_scene, self.graph_scene.card
+        if card is not None and card.isVisible() and card.size.contains(point - card.pos()):
+            return scene.nodes[card.problem.node or ""]
+        return scene.node_at(point) or self.line_at(point)
+
+    def _selected_item(self) -> NodeItem | EdgeItem | None:
+        scene = self.graph_scene
+        nodes, edges = scene.selected_ids(), scene.selected_edges()
+        if nodes:
+            return scene.nodes[nodes[-1]]
+        return scene.edges[edges[-1]] if edges else None
+
+    def _select_only(self, item: NodeItem | EdgeItem | None) -> None:
+        nodes = [item.node_id] if isinstance(item, NodeItem) else []
+        edges = [item.edge] if isinstance(item, EdgeItem) else []
+        self.graph_scene.select(nodes, edges)
+
+    def _place_of(self, item: NodeItem | EdgeItem | None) -> QPoint:
+        """Where in the view the menu of an item opens: the item is scrolled there."""
+        if isinstance(item, NodeItem):
+            self.reveal([item.node_id])
+            return self.mapFromScene(item.card_rect().center())
+        if item is not None:
+            self.ensureVisible(item.boundingRect())
+            return self.mapFromScene(item.middle_point())
+        return self.viewport().rect().center()
 
     def leaveEvent(self, event: QEvent) -> None:
         self._set_hovered(None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -198,6 +200,26 @@ class ZoomView(QGraphicsView):
         self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
         self._clear_corner(content)
 
+    def reveal(self, ids: Iterable[str]) -> None:
+        """Scrolls cards into the part of the view that no overlay covers: all of them where they
+        fit, else the first.
+        """
+        nodes = self.graph_scene.nodes
+        rects = [nodes[key].card_rect() for key in ids if key in nodes]
+        whole = reduce(QRectF.united, rects, QRectF())
+        for rect in (whole, *rects[:1]):
+            shown = self.viewportTransform().mapRect(rect)
+            room = self._room_for(shown)
+            if shown.width() <= room.width() and shown.height() <= room.height():
+                self.pan_by(_into(shown, room))
+                return
+
+    def _room_for(self, shown: QRectF) -> QRectF:
+        """The view without its margin, and without what lies at its lower edge."""
+        covers_corner = shown.left() < self.corner.width()
+        low = self.corner.height() if covers_corner else _MARGIN + _BOTTOM_BAR
+        return QRectF(self.viewport().rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -low)
+
     def show_start(self) -> None:
         """The first look at a network: all of it where that can be read, else its top."""
         self.graph_scene.settle_card(QRectF())
@@ -307,3 +329,10 @@ def _between(a: QColor, b: QColor) -> QColor:
     """A color one quarter of the way from a to b."""
     channels = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
     return QColor(*((3 * start + end) // 4 for start, end in channels))
+
+
+def _into(rect: QRectF, room: QRectF) -> QPointF:
+    """The shortest move that brings a rectangle into a larger one."""
+    across = max(0.0, room.left() - rect.left()) - max(0.0, rect.right() - room.right())
+    down = max(0.0, room.top() - rect.top()) - max(0.0, rect.bottom() - room.bottom())
+    return QPointF(across, down)

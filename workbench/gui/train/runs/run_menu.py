@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.core.format import plural
 from workbench.exports import run_exports
+from workbench.runs.export.tables import can_write_parquet
 from workbench.runs.library.summary import RunSummary
 
 Ask = Callable[[str, list[RunSummary]], None]
@@ -77,4 +78,7 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
         add(f"export:{key}", f"{spec.title}…", to=exports, is_enabled=run.has_model)
     exports.addSeparator()
     for suffix, words in CURVE_FORMATS.items():
-        add(f"curves:{suffix}", f"{words}…", to=exports, is_enabled=run.epochs_done > 0)
+        lacks = suffix == "parquet" and not can_write_parquet()
+        text = f"{words} (needs the package pyarrow)" if lacks else f"{words}…"
+        can_write = run.epochs_done > 0 and not lacks
+        add(f"curves:{suffix}", text, to=exports, is_enabled=can_write)

@@ -1,0 +1,40 @@
+"""The menus of the canvas: of a layer, of a connection, of the empty ground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
+
+LAYER = (
+    "insert_before insert_after replace",
+    "rename layer_help",
+    "connect bypass detach fix",
+    "cut copy duplicate delete",
+)
+CONNECTION = ("fit_selection",)
+GROUND = ("select_all arrange", "fit")
+
+
+def open_menu(
+    owner: QWidget,
+    actions: Mapping[str, QAction],
+    own: Sequence[tuple[QAction, Callable[[], object]]],
+    groups: Sequence[str],
+    place: QPoint,
+) -> QMenu:
+    """Opens a menu at a point of the screen: entries of its own first, then groups of actions."""
+    menu = QMenu(owner)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    for entry, do in own:
+        entry.setParent(menu)
+        entry.triggered.connect(lambda _checked=False, do=do: do())
+        menu.addAction(entry)
+    for group in groups:
+        if not menu.isEmpty():
+            menu.addSeparator()
+        menu.addActions([actions[key] for key in group.split()])
+    menu.popup(place)
+    return menu
