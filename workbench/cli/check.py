@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         recipe = recipe.with_values(batch_size=arguments.batch)
     analysis = analysed(replace(project, recipe=recipe))
     prediction = None
-    if analysis.is_trainable:
+    if not analysis.network_errors:
         prediction = predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
