@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QNativeGestureEvent,
@@ -27,6 +27,8 @@ MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
 ZOOM_STEP = 1.2
 _READABLE = 0.75
 _MARGIN = 24.0
+_REFUSAL_MS = 6_000
+"""Long enough to read two sentences."""
 _HINT_OFFSET = QPointF(16, 18)
 _BOTTOM_BAR = 36
 """Height at the lower edge that the zoom buttons need, beyond the margin."""
@@ -84,6 +86,10 @@ class ZoomView(QGraphicsView):
         self._hint.setObjectName("canvasHint")
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._hint.hide()
+        self.refusal_timer = QTimer(self)
+        self.refusal_timer.setSingleShot(True)
+        self.refusal_timer.setInterval(_REFUSAL_MS)
+        self.refusal_timer.timeout.connect(self.hide_hint)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
         scene.contents_changed.connect(self._update_range)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
@@ -109,6 +115,7 @@ class ZoomView(QGraphicsView):
 
     def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
         """Shows words beside a view position."""
+        self.refusal_timer.stop()
         hint, look = self._hint, self.graph_scene.look
         color, border = (look.bad, look.bad) if is_refusal else (look.text, look.line)
         style = (
@@ -129,8 +136,19 @@ class ZoomView(QGraphicsView):
         hint.show()
         hint.raise_()
 
+    def show_refusal(self, text: str, position: QPointF) -> None:
+        """Shows why something was refused: for some seconds, or until something else is done."""
+        self.show_hint(text, position, is_refusal=True)
+        self.refusal_timer.start()
+
+    def end_refusal(self) -> None:
+        """Hides the words of the last refusal, should they still be there."""
+        if self.refusal_timer.isActive():
+            self.hide_hint()
+
     def hide_hint(self) -> None:
         """Hides those words."""
+        self.refusal_timer.stop()
         self._hint.hide()
 
     def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
