@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.checks.problems import Fix
+from workbench.core.network.diff import GraphDiff, diff
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import (
     COLUMN_GAP,
@@ -236,7 +237,9 @@ class ProjectDocument(EditedProject):
             recipe = self.recipe.with_values(**fix.recipe)
             self._push(fix.title, replace(self._state, recipe=recipe))
         else:
-            self._push_new_nodes(fix.title, fix.apply(self.graph), {})
+            before = self.graph
+            self._push_new_nodes(fix.title, fix.apply(before), {})
+            self.fixed.emit(_concerned(diff(before, self.graph), self.graph))
 
     # edits: places -----------------------------------------------------------------------
 
@@ -447,6 +450,16 @@ class ProjectDocument(EditedProject):
     def _name(self, node_id: str) -> str:
         node = self.graph.nodes.get(node_id)
         return node.name if node else node_id
+
+
+def _concerned(change: GraphDiff, graph: Graph) -> list[str]:
+    """The nodes that a change is about: new ones, else changed ones, else those it connected or
+    left beside what it removed.
+    """
+    found = change.added_nodes or change.changed_nodes
+    found = found or tuple(edge.target for edge in change.added_edges)
+    found = found or tuple(edge.source for edge in change.removed_edges)
+    return [key for key in dict.fromkeys(found) if key in graph.nodes]
 
 
 def _save(project: Project, path: Path, guard: OnlyOver, written: list[FileStamp]) -> None:

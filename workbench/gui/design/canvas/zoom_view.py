@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QNativeGestureEvent,
@@ -28,6 +28,8 @@ ZOOM_STEP = 1.2
 _READABLE = 0.75
 _MARGIN = 24.0
 _HINT_OFFSET = QPointF(16, 18)
+_HINT_MS = 5_000
+"""How long words stay that no gesture takes away."""
 _BOTTOM_BAR = 36
 """Height at the lower edge that the zoom buttons need, beyond the margin."""
 _DOTS = 24.0
@@ -52,6 +54,7 @@ class ZoomView(QGraphicsView):
 
     Attributes:
         corner: Size of what covers the lower left corner, with its distance to cards.
+        hint_end: Runs while words are shown that disappear by themselves.
 
     Signals:
         zoom_changed(float): 1.0 is 100 %.
@@ -84,6 +87,8 @@ class ZoomView(QGraphicsView):
         self._hint.setObjectName("canvasHint")
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._hint.hide()
+        self.hint_end = QTimer(self, interval=_HINT_MS, singleShot=True)
+        self.hint_end.timeout.connect(self.hide_hint)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
         scene.contents_changed.connect(self._update_range)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
@@ -107,8 +112,15 @@ class ZoomView(QGraphicsView):
         """The line at a scene point: below 100 % within the same few pixels of the screen."""
         return self.graph_scene.edge_at(point, LINE_REACH / min(1.0, self._zoom))
 
+    def say(self, text: str, *, is_refusal: bool = False) -> None:
+        """Shows words in the middle for a while."""
+        middle = QPointF(self.viewport().rect().center())
+        self.show_hint(text, middle, is_refusal=is_refusal)
+        self.hint_end.start()
+
     def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
-        """Shows words beside a view position."""
+        """Shows words beside a view position, until they are hidden."""
+        self.hint_end.stop()
         hint, look = self._hint, self.graph_scene.look
         color, border = (look.bad, look.bad) if is_refusal else (look.text, look.line)
         style = (
@@ -181,6 +193,11 @@ class ZoomView(QGraphicsView):
         self.center_on(content.center())
         self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
         self._clear_corner(content)
+
+    def is_seen(self, ids: Iterable[str]) -> bool:
+        """Whether the view shows a part of any of these cards."""
+        nodes, shown = self.graph_scene.nodes, self.visible_rect()
+        return any(shown.intersects(nodes[key].card_rect()) for key in ids if key in nodes)
 
     def reveal(self, ids: Iterable[str]) -> None:
         """Scrolls cards into the part of the view that no overlay covers: all of them where they
