@@ -70,3 +70,10 @@ def test_an_exit_without_known_words(code, key, is_passing):
 def test_what_the_other_end_says_drives_no_terminal():
     assert "\x1b" not in words_of(255, "\x1b[31mred\x07", "vm").received
     assert len(plain("x" * 100_000)) < 3000
+
+
+def test_the_port_is_an_option_of_the_command_that_copies_a_key():
+    refusal = "Permission denied (publickey)."
+    assert "(ssh-copy-id -p 2292 me@vm)" in words_of(255, refusal, "me@vm:2292").fix
+    assert "(ssh-copy-id me@vm)" in words_of(255, refusal, "me@vm").fix
+    assert "(ssh-copy-id a name)" in words_of(255, refusal, "a name").fix

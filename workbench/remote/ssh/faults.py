@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from workbench.assets import faults_path
-from workbench.errors import RemoteError
+from workbench.errors import RemoteError, UsageError
+from workbench.hardware.address import parse_address
 
 TRANSPORT = 255
 """ssh's own exit code: the line, not the program at its end."""
@@ -24,7 +25,8 @@ class SshFault:
     Attributes:
         key: For programs.
         pattern: Regular expression in what ssh printed.
-        what, fix: For people; "{name}" is replaced by the address.
+        what, fix: For people; "{name}" is replaced by the address, "{copy_id}" by the command
+            that copies a public key there.
         is_passing: It may go better a little later.
     """
 
@@ -92,8 +94,18 @@ def words_of(
         is_passing=found.is_passing,
         where=name,
         received=said,
-        fix=found.fix.format(name=name),
+        fix=found.fix.format(name=name, copy_id=_copy_id(name)),
     )
+
+
+def _copy_id(name: str) -> str:
+    """The command that copies a public key to an address: its port is an option of its own."""
+    try:
+        address = parse_address(name)
+    except UsageError:  # a name for people, not an address
+        return f"ssh-copy-id {name}"
+    port = f"-p {address.port} " if address.port else ""
+    return f"ssh-copy-id {port}{replace(address, port=0).text()}"
 
 
 def plain(text: str) -> str:
