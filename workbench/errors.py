@@ -13,6 +13,7 @@
     ├── GraphError            an edit that would break the graph               (exit 1)
     ├── SaveError             a file that could not be written                 (exit 3)
     │   ├── UnconfirmedSaveError  saved, but the disk did not confirm it
+    │   ├── LinkFoundError    a link where the program's own file belongs
     │   └── FileChangedError  not saved: the file is no longer the one that was read
     ├── RegistryError         a plug-in file that breaks its contract          (exit 4)
     └── RunError              a training, or a worker, that ended badly        (exit 4)
@@ -136,6 +137,12 @@ class SaveError(WorkbenchError):
 class UnconfirmedSaveError(SaveError):
     """The new file is in place and reads well, but the disk did not confirm that it would
     survive a power cut.
+    """
+
+
+class LinkFoundError(SaveError):
+    """A link where a file or folder of the program's own belongs: nothing is written through it,
+    and it is left alone.
     """
 
 

@@ -116,7 +116,7 @@ def test_a_line_that_cannot_be_made_is_a_finding():
     target = parse_target(f"ssh:127.0.0.1:{port}/tpu:local", all_targets())
     (finding,) = examine_far(target)
     assert (finding.check, finding.ok) == ("line", False)
-    assert "refuses SSH" in finding.words
+    assert "No SSH server answered" in finding.words
 
 
 def test_a_computer_without_a_name_is_not_asked():

@@ -387,7 +387,7 @@ def test_a_failed_save_stays_unsaved(document, tmp_path):
 
 
 def test_an_unconfirmed_save_is_reported_and_counts(document, tmp_path, monkeypatch):
-    def unconfirmed(path, data, guard):
+    def unconfirmed(path, data, **_options):
         raise UnconfirmedSaveError("saved, but the disk did not confirm it")
 
     chain(document, "input")
@@ -404,7 +404,7 @@ def test_the_window_goes_on_while_a_slow_disk_is_written(document, tmp_path, mon
 
     release, ticks = Event(), []
 
-    def slow(path, data, guard):
+    def slow(path, data, **_options):
         assert release.wait(20)
 
     monkeypatch.setattr("workbench.document.saved_project.save_bytes", slow)

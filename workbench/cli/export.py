@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
             expected="one of " + ", ".join(formats),
         )
     refuse_existing(arguments.out, force=arguments.force)
-    out = str(arguments.out.resolve())
+    out = str(arguments.out.absolute())
     request = Export(id=1, model=find_model(arguments.model), format=arguments.format, path=out)
     done = ask_one(request, Done, is_quiet=arguments.json)
     value = {"format": arguments.format, "path": out, "text": done.text}

@@ -40,7 +40,7 @@ def load_file(arguments: argparse.Namespace, file: Path, folder: Path | None = N
         id=1,
         project=project_text(read_project(arguments.project)),
         weights=str(file.resolve()),
-        run=str(folder.resolve()) if folder is not None else "",
+        run=str(folder.absolute()) if folder is not None else "",
     )
     done = ask_one(request, Done, is_quiet=arguments.json)
     value, words = {"run": done.path, "text": done.text}, f"{done.text} Run: {done.path}."

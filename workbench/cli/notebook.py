@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
             expected="a file name ending in " + " or ".join(formats),
         )
     refuse_existing(arguments.out, force=arguments.force)
-    out = str(arguments.out.resolve())
+    out = str(arguments.out.absolute())
     project = project_text(read_project(arguments.project))
     request = ExportProject(id=1, project=project, format=key, path=out)
     done = ask_one(request, Done, is_quiet=arguments.json)

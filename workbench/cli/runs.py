@@ -14,13 +14,13 @@ from workbench.cli._options import (
     add_run,
     refuse_existing,
 )
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, printable, report_error
 from workbench.errors import UsageError
 from workbench.runs.export.tables import export_curves
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import comparable, wrong_comparisons
 from workbench.runs.library.find import open_run
-from workbench.runs.library.index import RunSummary, list_runs, matches
+from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.trash import trash_run
 from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.notes import change_notes, read_notes
@@ -76,6 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
     words = " ".join([arguments.filter, *(f"tag:{tag}" for tag in arguments.tag)])
     _refuse_wrong(words)
     runs = list_runs()
+    if (problem := index_problem()) is not None:
+        report_error(problem, as_json=False)  # stdout is the list's, which is there all the same
     found = [summary for summary in runs if matches(summary, words)]
     for summary in found:
         if arguments.json:

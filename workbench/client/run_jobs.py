@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.index import RunSummary, list_runs
+from workbench.runs.library.index import RunSummary, index_problem, list_runs
 from workbench.runs.start import may_reattach, reattach
 from workbench.runs.state.queue import start_next
 
@@ -48,7 +48,7 @@ def list_and_start_next(
 ) -> tuple[list[RunSummary], WorkbenchError | None]:
     """The list, after reconnecting runs elsewhere and starting the next of the queue; why not."""
     runs = list_runs(home)
-    problem = away.attach(runs)
+    problem = away.attach(runs) or index_problem(home)
     is_free = not any(run.outcome in ("running", "silent") and not run.on for run in runs)
     if not (is_free and any(run.queue_place for run in runs)):
         return runs, problem

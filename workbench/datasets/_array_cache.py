@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs import ArrayPart, LoadContext, LoadedData
+from workbench.core.storage.own_file import refuse_link
 from workbench.errors import DatasetError
 from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 
@@ -62,6 +63,7 @@ def cached_entry(
     place = hashlib.sha256(str(source).encode(errors="surrogateescape")).hexdigest()[:12]
     status = source.stat()
     folder = Path(ctx.cache_folder) / "arrays"
+    refuse_link(folder)
     path = folder / f"{name}-{place}-{status.st_size:x}-{status.st_mtime_ns:x}-{_LAYOUT}"
     entry = _open(path)
     if entry is None:
@@ -132,7 +134,7 @@ def _open(path: Path) -> Entry | None:
     except (OSError, ValueError, EOFError):
         shutil.rmtree(path, ignore_errors=True)
         return None
-    os.utime(path)  # used just now
+    os.utime(path, follow_symlinks=False)  # used just now
     return Entry(arrays, facts)
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import LoadContext
+from workbench.core.storage.own_file import refuse_link
 from workbench.errors import DatasetError
 from workbench.pictures.store import remove_leftovers
 
@@ -66,6 +67,7 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
 
     Raises:
         DatasetError: no connection, the server refuses, or a wrong checksum.
+        LinkFoundError: a link has the file's name.
     """
     for name in (download.keras_name, download.file_name):
         path = keras_folder() / name
@@ -86,6 +88,7 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
         received = _checksum(temporary, download, ctx)
         if received != download.checksum:
             raise _failed(download, f"checksum {received}", "the file is damaged or has changed")
+        refuse_link(path)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

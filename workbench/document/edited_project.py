@@ -74,6 +74,7 @@ class EditedProject(QObject):
     identity_changed = Signal()  # it is another project: opened, begun, or a copy of the last
     edited = Signal()  # after every edit, undo and redo
     saved = Signal()
+    choice_wanted = Signal(str)  # key of a parameter of the data set, to be asked for
 
     def __init__(
         self,
@@ -255,12 +256,15 @@ class EditedProject(QObject):
         self.analysis_changed.emit(self.analysis)
 
     def _analyse(self) -> Analysis:
+        chosen = self._state.dataset
+        spec = self._datasets.get(chosen.key)
         return analyse(
             self.graph,
             self.layers,
             recipe=self.recipe,
             dataset=self.dataset_facts,
             limits=self.target_limits,
+            unset=spec.unset(chosen.params) if spec is not None else (),
         )
 
 

@@ -223,8 +223,10 @@ class ProjectDocument(SavedProject):
         self._push_graph(f"Rename {node.name} to {name}", graph)
 
     def apply_fix(self, fix: Fix) -> None:
-        """Fixes a problem in the way offered."""
-        if fix.recipe:
+        """Fixes a problem in the way offered; a fix that needs a choice asks for it."""
+        if fix.data_param:
+            self.choice_wanted.emit(fix.data_param)
+        elif fix.recipe:
             recipe = self.recipe.with_values(**fix.recipe)
             self._push(fix.title, replace(self._state, recipe=recipe))
         else:

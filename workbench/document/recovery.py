@@ -19,8 +19,9 @@ from pathlib import Path
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project, project_text
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
+from workbench.core.storage.own_file import make_own_folder
 from workbench.core.storage.save import save_bytes, sweep_leftovers
-from workbench.errors import InputError, ProjectFileError, SaveError
+from workbench.errors import InputError, LinkFoundError, ProjectFileError, SaveError
 
 _SNAPSHOT = re.compile(r"[0-9a-f]{16}\.workbench")
 _DISCARDED = "discarded"
@@ -80,9 +81,11 @@ class RecoverySlot:
             self._open()
         except OSError as error:  # the window goes on without a slot; `save` reports why
             self._problem = error.strerror or str(error)
+        except LinkFoundError as error:
+            self._problem = error.received
 
     def _open(self) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own_folder(self._folder, mode=0o700, parents=True)
         sweep_leftovers(self._folder)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._lock = os.open(self._lock_path, flags, 0o600)
@@ -191,8 +194,8 @@ def _lock_path(snapshot: Path) -> Path:
 
 def _put_away(path: Path) -> None:
     folder = path.parent / _DISCARDED
-    with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
+    with contextlib.suppress(OSError, LinkFoundError):
+        make_own_folder(folder, mode=0o700)
         path.rename(folder / f"{path.stem}-{time.time_ns()}{path.suffix}")
 
 
@@ -203,6 +206,8 @@ def _forget_old(folder: Path) -> None:
 
 
 def _list(folder: Path) -> list[Path]:
+    if folder.is_symlink():
+        return []
     try:
         return sorted(folder.iterdir())
     except OSError:

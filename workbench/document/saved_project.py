@@ -87,4 +87,4 @@ def _save(project: Project, path: Path, guard: OnlyOver, written: list[FileStamp
     sweep_leftovers(path.parent)
     data = project_bytes(project, path)
     written.append(FileStamp.of_bytes(data))
-    save_bytes(path, data, guard=guard)
+    save_bytes(path, data, through_link=True, guard=guard)

@@ -18,6 +18,7 @@ import numpy as np
 
 from workbench.core.format import bytes_text
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
+from workbench.core.storage.own_file import refuse_link
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures.file_rows import FileRows
 from workbench.pictures.fit import fit_picture, side_to_decode
@@ -69,10 +70,14 @@ def fitted_rows(
         ctx: Cache folder, progress and canceling.
         words: What is being prepared, for the progress, e.g. "training pictures".
         is_streamed: Store nothing: decode at each read. Also done where the disk is full.
+
+    Raises:
+        DatasetError, LinkFoundError: the pictures cannot be stored.
     """
     if isinstance(part, ArrayPart) and part.pictures.shape[1:] == tuple(shape):
         return Fitted(part.pictures)
     folder = Path(ctx.cache_folder) / "pictures"
+    refuse_link(folder)
     key = _key(part, shape, fit)
     decoded = _rows(part, shape, fit, ctx, words)  # nothing is decoded before it is read
     if is_streamed:

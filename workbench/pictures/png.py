@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from workbench.core.storage.own_file import replace_own
 from workbench.errors import SaveError
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -33,15 +33,9 @@ def write_png(path: str | Path, pixels: Pixels) -> None:
         SaveError: it could not be written.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(png_bytes(pixels))
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        replace_own(path, png_bytes(pixels))
     except OSError as error:
         raise SaveError(
             f"The image could not be written: {error.strerror}.", where=str(path)

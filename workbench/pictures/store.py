@@ -6,6 +6,7 @@ words, where writing into a memory map would kill the process.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs import Shape
-from workbench.errors import DatasetError
+from workbench.core.storage.own_file import refuse_link, replace_own
+from workbench.errors import DatasetError, LinkFoundError
 from workbench.pictures.rows import StoredRows
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -44,7 +46,7 @@ def open_rows(path: Path, count: int, shape: Shape) -> tuple[StoredRows, BadRows
     try:
         start = _rows_start(path, (count, *shape))
         bad = read_checked(_side_file(path))
-        os.utime(path)  # used just now: pruning takes others first
+        os.utime(path, follow_symlinks=False)  # used just now: pruning takes others first
         rows = StoredRows(path, shape, start, np.arange(count))
     except (OSError, ValueError, EOFError):
         return None
@@ -72,6 +74,7 @@ def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shap
 
     Raises:
         DatasetError: the file could not be written (for example, the disk is full).
+        LinkFoundError: a link has its name.
     """
     black = bytes(int(np.prod(shape)))
     bad: BadRows = {}
@@ -87,7 +90,8 @@ def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shap
                 if isinstance(row, str):
                     bad[number] = row
                 file.write(black if isinstance(row, str) else row.tobytes())
-        _side_file(path).write_text(json.dumps(bad))
+        replace_own(_side_file(path), json.dumps(bad).encode())
+        refuse_link(path)
         temporary.replace(path)
     except OSError as error:
         raise DatasetError(
@@ -163,14 +167,12 @@ def read_checked(path: Path) -> BadRows | None:
 
 
 def write_checked(path: Path, bad: BadRows) -> None:
-    """Remembers which pictures are unreadable; where the disk is full, the next run checks
-    once more.
+    """Remembers which pictures are unreadable; where the disk is full, or a link has the file's
+    name, the next run checks once more.
     """
-    try:
+    with contextlib.suppress(OSError, LinkFoundError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(bad))
-    except OSError:
-        path.unlink(missing_ok=True)
+        replace_own(path, json.dumps(bad).encode())
 
 
 def _side_file(path: Path) -> Path:

@@ -24,6 +24,7 @@ import msgspec
 from workbench.assets import environment_lock
 from workbench.core.format import bytes_text
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
 from workbench.errors import DeadlineError, InputError, RunError, SaveError, UsageError
 from workbench.processes.child import Child, end_words
@@ -279,6 +280,7 @@ class CompilerEnvironment:
         )  # fmt: skip
 
     def _remove(self, folder: Path) -> None:
+        refuse_link(folder)
         try:
             if folder.exists():
                 shutil.rmtree(folder)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from workbench.core.storage.save import save_bytes
 from workbench.runs.folder import RunFolder
+from workbench.runs.ownership import check_own
 
 Command = Literal["stop", "pause"]
 CourierCommand = Literal["stop", "pause", "terminate", "kill", "leave"]
@@ -37,6 +38,7 @@ def request_pause(run: RunFolder) -> None:
 
 def send_command(run: RunFolder, command: CourierCommand) -> None:
     """Writes a command to the run's courier or trainer."""
+    check_own(run.path)
     save_bytes(run.control_path, command.encode() + b"\n")
 
 

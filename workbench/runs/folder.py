@@ -45,6 +45,7 @@ from workbench.runs.lock import is_locked
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
 from workbench.runs.naming import differing
 from workbench.runs.numbers import numbered_runs, take_number
+from workbench.runs.ownership import check_own
 
 REQUEST_VERSION = 1
 _REQUEST_NAME = "request.json"
@@ -189,6 +190,7 @@ class RunFolder:
 
     def move_to(self, target: Choice) -> None:
         """Keeps where it goes on; its request stays unchanged. Raises SaveError."""
+        check_own(self.path)
         moved = _Target(key=target.key, params=dict(target.params))
         save_bytes(self.target_path, msgspec.json.encode(moved))
 
@@ -289,6 +291,7 @@ def _requested(run: RunFolder) -> Project | None:
 
 def _exact_folder(path: Path) -> Path:
     path = path.absolute()
+    check_own(path)
     with _making(path):
         path.mkdir(parents=True, exist_ok=True)
         is_empty = not any(path.iterdir())

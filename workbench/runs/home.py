@@ -7,6 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
+from workbench.core.storage.own_file import refuse_link
 from workbench.errors import SaveError, os_errors_as
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
 from workbench.settings.schema import Settings
@@ -41,9 +42,13 @@ def parcels_home() -> Path:
 
 
 def made_cache(folder: Path) -> str:
-    """Makes a cache folder where there is none yet; returns its path. Raises SaveError."""
+    """Makes a cache folder where there is none yet; returns its path. Raises SaveError; a link
+    below `cache_home` is refused, `cache_home` itself may be one.
+    """
     what = "The folder for downloads and cached images could not be created."
     fix = "Make its parent folder writable, or set WORKBENCH_HOME to another folder."
+    if folder != cache_home():
+        refuse_link(folder)
     with os_errors_as(SaveError, what, folder, fix=fix):
         folder.mkdir(parents=True, exist_ok=True)
     return str(folder)

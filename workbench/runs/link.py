@@ -17,6 +17,7 @@ from workbench.core.storage.json_file import read_json, save_json
 from workbench.core.storage.save import save_bytes
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder
+from workbench.runs.ownership import check_own
 
 LinkState = Literal["setting_up", "connecting", "attached", "lost", "gone", "refused", "ended"]
 
@@ -118,6 +119,7 @@ def read_remote(run: RunFolder) -> Remote | None:
 
 def write_remote(run: RunFolder, remote: Remote) -> None:
     """Keeps where the run is; raises SaveError."""
+    check_own(run.path)
     save_json(run.remote_path, remote)
 
 

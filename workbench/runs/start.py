@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import open_own
 from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
 from workbench.runs.control import clear_command
@@ -20,6 +21,7 @@ from workbench.runs.environment import is_remote, trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
 from workbench.runs.lock import LOCK_FD_VARIABLE
+from workbench.runs.ownership import check_own
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""
@@ -39,9 +41,11 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
 
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
+        LinkFoundError: it is behind a link, or a file of it is one.
         RunError: the process cannot be started, or the target is unknown.
     """
     project = run.project()
+    check_own(run.path)
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     starts_courier = is_remote(project.target)
     reap()
@@ -101,7 +105,8 @@ def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{size}\n".encode(), 0)
     if marks_log:
-        with run.log_path.open("a", encoding="utf-8") as log:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        with os.fdopen(open_own(run.log_path, flags), "a", encoding="utf-8") as log:
             log.write(f"\n{RESUMED_MARK}\n")
 
 
@@ -120,19 +125,23 @@ def log_bytes_at_start(run: RunFolder) -> int | None:
 
 def _spawn(words: list[str], log: Path, lock: int, environment: dict[str, str]) -> int:
     """Starts `python -m WORDS` for a run, printing to `log`; returns its process id."""
-    # -P: files beside the user's project must not shadow Python's own modules.
-    return os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-P", "-m", *words],
-        environment,
-        file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
-            (os.POSIX_SPAWN_DUP2, 1, 2),
-            (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
-        ],
-        setsid=True,
-    )
+    printed = open_own(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        # -P: files beside the user's project must not shadow Python's own modules.
+        return os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-P", "-m", *words],
+            environment,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, printed, 1),
+                (os.POSIX_SPAWN_DUP2, printed, 2),
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
+            ],
+            setsid=True,
+        )
+    finally:
+        os.close(printed)
 
 
 def joins_another(run: RunFolder) -> bool:

@@ -49,7 +49,7 @@ def test_a_link_stays_a_link(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_bytes(b"old")
     link.symlink_to(real)
-    save_bytes(link, b"new")
+    save_bytes(link, b"new", through_link=True)
     assert link.is_symlink()
     assert real.read_bytes() == b"new"
 

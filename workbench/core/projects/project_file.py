@@ -63,8 +63,10 @@ def read_stamped(path: str | Path) -> tuple[Project, FileStamp]:
 
 
 def save_project(project: Project, path: str | Path) -> None:
-    """Writes a project file; raises SaveError, see `save_bytes`."""
-    save_bytes(path, project_bytes(project, path))
+    """Writes a project file, through a link where a person keeps it behind one; raises SaveError,
+    see `save_bytes`.
+    """
+    save_bytes(path, project_bytes(project, path), through_link=True)
 
 
 def project_bytes(project: Project, path: str | Path) -> bytes:

@@ -11,6 +11,8 @@ import os
 import time
 from pathlib import Path
 
+from workbench.core.storage.own_file import open_own
+
 
 def lock_descriptor(descriptor: int) -> None:
     """Locks an open file for as long as it stays open, without waiting.
@@ -26,9 +28,10 @@ def take_lock(path: Path, *, wait_s: float = 2.0) -> int | None:
     """Locks a file, made where it does not exist, for as long as the returned descriptor stays
     open; None when another process holds the lock.
 
-    It is tried for `wait_s` seconds: a call of `is_locked` holds the lock for a moment.
+    It is tried for `wait_s` seconds: a call of `is_locked` holds the lock for a moment. Raises
+    LinkFoundError, OSError as `open_own`.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
     deadline = time.monotonic() + wait_s
     while True:
         try:

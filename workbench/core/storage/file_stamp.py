@@ -17,7 +17,8 @@ from types import TracebackType
 from typing import Self
 
 from workbench.core.storage.file_lock import take_lock
-from workbench.errors import FileChangedError, SaveError
+from workbench.core.storage.own_file import make_own_folder
+from workbench.errors import FileChangedError, LinkFoundError, SaveError
 
 _WAIT_S = 10.0
 """Longest wait for another window's lock, which is held for a comparison and a rename only."""
@@ -109,9 +110,11 @@ class OnlyOver(contextlib.AbstractContextManager["OnlyOver"]):
         self._release()
 
     def _take_lock(self) -> None:
-        """A state folder that cannot be written leaves the comparison alone to protect."""
-        with contextlib.suppress(OSError):
-            self._locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """A state folder that cannot be written, or is behind a link, leaves the comparison alone
+        to protect.
+        """
+        with contextlib.suppress(OSError, LinkFoundError):
+            make_own_folder(self._locks, mode=0o700, parents=True)
             path = self._locks / f"{path_key(self._path)}.save"
             self._lock = take_lock(path, wait_s=_WAIT_S)
             if self._lock is None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
+from workbench.core.storage.own_file import link_found, refuse_link
 from workbench.errors import SaveError, UnconfirmedSaveError
 
 
@@ -59,19 +60,24 @@ Guard = contextlib.AbstractContextManager[object]
 _UNGUARDED: Guard = contextlib.nullcontext()
 
 
-def save_bytes(path: str | Path, data: bytes, *, guard: Guard = _UNGUARDED) -> None:
+def save_bytes(
+    path: str | Path, data: bytes, *, through_link: bool = False, guard: Guard = _UNGUARDED
+) -> None:
     """Replaces the file at `path` by `data`, or leaves it as it is.
 
-    Permissions of a file that is there are kept, and a link stays a link. A file that may
-    not be written is not replaced, although its folder would allow it.
+    Permissions of a file that is there are kept. A file that may not be written is not
+    replaced, although its folder would allow it.
 
     Args:
         path: File to replace.
         data: Its new content.
+        through_link: A person keeps their file behind a link and has named the link: it stays
+            one, and the file that it points to is replaced. A link to nothing is refused.
         guard: Entered right before the rename and left after it; what entering raises
             comes through, and the old file stays.
 
     Raises:
+        LinkFoundError: there is a link, and it is not to be followed.
         UnconfirmedSaveError: the new file is there, but the disk did not confirm it.
         SaveError: nothing was saved; the old file is unharmed.
     """
@@ -79,7 +85,7 @@ def save_bytes(path: str | Path, data: bytes, *, guard: Guard = _UNGUARDED) -> N
     def write(file: Sink) -> None:
         file.write(data)
 
-    save_stream(path, write, guard=guard)
+    save_stream(path, write, through_link=through_link, guard=guard)
 
 
 def save_with_folder(path: Path, data: bytes) -> None:
@@ -92,7 +98,11 @@ def save_with_folder(path: Path, data: bytes) -> None:
 
 
 def save_stream(
-    path: str | Path, write: Callable[[Sink], None], *, guard: Guard = _UNGUARDED
+    path: str | Path,
+    write: Callable[[Sink], None],
+    *,
+    through_link: bool = False,
+    guard: Guard = _UNGUARDED,
 ) -> None:
     """As `save_bytes`, for what is better not held in memory as a whole.
 
@@ -100,11 +110,12 @@ def save_stream(
         path: File to replace.
         write: Writes the content into a file opened for it; called once. What it raises
             beside OSError and ValueError comes through, with the old file unharmed.
+        through_link: As of `save_bytes`.
         guard: As for `save_bytes`.
     """
     path = Path(path)
     try:
-        target = path.resolve()
+        target = _target_of(path, through_link=through_link)
         mode = _mode_to_keep(target)
         temporary = _write_temporary(target.parent, write, mode)
         try:
@@ -138,6 +149,17 @@ def sweep_leftovers(folder: str | Path, *, min_age_s: float = _LEFTOVER_AGE_S) -
                 _remove(Path(entry.path))
                 removed += 1
     return removed
+
+
+def _target_of(path: Path, *, through_link: bool) -> Path:
+    """The file to replace."""
+    if not through_link:
+        refuse_link(path)
+        return path.absolute()
+    target = path.resolve()
+    if path.is_symlink() and not target.exists():
+        raise link_found(path)
+    return target
 
 
 def _mode_to_keep(target: Path) -> int | None:

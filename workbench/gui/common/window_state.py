@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
+from PySide6.QtCore import QByteArray, QObject, QSettings, QTemporaryDir, Signal
 
 from workbench.settings.store import SettingsStore
 
@@ -16,7 +16,7 @@ class WindowState(QObject):
 
     Args:
         settings: Keeps the recent projects.
-        path: The file of places.
+        path: The file of places; where a link has its name, places are kept until the end.
     """
 
     recent_changed = Signal()
@@ -24,6 +24,10 @@ class WindowState(QObject):
     def __init__(self, settings: SettingsStore, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
+        self._folder: QTemporaryDir | None = None
+        if path.is_symlink():  # Qt would write through it
+            self._folder = QTemporaryDir()
+            path = Path(self._folder.filePath(path.name))
         self._store = QSettings(str(path), QSettings.Format.IniFormat)
 
     def bytes(self, key: str) -> QByteArray:
@@ -38,6 +42,14 @@ class WindowState(QObject):
     def forget_layouts(self) -> None:
         """Removes the stored places of all panels."""
         self._store.remove("layout")
+
+    def folder(self, kind: str) -> str:
+        """Where a dialog of a kind was used last; "" where it never was."""
+        return str(self._store.value(f"folder/{kind}") or "")
+
+    def set_folder(self, kind: str, folder: str) -> None:
+        """Stores where a dialog was used."""
+        self._store.setValue(f"folder/{kind}", folder)
 
     def recent(self) -> list[str]:
         """Project files, the last opened first; missing ones too (shown grayed)."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import faulthandler
 import logging
+import os
 import sys
 import threading
 import traceback
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TextIO
 
 from PySide6.QtCore import (
     QMessageLogContext,
@@ -22,6 +24,8 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
+from workbench.core.storage.own_file import make_own_folder, open_own
+from workbench.errors import LinkFoundError
 from workbench.gui.help.about import system_info
 from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label
@@ -80,34 +84,61 @@ class CrashDialog(QDialog):
         column(*parts, parent=self, margins=(20, 18, 20, 14), spacing=10)
 
 
+def _appended(path: Path) -> TextIO:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return os.fdopen(open_own(path, flags), "a", encoding="utf-8")
+
+
+class _WindowLog(RotatingFileHandler):
+    """A rotating log that is not written through a link."""
+
+    def _open(self) -> Any:
+        return _appended(Path(self.baseFilename))
+
+
 class Faults(QObject):
     """Catches what no code caught: exceptions, Qt's messages, and faults of libraries.
 
     Args:
         folder: Where `window.log` (rotating) and `faults.log` are written.
+
+    Attributes:
+        problem: Why there are no such files, for people: faults go to the terminal then. "" where
+            there are.
     """
 
     _caught = Signal(str)
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        folder.mkdir(parents=True, exist_ok=True)
         self.log_path = folder / "window.log"
         self.window: QWidget | None = None
         self._is_shown = False
-        self._handler = RotatingFileHandler(
+        self.problem = ""
+        self._handler: logging.Handler = logging.StreamHandler()
+        self._faults: TextIO | None = None
+        try:
+            self._open(folder)
+        except (OSError, LinkFoundError) as error:
+            words = error.what if isinstance(error, LinkFoundError) else error.strerror
+            self.problem = f"The log in {folder} cannot be written: {str(words).rstrip('.')}."
+        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        self._caught.connect(self._show)
+
+    def _open(self, folder: Path) -> None:
+        make_own_folder(folder, parents=True)
+        self._handler = _WindowLog(
             self.log_path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8"
         )
-        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        self._faults = (folder / "faults.log").open("a", encoding="utf-8")
-        self._caught.connect(self._show)
+        self._faults = _appended(folder / "faults.log")
 
     def install(self) -> None:
         """Starts catching."""
         root = logging.getLogger("workbench")
         root.addHandler(self._handler)
         root.setLevel(logging.INFO)
-        faulthandler.enable(self._faults)
+        if (stream := self._faults or sys.__stderr__) is not None:
+            faulthandler.enable(stream)
         sys.excepthook = self._on_exception
         threading.excepthook = self._on_thread_exception
         qInstallMessageHandler(self._on_qt_message)
@@ -121,7 +152,8 @@ class Faults(QObject):
         faulthandler.disable()
         logging.getLogger("workbench").removeHandler(self._handler)
         self._handler.close()
-        self._faults.close()
+        if self._faults is not None:
+            self._faults.close()
 
     def _on_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None

@@ -25,8 +25,10 @@ from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
+from workbench.gui.files.data_chooser import DataChooser
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
+from workbench.gui.kit.file_dialogs import DialogFolders
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.actions import (
@@ -83,6 +85,7 @@ class MainWindow(QMainWindow):
         self.runs = RunController(context, self.check, self)
         self.places = TargetController(context, self)
         self.notebooks = NotebookController(context, self)
+        self.dialog_folders = DialogFolders(state, self.files.start_folder, self)
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
         self.views = ViewStack(self._services())
@@ -94,6 +97,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
+        self.data_chooser = DataChooser(context, self)
         self.drops = DropController(context, self, self._is_classifying)
         self._menus = self._make_menus()
         self._connect()
@@ -257,7 +261,8 @@ class MainWindow(QMainWindow):
         self.drops.weights_dropped.connect(weights.load)
         self.drops.labeled_dropped.connect(self.classify_labeled)
         self.drops.folder_dropped.connect(self.start.from_folder)
-        self.drops.data_chosen.connect(lambda: self.show_view("data"))
+        for part in (self.drops.data_chosen, self.data_chooser.chosen):
+            part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from workbench.core.storage.own_file import make_own_folder, open_own, refuse_link, replace_own
 from workbench.errors import RemoteError, RunFolderError, SaveError, WeightsError
 from workbench.host.wire import CHUNK
 from workbench.remote.ssh.connection import Answer
@@ -90,7 +91,7 @@ class Fetching:
                 start = max(0, facts.number("size") - _MAX_TEXT_BYTES)
                 data = b"".join(self._pieces(path.name, start, facts))
                 with writing(path):
-                    path.write_bytes(data)
+                    replace_own(path, data)
 
     def close(self) -> None:
         """All is here: removes what parts of files were left."""
@@ -115,7 +116,9 @@ class Fetching:
             with writing(path):
                 if check is not None:
                     check(part)
-                path.parent.mkdir(exist_ok=True)
+                refuse_link(path)
+                if path.parent != self.run.path:
+                    make_own_folder(path.parent)
                 part.replace(path)
         except (WeightsError, RunFolderError) as error:
             part.unlink(missing_ok=True)
@@ -126,14 +129,15 @@ class Fetching:
         stem = name.replace("/", "-")
         part = self._parts / f"{stem}.{digest}"
         with writing(self._parts):
-            self._parts.mkdir(mode=0o700, exist_ok=True)
+            make_own_folder(self._parts, mode=0o700)
             for old in self._parts.glob(f"{stem}.*"):
                 if old != part:
                     old.unlink(missing_ok=True)
         return part
 
     def _fill(self, part: Path, name: str, facts: Answer) -> None:
-        with writing(part), part.open("ab") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        with writing(part), os.fdopen(open_own(part, flags), "ab") as file:
             for data in self._pieces(name, file.tell(), facts):
                 file.write(data)
                 file.flush()

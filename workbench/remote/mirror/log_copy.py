@@ -11,6 +11,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from workbench.core.storage.own_file import open_own
 from workbench.errors import RemoteError, SaveError, os_errors_as
 from workbench.runs.log.append_file import writing
 
@@ -27,7 +28,7 @@ class LogMirror:
         self._path = path
         self._written = path
         with writing(path):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = open_own(path, os.O_RDWR | os.O_CREAT)
         self.offset = os.fstat(self._file).st_size
 
     @property
@@ -82,8 +83,7 @@ class LogMirror:
         """
         written = self._path.with_name(self._path.name + _RESTART_SUFFIX)
         with writing(written):
-            flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-            file = os.open(written, flags, 0o644)
+            file = open_own(written, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         os.close(self._file)
         self._file, self._written, self.offset = file, written, 0
 

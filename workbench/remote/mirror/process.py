@@ -23,6 +23,7 @@ from workbench.runs.environment import known_target
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
 from workbench.runs.lock import inherited_lock
+from workbench.runs.ownership import check_own
 from workbench.targets.ssh import SPEC as SSH
 
 
@@ -34,6 +35,7 @@ def carry(folder: str | Path, *, resume: bool = False) -> int:
     run = RunFolder(Path(folder).absolute())
     lock = None
     try:
+        check_own(run.path)
         lock = inherited_lock(run.lock_path) or take_lock(run.lock_path)
         if lock is None:
             raise RunFolderError("Another process is using this run.", where=str(run.path))
@@ -89,6 +91,7 @@ def fetch(run: RunFolder) -> None:
     remote = read_remote(run)
     if remote is None:
         raise RunFolderError("This run is not on another computer.", where=str(run.path))
+    check_own(run.path)
     lock = take_lock(run.lock_path, wait_s=0.2)
     if lock is None:
         raise RunFolderError(

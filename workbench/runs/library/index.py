@@ -13,8 +13,9 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.storage.json_file import DAMAGED
+from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
-from workbench.errors import SaveError
+from workbench.errors import LinkFoundError, SaveError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import matches
@@ -22,7 +23,7 @@ from workbench.runs.library.summary import SUMMARY_VERSION, RunSummary, summaris
 from workbench.runs.state.queue import MARKER_NAME
 from workbench.runs.store.notes import NOTES_NAME
 
-__all__ = ["INDEX_NAME", "RunSummary", "list_runs", "matches", "summarise"]
+__all__ = ["INDEX_NAME", "RunSummary", "index_problem", "list_runs", "matches", "summarise"]
 
 INDEX_NAME = ".runs-index"
 
@@ -69,6 +70,15 @@ def list_runs(home: Path | None = None) -> list[RunSummary]:
     return sorted(found, key=lambda summary: (summary.created, summary.name), reverse=True)
 
 
+def index_problem(home: Path | None = None) -> LinkFoundError | None:
+    """Why the list is not kept: a link has the name of its file. None otherwise."""
+    try:
+        refuse_link((home or runs_home()) / INDEX_NAME)
+    except LinkFoundError as error:
+        return error
+    return None
+
+
 def _folder_names(home: Path) -> list[str]:
     try:
         with os.scandir(home) as entries:
@@ -109,6 +119,6 @@ def _read_index(home: Path) -> dict[str, _Line]:
 
 
 def _write_index(home: Path, lines: dict[str, _Line]) -> None:
-    # A read-only folder is listed all the same, only slower.
+    # A read-only folder, or one with a link in that place, is listed all the same, only slower.
     with contextlib.suppress(SaveError):
         save_bytes(home / INDEX_NAME, _encoder.encode(_Index(SUMMARY_VERSION, lines)))

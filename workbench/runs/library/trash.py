@@ -10,6 +10,7 @@ from send2trash import send2trash
 from workbench.errors import RunError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link
+from workbench.runs.ownership import check_own
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
@@ -40,8 +41,11 @@ def check_deletable(run: RunFolder) -> None:
 
 def trash_run(run: RunFolder) -> None:
     """Moves a run that is over to the trash; a link to a run is moved, not what it points to.
-    Raises RunError where it still trains, or the trash of its disk cannot be written.
+    Raises RunError where it still trains, or the trash of its disk cannot be written,
+    LinkFoundError where it lies behind a link.
     """
+    if not run.path.is_symlink():
+        check_own(run.path)
     check_deletable(run)
     what = "The run could not be moved to the trash."
     fix = "Delete its folder with the file manager."

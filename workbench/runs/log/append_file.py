@@ -15,7 +15,8 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.errors import SaveError
+from workbench.core.storage.own_file import open_own
+from workbench.errors import LinkFoundError, SaveError
 
 _RETRY_S = 1.0
 _RESERVE_BYTES = 64 * 1024
@@ -54,7 +55,8 @@ def writing(path: Path) -> Iterator[None]:
 
 
 class AppendFile:
-    """Appends lines to a file, made where there is none (OSError); for one thread at a time.
+    """Appends lines to a file, made where there is none (OSError, and LinkFoundError where a link
+    has its name); for one thread at a time.
 
     Attributes:
         problem: Why lines wait in memory; None while all goes well.
@@ -65,8 +67,7 @@ class AppendFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._reserve = path.with_name(f"{path.stem}.reserve")
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self._file = os.open(path, flags, 0o644)
+        self._file = open_own(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._waiting: deque[bytes] = deque()
         self.waiting_bytes = 0
         self._written = 0
@@ -133,13 +134,12 @@ class AppendFile:
         if now < self._reserve_at or (self._reserve_at and not self.has_given_up_reserve):
             return
         self._reserve_at = now + _RESERVE_AGAIN_S
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, LinkFoundError):
             disk = os.statvfs(self._path.parent)
             if disk.f_bavail * disk.f_frsize < _MUCH_SPACE:
                 self.has_given_up_reserve = True
                 return
-            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
-            descriptor = os.open(self._reserve, flags, 0o644)
+            descriptor = open_own(self._reserve, os.O_WRONLY | os.O_CREAT)
             try:
                 os.posix_fallocate(descriptor, 0, _RESERVE_BYTES)
             finally:

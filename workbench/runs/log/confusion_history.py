@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.storage.own_file import open_own
 from workbench.errors import SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
 
@@ -41,9 +42,10 @@ def append_confusion(run: RunFolder, epoch: int, matrix: Matrix | None) -> None:
     record = np.ascontiguousarray(matrix, "<u4").tobytes()
     what = "The confusion matrix of this epoch could not be saved."
     fix = "Free some disk space. Training continues."
+    flags = os.O_RDWR | os.O_CREAT | (0 if _num_classes(path) == classes else os.O_TRUNC)
     with (
         os_errors_as(SaveError, what, path, fix=fix),
-        path.open("r+b" if _num_classes(path) == classes else "w+b") as file,
+        os.fdopen(open_own(path, flags), "r+b") as file,
     ):
         file.write(_MAGIC + np.uint32(classes).astype("<u4").tobytes())
         # Seeking behind the end leaves zeros where epochs are missing.
@@ -60,8 +62,11 @@ def truncate_confusions(run: RunFolder, epochs: int) -> None:
         return
     what = "The confusion matrices of the run could not be truncated."
     fix = "Check that the run folder is writable."
-    with os_errors_as(SaveError, what, path, fix=fix):
-        os.truncate(path, _HEADER_BYTES + epochs * _record_bytes(classes))
+    with (
+        os_errors_as(SaveError, what, path, fix=fix),
+        os.fdopen(open_own(path, os.O_RDWR), "r+b") as file,
+    ):
+        file.truncate(_HEADER_BYTES + epochs * _record_bytes(classes))
 
 
 def read_confusion(run: RunFolder, epoch: int) -> Matrix | None:

@@ -29,6 +29,7 @@ from workbench.runs.home import runs_home
 from workbench.runs.link import has_courier
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.ownership import check_own, is_own
 from workbench.runs.start import start_trainer
 
 MARKER_NAME = "waiting"
@@ -57,9 +58,11 @@ def enqueue(run: RunFolder, *, resume: bool = False) -> int:
 
     Raises:
         RunFolderError: a trainer works on it.
+        LinkFoundError: the run is behind a link.
         RunError: the queue is locked by something that hangs.
         SaveError: the marker cannot be written.
     """
+    check_own(run.path)
     with _locked(run.path.parent):
         if run.is_alive():
             raise RunFolderError("This run is already being trained.", where=str(run.path))
@@ -105,6 +108,7 @@ def move(run: RunFolder, by: int) -> None:
     """Moves a waiting run some places, -1 one nearer to its turn; RunFolderError where it does not
     wait (any more), others as `enqueue`.
     """
+    check_own(run.path)
     with _locked(run.path.parent):
         entries = _entries(run.path.parent)
         paths = [entry.path for entry, _ in entries]
@@ -122,6 +126,7 @@ def cancel(run: RunFolder) -> None:
 
     One that never began is logged as stopped, one that was to be resumed stays as before.
     """
+    check_own(run.path)
     with _locked(run.path.parent):
         if not is_waiting(run):
             raise _not_waiting(run)
@@ -134,6 +139,7 @@ def start_now(run: RunFolder) -> None:
     """Starts a waiting run although others train or wait before it; raises RunFolderError where it
     does not wait (any more), RunError where the trainer cannot be started.
     """
+    check_own(run.path)
     with _locked(run.path.parent):
         marker = _marker_of(run)
         if marker is None or run.is_alive():
@@ -208,14 +214,16 @@ def _entries(home: Path) -> list[tuple[RunFolder, _Marker]]:
 
 
 def _marker_of(run: RunFolder) -> _Marker | None:
-    """The marker; None too for one left by a kill just after the run was started."""
+    """The marker; None too for one left by a kill just after the run was started, and for one
+    behind a link.
+    """
     try:
         marker = msgspec.json.decode((run.path / MARKER_NAME).read_bytes(), type=_Marker)
     except OSError:
         return None
     except DAMAGED:
         marker = _Marker()  # it still waits, behind all others, if it never began
-    return marker if marker.log_bytes == _size(run.events_path) else None
+    return marker if marker.log_bytes == _size(run.events_path) and is_own(run.path) else None
 
 
 def _start(run: RunFolder, marker: _Marker) -> None:
@@ -236,6 +244,7 @@ def _remove_marker(run: RunFolder) -> None:
 
 def log_never_begun(run: RunFolder, why: str) -> None:
     """Logs, in an empty log, that a run was stopped before it began; raises SaveError."""
+    check_own(run.path)
     with EventWriter(run.events_path) as writer:
         writer.write(LogLine(text=why))
         writer.write(

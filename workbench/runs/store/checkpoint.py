@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.storage.json_file import DAMAGED
+from workbench.core.storage.own_file import make_own_folder
 from workbench.core.storage.save import sweep_leftovers
 from workbench.errors import SaveError, WeightsError, os_errors_as
 from workbench.protocol.events import EpochFinished, Plan
@@ -150,12 +151,15 @@ def remove_old_best(run: RunFolder) -> None:
 
 def tidy_up(run: RunFolder) -> None:
     """Removes what a killed trainer was just writing; only for the trainer of the run."""
-    sweep_leftovers(run.checkpoints_path, min_age_s=0.0)
+    if not run.checkpoints_path.is_symlink():
+        sweep_leftovers(run.checkpoints_path, min_age_s=0.0)
     sweep_leftovers(run.path)
 
 
 def remove_checkpoints(run: RunFolder) -> None:
     """Removes all of them: a completed run has its weights, and needs no more."""
+    if run.checkpoints_path.is_symlink():
+        return
     for path in (*map(partial(checkpoint_path, run), _GENERATIONS), *_best_files(run)):
         # What cannot be removed only uses disk space.
         with contextlib.suppress(OSError):
@@ -165,6 +169,8 @@ def remove_checkpoints(run: RunFolder) -> None:
 
 
 def _best_files(run: RunFolder) -> list[Path]:
+    if run.checkpoints_path.is_symlink():
+        return []
     try:
         return [path for path in run.checkpoints_path.iterdir() if _BEST.fullmatch(path.name)]
     except OSError:
@@ -221,4 +227,4 @@ def _make_folder(run: RunFolder) -> None:
     what, fix = "The checkpoint folder could not be created.", "Make the run folder writable."
     with os_errors_as(SaveError, what, run.checkpoints_path, fix=fix):
         # Without parents: a run folder that was removed must not come back half.
-        run.checkpoints_path.mkdir(exist_ok=True)
+        make_own_folder(run.checkpoints_path)

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 import msgspec
 
 from workbench.core.storage.json_file import DAMAGED, save_json
+from workbench.core.storage.own_file import refuse_link
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
+from workbench.runs.ownership import check_own
 
 NOTES_NAME = "notes.json"
 MAX_TITLE = 200
@@ -57,7 +59,9 @@ def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
     """
     if not run.request_path.is_file():
         raise RunFolderError("This is not a run folder.", where=str(run.path))
+    check_own(run.path)
     path = run.path / NOTES_NAME
+    refuse_link(path)
     if path.exists() and _read(run) is None:
         path.replace(path.with_name("notes.unreadable.json"))
     notes = tidy(notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hmac
+import os
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.params import check_all
+from workbench.core.storage.own_file import make_own_folder, open_own
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.hardware.cluster import (
     CLUSTER_VARIABLE,
@@ -127,8 +129,10 @@ class Chief(ClusterPeers):
             handed = {CLUSTER_VARIABLE: self._cluster.of(index).text()}
             folder = self._run.machine_path(index + 1)
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                with (folder / "log.txt").open("ab") as log:
+                make_own_folder(folder.parent)
+                make_own_folder(folder)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+                with os.fdopen(open_own(folder / "log.txt", flags), "ab") as log:
                     self._children[index] = subprocess.Popen(
                         [sys.executable, "-P", "-m", "workbench.worker", "join", str(folder)],
                         env=trainer_environment(self._project, handed),

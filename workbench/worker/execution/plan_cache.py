@@ -16,6 +16,7 @@ import msgspec
 
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
+from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import SaveError
 from workbench.runs.home import cache_home
@@ -147,6 +148,7 @@ def keep_known(key: str, known: Known, home: Path | None = None) -> None:
         [_Skipped(variant.precision, variant.xla, s) for variant, s in known.skipped.items()],
     )
     try:
+        refuse_link(home)
         save_with_folder(home / f"{key}.json", msgspec.json.encode(file))
         _forget_oldest(home)
     except (OSError, SaveError):

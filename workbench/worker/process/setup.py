@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import open_own
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import inherited_lock
+from workbench.runs.ownership import check_own
 
 _AWAY_S = 30.0
 """How long a run folder may be away, on a network disk that comes back."""
@@ -28,14 +30,17 @@ def surroundings(run: RunFolder) -> Iterator[None]:
 
     Raises:
         RunFolderError: another trainer works on this run.
+        LinkFoundError: it is behind a link, or a file of it is one.
     """
+    check_own(run.path)
     try:
         lock = inherited_lock(run.lock_path) or take_lock(run.lock_path)
         if lock is None:
             raise RunFolderError(
                 "This run is already being trained.", where=str(run.path), fix="Stop it first."
             )
-        crash_file = run.crash_path.open("w")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        crash_file = os.fdopen(open_own(run.crash_path, flags), "w")
     except OSError as error:
         raise RunFolderError(
             "The run folder cannot be written.",

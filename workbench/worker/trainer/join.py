@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.core.storage.own_file import make_own_folder
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RemoteError, UsageError, WorkbenchError
 from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster
@@ -85,7 +86,7 @@ class Member(ClusterPeers):
         for name in task.values.get("files", []):
             file = self._receive("file")
             if name in _FILES:
-                run.checkpoints_path.mkdir(exist_ok=True)
+                make_own_folder(run.checkpoints_path)
                 save_bytes(run.checkpoints_path / name, file.data)
         return task.values.get("resume") is True
 

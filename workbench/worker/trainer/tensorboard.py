@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.core.storage.own_file import make_own_folder, open_own
+from workbench.errors import LinkFoundError
 from workbench.protocol.events import Batch, EpochFinished, RunEvent, RunStarted
 from workbench.runs.export.scalars import (
     Scalars,
@@ -49,9 +51,10 @@ def tensorboard_listener(
         try:
             if log is not None:
                 log.add(event)
-        except OSError as error:
+        except (OSError, LinkFoundError) as error:
             log = None  # first: the warning is an event too
-            warn(f"TensorBoard logging stopped: {error.strerror or error}.")
+            words = error.what if isinstance(error, LinkFoundError) else error.strerror or error
+            warn(f"TensorBoard logging stopped: {str(words).rstrip('.')}.")
 
     return on_event
 
@@ -61,6 +64,7 @@ class TensorBoardLog:
 
     Raises:
         OSError: from `add`: the disk is full or the folder is gone.
+        LinkFoundError: from `add`: a link has the name of the folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -102,7 +106,7 @@ class TensorBoardLog:
     def _file(self, part: str) -> EventFile:
         if part not in self._files:
             # Without parents: a run folder that was removed must not come back half.
-            self._folder.mkdir(exist_ok=True)
+            make_own_folder(self._folder)
             self._files[part] = EventFile(self._folder / part, first_step=self._first_step)
         return self._files[part]
 
@@ -118,14 +122,17 @@ class EventFile:
 
     Raises:
         OSError: from every method: the disk is full or the folder is gone.
+        LinkFoundError: a link has the name of the folder.
     """
 
     def __init__(self, folder: Path, *, first_step: int = 1) -> None:
         self._new_event = tf.compat.v1.Event
-        folder.mkdir(exist_ok=True)
+        make_own_folder(folder)
         number = len(list(folder.glob("events.out.tfevents.*")))
         # TensorBoard reads the files of a folder in the order of their names.
         name = f"events.out.tfevents.{int(time.time()):010d}.{number:04d}.{os.getpid()}"
+        # TensorFlow would open whatever has this name.
+        os.close(open_own(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         with self._os_errors():
             self._writer = tf.io.TFRecordWriter(str(folder / name))
         self._write(self._new_event(wall_time=time.time(), file_version="brain.Event:2"))

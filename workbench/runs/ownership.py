@@ -1,0 +1,42 @@
+"""Whether a run folder is the program's own to write into.
+
+A run folder that is a link, or lies behind one inside the runs folder, leads elsewhere: it is
+listed and read, and nothing is written there. The runs folder itself may be a link, and what is
+above it: the user has put it there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.errors import LinkFoundError
+from workbench.runs.home import runs_home
+
+
+def is_own(folder: Path) -> bool:
+    """Whether nothing leads from the runs folder to elsewhere on the way to a run folder."""
+    return _link_to(folder) is None
+
+
+def check_own(folder: Path) -> None:
+    """Raises LinkFoundError where a run folder may only be read."""
+    link = _link_to(folder)
+    if link is not None:
+        raise LinkFoundError(
+            "This run is behind a link: it can be viewed, but not changed.",
+            where=str(folder),
+            received=f"“{link.name}” is a link to {link.readlink()}"[:300],
+            expected="the run folder itself in the runs folder",
+            fix="Copy the folder that the link points to into the runs folder.",
+        )
+
+
+def _link_to(folder: Path) -> Path | None:
+    """The link that is the run folder, or is above it inside the runs folder."""
+    if folder.is_symlink():
+        return folder
+    above = [parent for parent in folder.parents if parent.is_symlink()]
+    if not above:
+        return None
+    home = runs_home()
+    return next((link for link in above if home in link.parents), None)
