@@ -67,8 +67,8 @@ def test_copying_nothing_says_so(small, document, hand, key) -> None:
     hand.key(key, CTRL)
     assert hint(small).startswith("No layer is selected.")
     assert document.undo_stack.count() == 0
-    assert small.view.hint_end.isActive()
-    small.view.hint_end.timeout.emit()
+    assert small.view.refusal_timer.isActive()
+    small.view.refusal_timer.timeout.emit()
     assert hint(small) == ""
 
 

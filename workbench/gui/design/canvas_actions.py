@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from workbench.gui.kit.labels import action_tip
 from workbench.gui.kit.theme import Theme
 
 
@@ -118,6 +119,7 @@ def make_canvas_actions(
         action.setObjectName(f"canvas_{spec.key}")
         action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts.split()])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.setToolTip(action_tip(action))
         action.setStatusTip(spec.tip)
         action.triggered.connect(lambda _checked=False, slot=slots[spec.key]: slot())
         owner.addAction(action)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
@@ -68,9 +69,17 @@ class CanvasPanel(QWidget):
         self.find_bar = FindBar(self.view, context.theme)
         self.adder = LayerAdder(self.view, self.search, self._edit)
         self.rename_box = RenameBox(self.view, context.document.rename)
-        self._actions = make_canvas_actions(self, context.theme, self._slots())
+        self._actions = make_canvas_actions(self, context.theme, self._acts())
         self._make_overlays()
         self._connect()
+
+    def _acts(self) -> dict[str, Callable[[], None]]:
+        """What each action does; the words of an earlier refusal end with it."""
+        return {key: partial(self._act, slot) for key, slot in self._slots().items()}
+
+    def _act(self, slot: Callable[[], None]) -> None:
+        self.view.end_refusal()
+        slot()
 
     def _slots(self) -> dict[str, Callable[[], None]]:
         return {
@@ -134,6 +143,9 @@ class CanvasPanel(QWidget):
         scene.selection_changed.connect(self._announce_selection)
         scene.selection_changed.connect(self._refresh_actions)
         scene.contents_changed.connect(self._on_contents_changed)
+        for changed in (scene.selection_changed, scene.graph_changed):
+            changed.connect(view.end_refusal)
+        self._document.positions_changed.connect(view.end_refusal)
         view.zoom_changed.connect(lambda zoom: self._zoom_text.setText(f"{zoom * 100:.0f}%"))
         view.view_changed.connect(self._on_view_changed)
         view.menu_asked.connect(self._open_menu)
@@ -276,7 +288,8 @@ class CanvasPanel(QWidget):
         try:
             return change()
         except WorkbenchError as error:
-            self.view.say(f"{error.what} {error.fix}".strip(), is_refusal=True)
+            middle = QPointF(self.view.viewport().rect().center())
+            self.view.show_refusal(f"{error.what} {error.fix}".strip(), middle)
             return None
 
     def _announce_selection(self, ids: list[str]) -> None:

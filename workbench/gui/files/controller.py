@@ -80,6 +80,13 @@ class FileController(QObject):
         self.opened.emit()
         return True
 
+    def close(self) -> bool:
+        """Closes the project; False when called off."""
+        if not self.may_lose_changes():
+            return False
+        self._document.new()
+        return True
+
     def ask_open(self) -> bool:
         """Lets the user choose a project file and opens it."""
         path = ask_file(self._window, "Open project", _FILTER, kind="project")

@@ -207,11 +207,15 @@ class MainWindow(QMainWindow):
             "export": self.runs.ask_export,
             "export_notebook": self.notebooks.ask_export,
             "read_result": self.notebooks.ask_result,
+            "close": self._close_project,
             "quit": self.close,
             "settings": self.help.show_settings,
             "search": partial(self._ask_design, "search_asked"),
             "find": partial(self._ask_design, "find_asked"),
             "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
+            "next_view": partial(self._step_view, 1),
+            "previous_view": partial(self._step_view, -1),
+            "side_panels": lambda: self.layouts.toggle_sides(self.views.currentWidget()),
             "reset_layout": self.layouts.reset,
             "full_screen": self._on_full_screen,
             "start_run": self.runs.start,
@@ -227,7 +231,15 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
-        parts = (self.files, self.places, self.start, self.drops, self.runs, self.notebooks)
+        parts = (
+            self.files,
+            self.places,
+            self.start,
+            self.drops,
+            self.runs,
+            self.notebooks,
+            self.layouts,
+        )
         for part in (*parts, self.context.weights):
             part.said.connect(self.say)
         self.top.switch.chosen.connect(self.show_view)
@@ -296,6 +308,19 @@ class MainWindow(QMainWindow):
     def _ask_design(self, signal: str) -> None:
         """Emits a signal of what the panels of the design view share."""
         getattr(self.design().state, signal).emit()
+
+    def _step_view(self, step: int) -> None:
+        """Shows the next view of the switch, or the one before it; all around."""
+        keys = [spec.key for spec in project_views()]
+        here = self.views.current_key
+        at = keys.index(here) if here in keys else min(0, -step)
+        self.show_view(keys[(at + step) % len(keys)])
+
+    def _close_project(self) -> None:
+        if all_views()[self.views.current_key].is_start:
+            self.close()
+        elif self.files.close():
+            self.show_view("welcome")
 
     def _on_full_screen(self) -> None:
         if self.isFullScreen():

@@ -110,7 +110,7 @@ class GraphView(ZoomView):
             if gesture is not None:
                 gesture.end(pointer)
         except WorkbenchError as error:
-            self.show_hint(f"{error.what} {error.fix}", pointer.view, is_refusal=True)
+            self.show_refusal(f"{error.what} {error.fix}", pointer.view)
 
     def cancel(self, reason: str) -> None:
         """Gives the gesture up; nothing is changed."""
