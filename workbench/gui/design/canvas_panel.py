@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResize
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.document.edits import Selection
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
@@ -151,6 +152,8 @@ class CanvasPanel(QWidget):
         self.search.closed.connect(self.view.setFocus)
         self.find_bar.closed.connect(self.view.setFocus)
         self.find_bar.chosen.connect(lambda node: self.select([node]))
+        self._document.selection_restored.connect(self._on_restored)
+        self._document.fixed.connect(self._on_fixed)
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
@@ -309,6 +312,7 @@ class CanvasPanel(QWidget):
             "": True,
             "nodes": bool(self.scene.nodes),
             "selection": bool(ids or self.scene.selected_edges()),
+            "layers": bool(ids),
             "one": len(ids) == 1 and len(self.scene.nodes) > 1,
             "problem": card is not None and bool(card.problem.fixes),
         }
@@ -318,6 +322,19 @@ class CanvasPanel(QWidget):
     def _takes_input(self, node_id: str) -> bool:
         spec = self.scene.layers.get(self._document.graph.nodes[node_id].kind)
         return spec is None or spec.max_inputs != 0
+
+    def _on_restored(self, selected: Selection) -> None:
+        """Undo and redo are seen."""
+        if selected[0] and not self.view.is_seen(selected[0]):
+            self.view.reveal(selected[0])
+
+    def _on_fixed(self, ids: list[str]) -> None:
+        """What a fix is about is selected, seen, and goes on with the keyboard."""
+        if ids:
+            self.scene.select(ids)
+            self.view.reveal(ids)
+        if self.isVisible():
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_view_changed(self) -> None:
         if self._has_looked:
