@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from workbench.core.params import PathParam
 from workbench.core.projects.project import Choice
@@ -21,6 +21,7 @@ from workbench.gui.common.sections import Sections
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.wait_label import WaitLabel
@@ -170,9 +171,7 @@ class EvaluateView(QWidget):
     def _ask_path(self, spec: DatasetSpec) -> str:
         param = next(p for p in spec.params if p.key == spec.source_param)
         if isinstance(param, PathParam) and param.is_folder:
-            return QFileDialog.getExistingDirectory(self, spec.title)
+            return ask_folder(self, spec.title, kind="data")
         patterns = " ".join(param.patterns) if isinstance(param, PathParam) else ""
-        path, _ = QFileDialog.getOpenFileName(
-            self, spec.title, "", f"{spec.title} ({patterns});;All files (*)" if patterns else ""
-        )
-        return path
+        filters = f"{spec.title} ({patterns});;All files (*)" if patterns else ""
+        return ask_file(self, spec.title, filters, kind="data")
