@@ -106,7 +106,7 @@ class CompareRuns(QDialog):
     def _fill_tree(self) -> None:
         self.tree.clear()
         sections = self.comparison.sections if self.comparison is not None else ()
-        for section in sorted(sections, key=lambda section: section.is_equal):
+        for section in sorted(sections, key=lambda each: (each.key != "results", each.is_equal)):
             self._add_section(section)
 
     def _add_section(self, section: Section) -> None:

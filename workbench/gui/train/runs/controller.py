@@ -21,6 +21,7 @@ from workbench.gui.kit.messages import make_box, show_notice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.train.export import ExportAction
 from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder, RunRequest
@@ -131,6 +132,9 @@ class RunActions(QObject):
         others = [run for run in self._library.runs if run.path != runs[0].path]
         if not others:
             show_notice(self._window, "There is no other run to compare with yet.")
+            return
+        if len(runs) > 2:
+            CompareManyRuns(self._context.theme, runs, self._window).show()
             return
         left, right = runs[0].path, (runs[1] if len(runs) > 1 else others[0]).path
         theme, all_runs = self._context.theme, self._library.runs

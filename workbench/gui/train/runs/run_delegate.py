@@ -81,7 +81,9 @@ class RunDelegate(QStyledItemDelegate):
         self._paint_first_line(painter, inner, run)
         project = index.data(PROJECT_ROLE)
         words = " · ".join(filter(None, (project, state_words(run))))
-        self._paint_second_line(painter, inner, run.tags, words)
+        below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)
+        self._paint_figure(painter, below, run)
+        self._paint_second_line(painter, below, run.tags, words)
         eye = index.data(EYE_COLOR_ROLE)
         if eye or is_hovered or is_selected:
             self._paint_eye(painter, rect, eye or colors.faint)
@@ -95,22 +97,26 @@ class RunDelegate(QStyledItemDelegate):
         painter.setPen(color if is_ring else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if is_ring else color)
         painter.drawEllipse(middle, 4, 4)
-        accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
-        figure = "" if accuracy is None else share(accuracy)
         width = inner.width() - _DOT_PX - EYE_PX - 6
         top = QRect(inner.left() + _DOT_PX, inner.top(), width, 18)
-        painter.setFont(self._theme.font(13, tabular=True))
         painter.setPen(QColor(colors.text))
-        painter.drawText(top, _RIGHT, figure)
-        top.setRight(top.right() - painter.fontMetrics().horizontalAdvance(figure) - 8)
         painter.setFont(self._theme.font(13, weight=600))
         title = painter.fontMetrics().elidedText(run.label, _ELIDE, top.width())
         painter.drawText(top, _LEFT, title)
 
+    def _paint_figure(self, painter: QPainter, line: QRect, run: RunSummary) -> None:
+        """Writes the accuracy at the right of a line, which is as much shorter afterwards."""
+        accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
+        if accuracy is None:
+            return
+        painter.setFont(self._theme.font(12, tabular=True))
+        painter.setPen(QColor(self._theme.colors.text))
+        painter.drawText(line, _RIGHT, share(accuracy))
+        line.setRight(line.right() - painter.fontMetrics().horizontalAdvance(share(accuracy)) - 8)
+
     def _paint_second_line(
-        self, painter: QPainter, inner: QRect, tags: list[str], words: str
+        self, painter: QPainter, below: QRect, tags: list[str], words: str
     ) -> None:
-        below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)
         below.setRight(self._paint_chips(painter, below, tags))
         painter.setFont(self._theme.font(12))
         painter.setPen(QColor(self._theme.colors.dim))

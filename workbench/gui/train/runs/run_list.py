@@ -38,6 +38,9 @@ FILTER_TIP = (
 WIDE_FROM_PX = 560
 """From this width on there is room for the columns of figures."""
 
+NAME_PX = 216
+"""Least width of the names beside columns; where room is short, the rest is scrolled to."""
+
 TABLE_PX = 900
 LIST_PX = 240
 
@@ -66,7 +69,6 @@ class RunListView(QTreeView):
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for section, each in enumerate(COLUMNS):
             if each.width_px:
                 header.resizeSection(section, each.width_px)
@@ -84,6 +86,9 @@ class RunListView(QTreeView):
         self.header().setVisible(is_wide)
         for section in range(1, len(COLUMNS)):
             self.setColumnHidden(section, not is_wide)
+        others = sum(each.width_px for each in COLUMNS) if is_wide else 0
+        least = NAME_PX if is_wide else 0
+        self.header().resizeSection(0, max(least, self.viewport().width() - others))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         asked = self._KEYS.get(Qt.Key(event.key()))
