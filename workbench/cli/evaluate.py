@@ -12,6 +12,7 @@ from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.messages import Evaluate, Evaluation
 from workbench.runs.library.find import find_model
+from workbench.runs.log.scores import weights_words
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
@@ -34,7 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
         request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
     if arguments.json:
-        print_json({key: getattr(answer, key) for key in _PRINTED})
+        kept = answer.weights
+        weights = {"weights": {"epoch": kept.epoch, "kind": kept.kind} if kept else None}
+        print_json({key: getattr(answer, key) for key in _PRINTED} | weights)
     else:
         _print_table(answer)
     return 0
@@ -54,3 +57,5 @@ def _print_table(answer: Evaluation) -> None:
         print(printable(line))
     for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
+    if words := weights_words(answer.weights):
+        print(f"weights: {words}")

@@ -6,10 +6,10 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QR
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from workbench.core.format import share
 from workbench.gui.common.run_text import state_words
 from workbench.gui.kit.theme import Theme
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.log.scores import figure_words
 
 ROW_HEIGHT_PX = 52
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -92,8 +92,7 @@ class RunDelegate(QStyledItemDelegate):
         painter.setPen(color if is_ring else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if is_ring else color)
         painter.drawEllipse(middle, 4, 4)
-        accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
-        figure = "" if accuracy is None else share(accuracy)
+        figure = figure_words(run.test_accuracy, run.best_val_accuracy)
         width = inner.width() - _DOT_PX - EYE_PX - 6
         top = QRect(inner.left() + _DOT_PX, inner.top(), width, 18)
         painter.setFont(self._theme.font(13, tabular=True))
