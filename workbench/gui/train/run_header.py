@@ -42,9 +42,10 @@ LONGEST_S = 59 * 60 + 59
 """The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
 
 _TIPS = {
-    "pause": "Saves a checkpoint and ends the training process. Can be resumed at any time.",
+    "pause": "Saves a checkpoint and ends the training process (Ctrl+F5). Can be resumed at any "
+    "time.",
     "resume": "Continues from the last checkpoint.",
-    "stop": "Ends the run after this step and saves the weights.",
+    "stop": "Ends the run after this step (Shift+F5) and saves the weights.",
 }
 _WAITING_TIPS = {
     "pause": "",
