@@ -28,9 +28,11 @@ _ELIDE = Qt.TextElideMode.ElideRight
 Index = QModelIndex | QPersistentModelIndex
 
 
-def state_color(theme: Theme, outcome: str) -> str:
+def state_color(theme: Theme, outcome: str, verdict: str = "") -> str:
     """Colour of the dot of a run; the words beside it say the same."""
     colors = theme.colors
+    if verdict and outcome in ("completed", "stopped"):
+        return colors.warning
     return {
         "running": colors.train,
         "completed": colors.good,
@@ -86,7 +88,7 @@ class RunDelegate(QStyledItemDelegate):
 
     def _paint_first_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:
         colors = self._theme.colors
-        color = QColor(state_color(self._theme, run.outcome))
+        color = QColor(state_color(self._theme, run.outcome, run.verdict))
         middle = QPoint(inner.left() + 4, inner.top() + 9)
         is_ring = run.outcome in ("waiting", "paused")  # it can begin, or go on
         painter.setPen(color if is_ring else Qt.PenStyle.NoPen)
