@@ -57,7 +57,6 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
         bit_exact: For a resumed run: True, or the reasons why its figures can differ from
             those of the run never interrupted.
         keep: The recipe's value for the weights to save, "last" or "best"; "" in older logs.
-        validation: The recipe's value for the images to validate on; "" in older logs.
         on: The computer that trains, as those call it who sent the run there; "" for the
             one that the run was started on. `pid` is a number there.
         keep_by: The recipe's value that selects the best epoch; older logs without it are
@@ -79,7 +78,6 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     bit_exact: bool | list[str] | None = None
     keep_by: str = "val_accuracy"
     keep: str = ""
-    validation: str = ""
     on: str = ""
     per_core_batch: int | None = None
     protocol: int = PROTOCOL_VERSION
@@ -94,7 +92,10 @@ class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
 
 
 class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
-    """The pictures are there and split. `bad_files` were left out, with the reason."""
+    """The pictures are there and split. `bad_files` were left out, with the reason.
+
+    `validates_on_test`: the validation images are those of the test set, not held out of training.
+    """
 
     class_names: list[str]
     num_train: int
@@ -102,6 +103,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     num_test: int
     steps_per_epoch: int
     bad_files: list[tuple[str, str]] = []
+    validates_on_test: bool = False
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):

@@ -62,7 +62,7 @@ def test_weights_of_the_best_epoch_are_named_and_where_it_was_chosen(train_here,
     assert kept.epoch == trained.training.counters.best.epoch
     assert (kept.kind, kept.is_averaged, kept.is_chosen_on_test) == ("best", True, True)
     (started,) = trained.all(RunStarted)
-    assert (started.keep, started.validation) == ("best", "test")
+    assert started.keep == "best"
 
 
 def test_the_speed_of_a_run_is_known_before_it_ends(trainer, small_project):

@@ -41,6 +41,11 @@ NOTHING = "–"
 LONGEST_S = 59 * 60 + 59
 """The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
 
+_BEST, _BEST_ON_TEST = "Best val. accuracy", "Best on test set"
+_ON_TEST_TIP = (
+    "Validated on the test set: the best epoch was chosen on it, and its accuracy is slightly "
+    "optimistic."
+)
 _TIPS = {
     "pause": "Saves a checkpoint and ends the training process (Ctrl+F5). Can be resumed at any "
     "time.",
@@ -86,7 +91,7 @@ class RunHeader(QFrame):
         self.elapsed.setToolTip("Elapsed time")
         self.left = plain_label(role="dim")
         self.speed = Figure("Images/s")
-        self.best = Figure("Best val. accuracy")
+        self.best = Figure(_BEST)
         self.best_epoch = Figure("Best epoch")
         self.test = Figure("Test accuracy")
         self.test.setToolTip("Of the saved weights, computed in float32 as Evaluate does")
@@ -302,9 +307,11 @@ class RunHeader(QFrame):
         test = finished.test.accuracy if finished is not None and finished.test else None
         _set(self.test.value, share(test) if test is not None else NOTHING)
         best_by = history.started.keep_by if history.started is not None else "val_accuracy"
-        words = best_words(best, best_by, is_on_test=history.is_validated_on_test)
+        on_test = history.is_validated_on_test
+        _set(self.best.heading, _BEST_ON_TEST if on_test else _BEST)
+        words = best_words(best, best_by, is_on_test=on_test)
         for figure in (self.best, self.best_epoch):
-            figure.setToolTip(words)
+            figure.setToolTip(f"{words}\n{_ON_TEST_TIP}" if on_test else words)
         self.verdict.set_full_text(history.verdict)
         self.verdict.setVisible(bool(history.verdict))
 

@@ -225,7 +225,7 @@ class MetricHistory:
     @property
     def is_validated_on_test(self) -> bool:
         """Whether the validation images are the test images."""
-        return self.started is not None and self.started.validation == "test"
+        return self.data is not None and self.data.validates_on_test
 
     @property
     def steps_per_epoch(self) -> int:

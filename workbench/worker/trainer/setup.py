@@ -165,6 +165,7 @@ class TrainingSetup:
                 num_test=len(data.test or ()),
                 steps_per_epoch=sizes.steps_per_epoch,
                 bad_files=list(data.bad_files),
+                validates_on_test=data.validation is not None and data.validation is data.test,
             )
         )
 
@@ -219,7 +220,6 @@ def log_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None)
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,
             keep_by=project.recipe.keep_by,
             keep=project.recipe.keep,
-            validation=project.recipe.validation,
             on=run.request().on,
         )
     )
