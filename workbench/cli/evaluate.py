@@ -17,8 +17,6 @@ from workbench.runs.log.scores import weights_words
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
-_PRINTED = ("loss", "accuracy", "classes", "per_class", "confusion")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, --data, --json."""
@@ -35,9 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
     if arguments.json:
-        kept = answer.weights
-        weights = {"weights": {"epoch": kept.epoch, "kind": kept.kind} if kept else None}
-        print_json({key: getattr(answer, key) for key in _PRINTED} | weights)
+        names = (name for name in answer.__struct_fields__ if name != "id")
+        print_json({name: getattr(answer, name) for name in names})
     else:
         _print_table(answer)
     return 0

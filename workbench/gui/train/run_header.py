@@ -81,34 +81,38 @@ class RunHeader(QFrame):
         self._elapsed_s = 0.0
         self._countdown = Countdown()
         self.caption = ElidedLabel()
-        self.caption.setProperty("role", "heading")
         self.headline = plain_label(role="title")
         self.headline.setFont(theme.font(17, weight=600, tabular=True))
         self.bar = QProgressBar()
-        self.bar.setRange(0, PROGRESS_STEPS)
-        self.bar.setTextVisible(False)
         self.elapsed = plain_label(role="dim")
-        self.elapsed.setToolTip("Elapsed time")
         self.left = plain_label(role="dim")
         self.speed = Figure("Images/s")
         self.best = Figure(_BEST)
         self.best_epoch = Figure("Best epoch")
         self.test = Figure("Test accuracy")
-        self.test.setToolTip("Of the saved weights, computed in float32 as Evaluate does")
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
         self.how = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
-        self.how.setProperty("role", "dim")
         self.verdict = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
-        self.verdict.setProperty("role", "warning")
         self.plan = button("Execution settings", role="link")
         self.popup = PlanPopup(self)
         self._tick = QTimer(self)
         self._tick.setInterval(500)
         self._tick.timeout.connect(self.refresh)
         self.plan.clicked.connect(self._on_plan)
+        self._dress()
         self._build()
+
+    def _dress(self) -> None:
+        """Gives the parts their looks and tooltips."""
+        roles = ((self.caption, "heading"), (self.how, "dim"), (self.verdict, "warning"))
+        for label, role in roles:
+            label.setProperty("role", role)
+        self.bar.setRange(0, PROGRESS_STEPS)
+        self.bar.setTextVisible(False)
+        self.elapsed.setToolTip("Elapsed time")
+        self.test.setToolTip("Of the saved weights, computed in float32 as Evaluate does")
 
     def _build(self) -> None:
         for label in (self.elapsed, self.left):
