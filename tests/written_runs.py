@@ -75,7 +75,7 @@ class WrittenRun:
             )
         )
 
-    def begin(self):
+    def begin(self, *, validates_on_test=False):
         self._start()
         self._writer.write(
             DataReady(
@@ -84,6 +84,7 @@ class WrittenRun:
                 num_validation=100,
                 num_test=200,
                 steps_per_epoch=STEPS_PER_EPOCH,
+                validates_on_test=validates_on_test,
             )
         )
         self.phase("training", "Training")
@@ -134,7 +135,7 @@ class WrittenRun:
             self.epoch(number, val_accuracy=0.5 + 0.01 * number, val_loss=1.0 / number)
         return self
 
-    def finish(self, outcome="completed", error: ErrorParts | None = None):
+    def finish(self, outcome="completed", error: ErrorParts | None = None, kept=None):
         self._writer.write(
             RunFinished(
                 outcome=outcome,
@@ -143,6 +144,7 @@ class WrittenRun:
                 epochs_done=self.step // STEPS_PER_EPOCH,
                 test=TestResult(loss=0.5, accuracy=0.75, count=200) if error is None else None,
                 error=error,
+                kept=kept,
             )
         )
         return self.end()

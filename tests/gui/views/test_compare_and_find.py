@@ -114,7 +114,7 @@ def test_curves_are_written_as_tables(qtbot, context, written, open_library, mon
     qtbot.addWidget(window)
     actions = RunActions(context, window)
     target = run.path.parent / "curves.csv"
-    monkeypatch.setattr(run_actions_flow, "ask_save_path", lambda *_: (str(target), ""))
+    monkeypatch.setattr(run_actions_flow, "ask_save_path", lambda *_, **__: (str(target), ""))
     with qtbot.waitSignal(actions.said) as said:
         actions.do("curves:csv", [context.library.summary(run.path)])
     actions.close()
