@@ -8,13 +8,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.client.run_library import RunLibrary
-from workbench.core.format import share
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.runs.library.index import RunSummary
 from workbench.runs.library.projects import full_name
+from workbench.runs.log.scores import figure_words
 
 MIN_PX = 240
 MAX_PX = 460
@@ -22,10 +22,12 @@ MAX_PX = 460
 
 
 def model_words(run: RunSummary, *, is_own: bool = True) -> str:
-    """A run as a model: name, time, accuracy; of another project with that before it."""
-    accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
+    """A run as a model: name, time, accuracy and what it was measured on; of another project with
+    that before it.
+    """
+    figure = figure_words(run.test_accuracy, run.best_val_accuracy)
     name = run.label if is_own else full_name(run)
-    parts = [name, when(run.created), share(accuracy) if accuracy is not None else ""]
+    parts = [name, when(run.created), figure]
     return " · ".join(part for part in parts if part)
 
 
