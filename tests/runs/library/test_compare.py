@@ -88,7 +88,7 @@ def test_equal_runs_differ_in_nothing():
     assert comparison.is_equal
     assert differing(a, b) == {}
     assert [section.key for section in comparison.sections] == [
-        "graph", "recipe", "data", "seed", "plan", "machine", "versions", "results",
+        "results", "graph", "recipe", "data", "seed", "plan", "machine", "versions",
     ]  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def test_plan_machine_and_versions():
 
 
 def test_results_by_how_much():
-    results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[-1]
+    results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[0]
     rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
     assert rows["Test accuracy"] == ("50.0%", "60.0%", "+10.00 points")
     assert rows["Training time"] == ("50.0 s", "60.0 s", "× 1.2")
