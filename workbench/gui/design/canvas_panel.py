@@ -120,6 +120,7 @@ class CanvasPanel(QWidget):
         self._zoom_text.setMinimumWidth(44)
         smaller, *others = (self._zoom_button(key) for key in _ZOOM_BUTTONS)
         row(smaller, self._zoom_text, *others, parent=self._zoom_bar, margins=4, spacing=2)
+        self.view.overlays = [self.minimap, self._zoom_bar, self.find_bar]
         self._style_overlays()
 
     def _zoom_button(self, key: str) -> IconButton:
@@ -158,8 +159,7 @@ class CanvasPanel(QWidget):
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self.scene.nodes:
             self.select([problem.node])
-            if card := self.scene.card:
-                self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
+            self.scene.keep_card_seen()
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def copy(self) -> None:
@@ -326,7 +326,7 @@ class CanvasPanel(QWidget):
         else:
             self.view.set_zoom(view.zoom)
             self.view.center_on(QPointF(*view.center))
-            self.scene.settle_card(self.view.visible_rect())
+            self.scene.settle_card()
 
     def _on_theme_changed(self) -> None:
         self.scene.refresh_look()

@@ -22,6 +22,7 @@ from workbench.core.network.layout import Position
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
+from workbench.gui.design.canvas.card_place import Room
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
@@ -53,6 +54,7 @@ class GraphScene(QGraphicsScene):
         self.nodes: dict[str, NodeItem] = {}
         self.edges: dict[Edge, EdgeItem] = {}
         self.card: ProblemCard | None = None
+        self.find_room: Callable[[], Room | None] = lambda: None
         self._shown_analysis: Analysis | None = None
         self._words: dict[str, tuple[Node, str]] = {}
         self._placed: Mapping[str, Position] = {}
@@ -328,12 +330,20 @@ class GraphScene(QGraphicsScene):
         found = [problem for problem in stopping if problem.stops_training]
         return min(found, key=lambda problem: SEVERITIES.index(problem.severity), default=None)
 
-    def settle_card(self, room: QRectF) -> None:
-        """Puts the problem card where `room` has space; a null one means anywhere."""
-        self._refresh_card(room)
+    def settle_card(self, *, anywhere: bool = False) -> None:
+        """Puts the problem card where it is seen, or `anywhere` beside its node."""
+        self._refresh_card(anywhere=anywhere)
         self._content = None
 
-    def _refresh_card(self, room: QRectF | None = None) -> None:
+    def keep_card_seen(self) -> None:
+        """Another part is seen: the card stays within it as long as its node does."""
+        card = self.card
+        if card is None or card.problem.node not in self.nodes:
+            return
+        if not card.is_well_placed(self.nodes[card.problem.node].box, self.find_room()):
+            self.settle_card()
+
+    def _refresh_card(self, *, anywhere: bool = False) -> None:
         problem = self.shown_problem()
         if problem is None or problem.node is None:
             self._remove_card()
@@ -343,7 +353,8 @@ class GraphScene(QGraphicsScene):
             self.card = ProblemCard(problem, self.look)
             self.addItem(self.card)
         boxes = self.boxes()
-        self.card.place(boxes[problem.node], boxes.values(), room)
+        room = None if anywhere else self.find_room()
+        self.card.place(boxes[problem.node], list(boxes.values()), room)
 
     def _remove_card(self) -> None:
         if self.card is not None:

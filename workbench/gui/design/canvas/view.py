@@ -162,7 +162,7 @@ class GraphView(ZoomView):
         card = self.graph_scene.card
         if item is not None:
             self.node_activated.emit(item.node_id)
-        elif card is not None and card.sceneBoundingRect().contains(pointer.scene):
+        elif card is not None and card.covers(pointer.scene):
             self.mousePressEvent(event)
         else:
             self.search_asked.emit(pointer.scene, "")
@@ -186,7 +186,7 @@ class GraphView(ZoomView):
     def _item_at(self, point: QPointF) -> NodeItem | EdgeItem | None:
         """The card or the line at a scene point; a problem's card belongs to its layer."""
         scene, card = self.graph_scene, self.graph_scene.card
-        if card is not None and card.isVisible() and card.size.contains(point - card.pos()):
+        if card is not None and card.isVisible() and card.covers(point):
             return scene.nodes[card.problem.node or ""]
         return scene.node_at(point) or self.line_at(point)
 
