@@ -55,7 +55,8 @@ def within(node: Box, size: Size, cards: Sequence[Box], room: Room) -> Place:
     def rank(place: Place) -> tuple[bool, bool, float, float]:
         box = _box(place, size)
         covered = sum(_common(box, card) for card in near)
-        return not room.is_free(box), box.overlaps(node), covered, _distance(box, node)
+        is_on_node = box.overlaps(node, DISTANCE - 1)
+        return not room.is_free(box), is_on_node, covered, _distance(box, node)
 
     return min(_places(node, size, room), key=rank)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath
+from PySide6.QtGui import QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
@@ -35,6 +35,7 @@ class NodeItem(CanvasItem):
         facts: What it shows.
         is_hovered: The pointer is over the card: its ports are shown.
         is_target: It is a valid end of the connection being dragged.
+        is_marked: A problem that is looked at names it.
         is_shape_left: The output shape is left of the edge, where no line runs.
     """
 
@@ -42,6 +43,7 @@ class NodeItem(CanvasItem):
     facts = Shown(NodeFacts("", ""), reshapes=True)
     is_hovered = Shown(False)
     is_target = Shown(False)
+    is_marked = Shown(False)
     is_shape_left = Shown(False)
 
     def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
@@ -115,8 +117,8 @@ class NodeItem(CanvasItem):
         painter.fillRect(rect, look.bad_soft if is_bad else look.panel)
         strip = look.bad if is_bad else look.category_color(self.facts.category)
         painter.fillRect(QRectF(0, 0, max(STRIP_WIDTH * 4, 3 / scale), self.height), strip)
-        if self.isSelected() or self.is_target:
-            painter.setPen(look.selected_pen)
+        if self.is_marked or self.isSelected() or self.is_target:
+            painter.setPen(self._outline_pen())
             painter.drawRect(rect)
 
     def _paint_card(self, painter: QPainter) -> None:
@@ -132,11 +134,15 @@ class NodeItem(CanvasItem):
         painter.drawPath(card)
         if self.facts.is_known:
             painter.fillPath(strip, look.category_color(self.facts.category))
-        if self.isSelected() or self.is_target:
-            painter.setPen(look.selected_pen)
+        if self.is_marked or self.isSelected() or self.is_target:
+            painter.setPen(self._outline_pen())
             painter.setBrush(Qt.BrushStyle.NoBrush)
             outline = QRectF(0, 0, NODE_WIDTH, self.height).adjusted(-3, -3, 3, 3)
             painter.drawRoundedRect(outline, RADIUS + 3, RADIUS + 3)
+
+    def _outline_pen(self) -> QPen:
+        is_only_marked = self.is_marked and not (self.isSelected() or self.is_target)
+        return self._look.marked_pen if is_only_marked else self._look.selected_pen
 
     def _paint_title(self, painter: QPainter) -> None:
         look, facts = self._look, self.facts

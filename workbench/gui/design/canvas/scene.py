@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import SEVERITIES, Problem
+from workbench.core.checks.problems import Problem
 from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
@@ -24,6 +24,7 @@ from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.design.canvas.card_place import Room
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
+from workbench.gui.design.canvas.mentions import Mentions, problem_to_show
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.problem_card import ProblemCard
@@ -56,6 +57,8 @@ class GraphScene(QGraphicsScene):
         self.card: ProblemCard | None = None
         self.find_room: Callable[[], Room | None] = lambda: None
         self._shown_analysis: Analysis | None = None
+        self._looked_at: Problem | None = None
+        self._mentions = Mentions()
         self._words: dict[str, tuple[Node, str]] = {}
         self._placed: Mapping[str, Position] = {}
         self._content: QRectF | None = None
@@ -86,6 +89,7 @@ class GraphScene(QGraphicsScene):
         self.graph_changed.emit()
 
     def _on_graph_changed(self, change: GraphDiff) -> None:
+        self._looked_at = None
         self.graph_changed.emit()
         with self._batch():
             for edge in change.removed_edges:
@@ -145,7 +149,8 @@ class GraphScene(QGraphicsScene):
         known = self._words.get(node_id)
         if known is None or known[0] is not node:
             known = self._words[node_id] = node, settings_words(node, self.layers.get(node.kind))
-        return node_facts(node, graph, self.layers, analysis, words=known[1])
+        is_named = node_id in self._mentions.named
+        return node_facts(node, graph, self.layers, analysis, words=known[1], is_named=is_named)
 
     def _refresh_facts(self) -> None:
         for node_id, item in self.nodes.items():
@@ -321,14 +326,8 @@ class GraphScene(QGraphicsScene):
         """The selected node's worst problem, else the first that stops training: what is wrong
         before what is not finished.
         """
-        selected = self.selected_ids()
-        if len(selected) == 1:
-            own = self.nodes[selected[0]].facts.problems
-            if own and own[0].severity != "hint":
-                return own[0]
-        stopping = (item.facts.problems[0] for item in self.nodes.values() if item.facts.problems)
-        found = [problem for problem in stopping if problem.stops_training]
-        return min(found, key=lambda problem: SEVERITIES.index(problem.severity), default=None)
+        problems = {key: item.facts.problems for key, item in self.nodes.items()}
+        return problem_to_show(problems, self.selected_ids())
 
     def settle_card(self, *, anywhere: bool = False) -> None:
         """Puts the problem card where it is seen, or `anywhere` beside its node."""
@@ -347,14 +346,34 @@ class GraphScene(QGraphicsScene):
         problem = self.shown_problem()
         if problem is None or problem.node is None:
             self._remove_card()
+            self._show_names()
             return
         if self.card is None or self.card.problem != problem:
             self._remove_card()
             self.card = ProblemCard(problem, self.look)
             self.addItem(self.card)
+        self._show_names()
         boxes = self.boxes()
         room = None if anywhere else self.find_room()
         self.card.place(boxes[problem.node], list(boxes.values()), room)
+
+    def look_at(self, problem: Problem | None) -> None:
+        """Marks the layers that a problem names, None those of the selected layer's problem."""
+        if problem is not self._looked_at:
+            self._looked_at = problem
+            self._show_names()
+
+    def _show_names(self) -> None:
+        """Cards show their names where a problem or a button of the card names them."""
+        graph, card = self.document.graph, self.card.problem if self.card else None
+        is_selected = card is not None and self.selected_ids() == [card.node]
+        looked_at = self._looked_at or (card if is_selected else None)
+        problems = self.document.analysis.problems
+        self._mentions = Mentions.of(graph, problems, (card, self._looked_at), looked_at)
+        for key, item in self.nodes.items():
+            item.is_marked = key in self._mentions.marked
+            if item.facts.is_named != (key in self._mentions.named):
+                item.facts = self._facts(key)
 
     def _remove_card(self) -> None:
         if self.card is not None:
