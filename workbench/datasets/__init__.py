@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.params import Param
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
@@ -15,6 +16,12 @@ from workbench.errors import DatasetError
 def all_datasets() -> Registry[DatasetSpec]:
     """Every dataset source by key."""
     return Registry.from_package("workbench.datasets", DatasetSpec)
+
+
+def unset_of(project: Project) -> tuple[Param, ...]:
+    """What the project's data set still needs: the parameters without a value."""
+    spec = all_datasets().get(project.dataset.key)
+    return spec.unset(project.dataset.params) if spec is not None else ()
 
 
 def facts_of(project: Project) -> DatasetFacts | None:

@@ -82,7 +82,7 @@ class RunEstimator(QObject):
 
     def _predicted(self) -> RunEstimate | None:
         document = self._document
-        if self._speeds is None or not document.analysis.is_trainable:
+        if self._speeds is None or document.analysis.network_errors:
             return None
         return predict_run(
             document.analysis,

@@ -7,18 +7,20 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
 from workbench.gui.common.view_spec import WindowServices
+from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
+from workbench.gui.kit.file_dialogs import ask_folder
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
@@ -51,6 +53,8 @@ class WelcomeView(QScrollArea):
         self._cards: list[Card] = []
         self._templates = list_templates()
         self.wait = WaitLabel()
+        self.back = button("", icon="revert", theme=self._context.theme)
+        self.back.clicked.connect(lambda _=False: services.leave_start())
         services.counting.connect(self.show_wait)
         self.setWidgetResizable(True)
         page, body = QWidget(), QWidget()
@@ -66,7 +70,8 @@ class WelcomeView(QScrollArea):
         self._grid.setSpacing(18)
         self._make_cards()
         self._place_cards(3)
-        parts = (title, words, self.wait, Gap(8), self._grid, Gap(22), self._footer())
+        head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
+        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._footer())
         column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
@@ -76,6 +81,12 @@ class WelcomeView(QScrollArea):
     def show_wait(self, words: str) -> None:
         """Says what is being done; "" when it is over."""
         (self.wait.wait_for if words else self.wait.say)(words)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        name = self._services.project_name().replace("&", "&&")
+        self.back.setText(f"Back to {name}")
+        self.back.setVisible(bool(name))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -124,9 +135,7 @@ class WelcomeView(QScrollArea):
         return tuple(shapes[node] for node in graph.order if node in shapes)
 
     def _ask_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(
-            self, "Choose a folder with one folder per class", str(Path.home())
-        )
+        folder = ask_folder(self, "Choose a folder with one folder per class", kind=DATA)
         if folder:
             self._services.start_from_folder(folder)
 
@@ -154,10 +163,10 @@ class WelcomeView(QScrollArea):
         )
         return row(*headed, STRETCH, spacing=40)
 
-    def _network(self, template: Template) -> TextButton:
+    def _network(self, template: Template) -> QHBoxLayout:
         link = self._link(template.title, partial(self._services.new_project, template.project))
         link.setToolTip(plain_tip(f"{template.summary}\n{count(template.parameters)} parameters"))
-        return link
+        return row(link, plain_label(template.data_note, role="dim"), STRETCH, spacing=8)
 
     def _refresh_recent(self) -> None:
         while (item := self._recent.takeAt(0)) is not None:

@@ -71,6 +71,7 @@ class GraphScene(QGraphicsScene):
         document.positions_changed.connect(self._on_positions_changed)
         document.analysis_changed.connect(self._on_analysis_changed)
         document.project_replaced.connect(self.rebuild)
+        document.selection_restored.connect(lambda selected: self.select(*selected))
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -320,6 +321,7 @@ class GraphScene(QGraphicsScene):
         selected = self.selected_ids(), self.selected_edges()
         if selected != self._last_selection:
             self._last_selection = selected
+            self.document.selection = tuple(selected[0]), tuple(selected[1])
             self.selection_changed.emit(selected[0])
 
     def shown_problem(self) -> Problem | None:
@@ -344,21 +346,19 @@ class GraphScene(QGraphicsScene):
 
     def _refresh_card(self, *, anywhere: bool = False) -> None:
         problem = self.shown_problem()
-        if problem is None or problem.node is None:
+        if self.card is not None and self.card.problem != problem:
             self._remove_card()
-            self._show_names()
-            return
-        if self.card is None or self.card.problem != problem:
-            self._remove_card()
+        if self.card is None and problem is not None and problem.node is not None:
             self.card = ProblemCard(problem, self.look)
             self.addItem(self.card)
         self._show_names()
-        boxes = self.boxes()
-        room = None if anywhere else self.find_room()
-        self.card.place(boxes[problem.node], list(boxes.values()), room)
+        if self.card is not None:
+            boxes = self.boxes()
+            room = None if anywhere else self.find_room()
+            self.card.place(boxes[self.card.problem.node or ""], list(boxes.values()), room)
 
     def look_at(self, problem: Problem | None) -> None:
-        """Marks the layers that a problem names, None those of the selected layer's problem."""
+        """Marks the layers that a problem names; None: that of the selected layer."""
         if problem is not self._looked_at:
             self._looked_at = problem
             self._show_names()
@@ -368,8 +368,8 @@ class GraphScene(QGraphicsScene):
         graph, card = self.document.graph, self.card.problem if self.card else None
         is_selected = card is not None and self.selected_ids() == [card.node]
         looked_at = self._looked_at or (card if is_selected else None)
-        problems = self.document.analysis.problems
-        self._mentions = Mentions.of(graph, problems, (card, self._looked_at), looked_at)
+        found = self.document.analysis.problems
+        self._mentions = Mentions.of(graph, found, (card, self._looked_at), looked_at)
         for key, item in self.nodes.items():
             item.is_marked = key in self._mentions.marked
             if item.facts.is_named != (key in self._mentions.named):
