@@ -14,7 +14,6 @@ from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import Problem
 from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
@@ -22,17 +21,15 @@ from workbench.core.network.layout import Position
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.design.canvas.card_place import Room
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
-from workbench.gui.design.canvas.mentions import Mentions, problem_to_show
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
-from workbench.gui.design.canvas.problem_card import ProblemCard
-from workbench.gui.design.canvas.routing import Box, Router, end_points
+from workbench.gui.design.canvas.problem_scene import ProblemScene
+from workbench.gui.design.canvas.routing import Router, end_points
 from workbench.gui.design.canvas.style import CanvasStyle
 
 
-class GraphScene(QGraphicsScene):
+class GraphScene(ProblemScene):
     """Cards and lines of the document's graph.
 
     Signals:
@@ -48,22 +45,14 @@ class GraphScene(QGraphicsScene):
     def __init__(
         self, document: ProjectDocument, layers: Registry[LayerSpec], look: CanvasStyle
     ) -> None:
-        super().__init__()
-        self.document = document
+        super().__init__(document, look)
         self.layers = layers
-        self.look = look
-        self.nodes: dict[str, NodeItem] = {}
         self.edges: dict[Edge, EdgeItem] = {}
-        self.card: ProblemCard | None = None
-        self.find_room: Callable[[], Room | None] = lambda: None
         self._shown_analysis: Analysis | None = None
-        self._looked_at: Problem | None = None
-        self._mentions = Mentions()
         self._words: dict[str, tuple[Node, str]] = {}
         self._placed: Mapping[str, Position] = {}
-        self._content: QRectF | None = None
         self._last_selection: tuple[list[str], list[Edge]] = ([], [])
-        self._is_detailed = True
+        self.is_detailed = True
         self._is_batch = False
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.selectionChanged.connect(self._on_selection_changed)
@@ -76,8 +65,8 @@ class GraphScene(QGraphicsScene):
 
     def rebuild(self) -> None:
         """Rebuilds all items from the document."""
-        with self._batch():
-            self._remove_card()
+        with self.batch():
+            self.remove_card()
             for item in (*self.nodes.values(), *self.edges.values()):
                 self.removeItem(item)
             self.nodes.clear()
@@ -90,9 +79,9 @@ class GraphScene(QGraphicsScene):
         self.graph_changed.emit()
 
     def _on_graph_changed(self, change: GraphDiff) -> None:
-        self._looked_at = None
+        self.look_at(None)
         self.graph_changed.emit()
-        with self._batch():
+        with self.batch():
             for edge in change.removed_edges:
                 self.removeItem(self.edges.pop(edge))
             for node_id in change.removed_nodes:
@@ -135,27 +124,28 @@ class GraphScene(QGraphicsScene):
 
     def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
         for node_id in node_ids:
-            item = self.nodes[node_id] = NodeItem(node_id, self._facts(node_id), self.look)
+            item = self.nodes[node_id] = NodeItem(node_id, self.facts_of(node_id), self.look)
             item.setPos(*self.document.positions.get(node_id, (0.0, 0.0)))
-            item.set_detailed(self._is_detailed)
+            item.set_detailed(self.is_detailed)
             self.addItem(item)
         for edge in edges:
             line = self.edges[edge] = EdgeItem(edge, self.look)
             self.addItem(line)
 
-    def _facts(self, node_id: str) -> NodeFacts:
+    def facts_of(self, node_id: str) -> NodeFacts:
+        """What the card of a node shows."""
         graph, analysis = self.document.graph, self.document.analysis
         self._shown_analysis = analysis
         node = graph.nodes[node_id]
         known = self._words.get(node_id)
         if known is None or known[0] is not node:
             known = self._words[node_id] = node, settings_words(node, self.layers.get(node.kind))
-        is_named = node_id in self._mentions.named
+        is_named = node_id in self.mentions.named
         return node_facts(node, graph, self.layers, analysis, words=known[1], is_named=is_named)
 
     def _refresh_facts(self) -> None:
         for node_id, item in self.nodes.items():
-            item.facts = self._facts(node_id)
+            item.facts = self.facts_of(node_id)
 
     def refresh_look(self) -> None:
         """Repaints everything in the theme's new colors."""
@@ -163,18 +153,15 @@ class GraphScene(QGraphicsScene):
         for item in self.items():
             item.update()
         self.update()
-        self._refresh_card()
+        self.refresh_card()
 
     def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
         """Sets whether the texts of the cards are large enough to be read."""
-        if is_detailed != self._is_detailed:
-            self._is_detailed = is_detailed
+        if is_detailed != self.is_detailed:
+            self.is_detailed = is_detailed
             for item in self.nodes.values():
                 item.set_detailed(is_detailed)
-
-    def boxes(self) -> dict[str, Box]:
-        """The place of every card."""
-        return {key: item.box for key, item in self.nodes.items()}
+            self._notify_contents()
 
     def reroute(self) -> None:
         """Routes every edge again."""
@@ -185,9 +172,9 @@ class GraphScene(QGraphicsScene):
         self._notify_contents()
 
     def _notify_contents(self) -> None:
-        self._content = None
-        self._refresh_card()
-        self._content = None
+        self.content = None
+        self.refresh_card()
+        self.content = None
         self.contents_changed.emit()
 
     def _place_shapes(self, node_ids: Iterable[str]) -> None:
@@ -267,19 +254,15 @@ class GraphScene(QGraphicsScene):
 
     def content_rect(self) -> QRectF:
         """What all cards and their problem card cover."""
-        if self._content is None:
+        if self.content is None:
             rect = QRectF()
             for item in self.nodes.values():
                 below = 28.0 if item.facts.shape else 0.0
                 rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
-            if self.card is not None:
+            if self.card is not None and self.card.isVisible():
                 rect = rect.united(self.card.mapRectToScene(self.card.size))
-            self._content = rect
-        return self._content
-
-    def selected_ids(self) -> list[str]:
-        """Ids of the selected nodes, in the graph's order."""
-        return [key for key, item in self.nodes.items() if item.isSelected()]
+            self.content = rect
+        return self.content
 
     def selected_edges(self) -> list[Edge]:
         """The selected edges."""
@@ -297,15 +280,19 @@ class GraphScene(QGraphicsScene):
     def select(self, ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Selects exactly these nodes and edges."""
         wanted, wanted_edges = set(ids), set(edges)
-        with self._batch():
+        with self.batch():
             for key, item in self.nodes.items():
                 item.setSelected(key in wanted)
             for edge, line in self.edges.items():
                 line.setSelected(edge in wanted_edges)
         self._on_selection_changed()
 
+    def selection(self) -> tuple[list[str], list[Edge]]:
+        """The selected nodes and edges."""
+        return self.selected_ids(), self.selected_edges()
+
     @contextmanager
-    def _batch(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         """Signals the selection once, when all of a change is done."""
         self._is_batch = True
         try:
@@ -316,69 +303,13 @@ class GraphScene(QGraphicsScene):
     def _on_selection_changed(self) -> None:
         if self._is_batch:
             return
-        self._refresh_card()
-        self._content = None
-        selected = self.selected_ids(), self.selected_edges()
+        self.refresh_card()
+        self.content = None
+        selected = self.selection()
         if selected != self._last_selection:
             self._last_selection = selected
             self.document.selection = tuple(selected[0]), tuple(selected[1])
             self.selection_changed.emit(selected[0])
-
-    def shown_problem(self) -> Problem | None:
-        """The selected node's worst problem, else the first that stops training: what is wrong
-        before what is not finished.
-        """
-        problems = {key: item.facts.problems for key, item in self.nodes.items()}
-        return problem_to_show(problems, self.selected_ids())
-
-    def settle_card(self, *, anywhere: bool = False) -> None:
-        """Puts the problem card where it is seen, or `anywhere` beside its node."""
-        self._refresh_card(anywhere=anywhere)
-        self._content = None
-
-    def keep_card_seen(self) -> None:
-        """Another part is seen: the card stays within it as long as its node does."""
-        card = self.card
-        if card is None or card.problem.node not in self.nodes:
-            return
-        if not card.is_well_placed(self.nodes[card.problem.node].box, self.find_room()):
-            self.settle_card()
-
-    def _refresh_card(self, *, anywhere: bool = False) -> None:
-        problem = self.shown_problem()
-        if self.card is not None and self.card.problem != problem:
-            self._remove_card()
-        if self.card is None and problem is not None and problem.node is not None:
-            self.card = ProblemCard(problem, self.look)
-            self.addItem(self.card)
-        self._show_names()
-        if self.card is not None:
-            boxes = self.boxes()
-            room = None if anywhere else self.find_room()
-            self.card.place(boxes[self.card.problem.node or ""], list(boxes.values()), room)
-
-    def look_at(self, problem: Problem | None) -> None:
-        """Marks the layers that a problem names; None: that of the selected layer."""
-        if problem is not self._looked_at:
-            self._looked_at = problem
-            self._show_names()
-
-    def _show_names(self) -> None:
-        """Cards show their names where a problem or a button of the card names them."""
-        graph, card = self.document.graph, self.card.problem if self.card else None
-        is_selected = card is not None and self.selected_ids() == [card.node]
-        looked_at = self._looked_at or (card if is_selected else None)
-        found = self.document.analysis.problems
-        self._mentions = Mentions.of(graph, found, (card, self._looked_at), looked_at)
-        for key, item in self.nodes.items():
-            item.is_marked = key in self._mentions.marked
-            if item.facts.is_named != (key in self._mentions.named):
-                item.facts = self._facts(key)
-
-    def _remove_card(self) -> None:
-        if self.card is not None:
-            self.removeItem(self.card)
-            self.card = None
 
     def tooltip_at(self, point: QPointF) -> str:
         """Plain text about what is under a scene point."""
