@@ -41,7 +41,9 @@ def test_from_far_away_a_card_shows_its_type(panel, document, zoom) -> None:
     assert len(colors_in(panel, item.card_rect().adjusted(90, 14, -60, -14))) <= 2
 
 
-def test_from_far_away_a_problem_is_a_mark_and_a_card_that_can_be_read(panel, document, layers, theme) -> None:
+def test_from_far_away_a_problem_is_a_mark_and_a_card_that_can_be_read(
+    panel, document, layers, theme
+) -> None:
     document.new(Project(graph=chain(layers, "input", "flatten", "conv2d", "dense")))
     panel.view.set_zoom(1.0)
     card = panel.scene.card

@@ -82,12 +82,13 @@ class ProblemCard(CanvasItem):
         self._lay_out_line(node)
 
     def is_well_placed(self, node: Box, room: Room | None) -> bool:
-        """Whether it can stay where it is: all of it is seen, or its node is not."""
+        """Whether it can stay where it is: all of it and of its node is seen, or its node is not."""
         if room is None or not node.overlaps(room.seen):
             return True
         place = self.mapRectToScene(self.size)
         box = Box(place.left(), place.top(), place.right(), place.bottom())
-        return self.scale() == _scale_in(room) and room.is_free(box)
+        is_clear = room.is_free(box) and not box.overlaps(node)
+        return self.scale() == _scale_in(room) and is_clear
 
     def _lay_out_line(self, node: Box) -> None:
         """The line from the edge of the node to the card."""

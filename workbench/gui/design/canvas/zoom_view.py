@@ -124,7 +124,7 @@ class ZoomView(QGraphicsView):
         return Room(
             _scene_box(self.mapToScene(inner).boundingRect()),
             tuple(_scene_box(rect) for rect in shown),
-            self._zoom,
+            self.transform().m11(),
         )
 
     def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
