@@ -22,7 +22,8 @@ class CanvasActionSpec:
         text: Words in menus.
         shortcuts: Key sequences with spaces between them, the first is shown.
         tip: A sentence for the status tip.
-        needs: What must be there: "" nothing, "nodes", "selection", "problem"; one selected
+        needs: What must be there: "" nothing, "nodes", "selection", "layers" that are
+            selected, "problem"; one selected
             "layer", that is "one" of several, is "linked", or takes a layer before it: it
             is "feedable".
         icon: Name of an icon.
@@ -38,10 +39,10 @@ class CanvasActionSpec:
 
 _ROWS = (
     ("add", "&Add layer…", "A Ins", "Searches for a layer to add after the selected one."),
-    ("cut", "Cu&t", "Ctrl+X", "Cuts the selected layers.", "selection"),
-    ("copy", "&Copy", "Ctrl+C", "Copies the selected layers.", "selection"),
+    ("cut", "Cu&t", "Ctrl+X", "Cuts the selected layers.", "layers"),
+    ("copy", "&Copy", "Ctrl+C", "Copies the selected layers.", "layers"),
     ("paste", "&Paste", "Ctrl+V", "Pastes the copied layers."),
-    ("duplicate", "D&uplicate", "Ctrl+D", "Duplicates the selected layers.", "selection"),
+    ("duplicate", "D&uplicate", "Ctrl+D", "Duplicates the selected layers.", "layers"),
     (
         "delete",
         "&Delete",
@@ -96,6 +97,14 @@ _ROWS = (
     ),
     ("layer_help", "Help on this &layer", "", "Opens the page of this layer.", "layer", "help"),
     ("arrange", "A&rrange", "Ctrl+L", "Arranges all layers from top to bottom.", "nodes"),
+    (
+        "export_drawing",
+        "Export drawin&g…",
+        "",
+        "Writes the drawing of the network as PNG or SVG.",
+        "nodes",
+        "export",
+    ),
     ("zoom_in", "Zoom &in", "Ctrl++ Ctrl+=", "Enlarges the view."),
     ("zoom_out", "Zoom &out", "Ctrl+-", "Shrinks the view."),
     ("zoom_reset", "Zoom to &100%", "Ctrl+0 Ctrl+Alt+0", "Shows the default size."),

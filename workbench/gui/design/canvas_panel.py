@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResize
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.document.edits import Selection
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
@@ -19,7 +20,7 @@ from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.minimap import Minimap
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
-from workbench.gui.design.canvas.style import CanvasStyle
+from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle
 from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.design.canvas_actions import (
     CANVAS_ACTIONS,
@@ -27,6 +28,7 @@ from workbench.gui.design.canvas_actions import (
     refresh_canvas_icons,
 )
 from workbench.gui.design.canvas_menu import CONNECTION, GROUND, LAYER, open_menu
+from workbench.gui.design.drawing import ask_export
 from workbench.gui.design.find_bar import FindBar
 from workbench.gui.design.gestures.choose import choose_gesture
 from workbench.gui.design.gestures.drop_layer import DropLayer
@@ -96,6 +98,7 @@ class CanvasPanel(QWidget):
             "insert_after": self._with_selected(self.adder.search_after),
             "bypass": self._with_selected(self._bypass),
             "detach": self._with_selected(self._document.detach),
+            "export_drawing": lambda: self._edit(self._export_drawing),
             "layer_help": self._with_selected(self._help_on),
             "fix": self._open_fixes,
             "arrange": self._arrange,
@@ -151,6 +154,8 @@ class CanvasPanel(QWidget):
         self.search.closed.connect(self.view.setFocus)
         self.find_bar.closed.connect(self.view.setFocus)
         self.find_bar.chosen.connect(lambda node: self.select([node]))
+        self._document.selection_restored.connect(self._on_restored)
+        self._document.fixed.connect(self._on_fixed)
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
@@ -170,6 +175,7 @@ class CanvasPanel(QWidget):
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self.scene.nodes:
             self.select([problem.node])
+            self.view.set_zoom(max(self.view.zoom, DETAIL_FROM))
             if card := self.scene.card:
                 self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -238,6 +244,12 @@ class CanvasPanel(QWidget):
     def _arrange(self) -> None:
         self._edit(self._document.arrange)
         self.view.show_start()
+
+    def _export_drawing(self) -> None:
+        path = self._document.path
+        name = "network.png" if path is None else f"{path.stem} network.png"
+        if written := ask_export(self, self.scene, name):
+            self.view.say(f"The drawing is in {written}.")
 
     def _connect_by_keys(self) -> None:
         selected = self.scene.selected_ids()
@@ -309,6 +321,7 @@ class CanvasPanel(QWidget):
             "": True,
             "nodes": bool(self.scene.nodes),
             "selection": bool(ids or self.scene.selected_edges()),
+            "layers": bool(ids),
             "one": len(ids) == 1 and len(self.scene.nodes) > 1,
             "problem": card is not None and bool(card.problem.fixes),
         }
@@ -318,6 +331,19 @@ class CanvasPanel(QWidget):
     def _takes_input(self, node_id: str) -> bool:
         spec = self.scene.layers.get(self._document.graph.nodes[node_id].kind)
         return spec is None or spec.max_inputs != 0
+
+    def _on_restored(self, selected: Selection) -> None:
+        """Undo and redo are seen."""
+        if selected[0] and not self.view.is_seen(selected[0]):
+            self.view.reveal(selected[0])
+
+    def _on_fixed(self, ids: list[str]) -> None:
+        """What a fix is about is selected, seen, and goes on with the keyboard."""
+        if ids:
+            self.scene.select(ids)
+            self.view.reveal(ids)
+        if self.isVisible():
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_view_changed(self) -> None:
         if self._has_looked:

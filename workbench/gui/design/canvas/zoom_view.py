@@ -54,6 +54,7 @@ class ZoomView(QGraphicsView):
 
     Attributes:
         corner: Size of what covers the lower left corner, with its distance to cards.
+        refusal_timer: Runs while words are shown that disappear by themselves.
 
     Signals:
         zoom_changed(float): 1.0 is 100 %.
@@ -112,6 +113,11 @@ class ZoomView(QGraphicsView):
     def line_at(self, point: QPointF) -> EdgeItem | None:
         """The line at a scene point: below 100 % within the same few pixels of the screen."""
         return self.graph_scene.edge_at(point, LINE_REACH / min(1.0, self._zoom))
+
+    def say(self, text: str) -> None:
+        """Shows words in the middle for a while."""
+        self.show_hint(text, QPointF(self.viewport().rect().center()))
+        self.refusal_timer.start()
 
     def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
         """Shows words beside a view position."""
@@ -199,6 +205,11 @@ class ZoomView(QGraphicsView):
         self.center_on(content.center())
         self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
         self._clear_corner(content)
+
+    def is_seen(self, ids: Iterable[str]) -> bool:
+        """Whether the view shows a part of any of these cards."""
+        nodes, shown = self.graph_scene.nodes, self.visible_rect()
+        return any(shown.intersects(nodes[key].card_rect()) for key in ids if key in nodes)
 
     def reveal(self, ids: Iterable[str]) -> None:
         """Scrolls cards into the part of the view that no overlay covers: all of them where they
