@@ -82,7 +82,7 @@ class ProblemCard(CanvasItem):
         self._lay_out_line(node)
 
     def is_well_placed(self, node: Box, room: Room | None) -> bool:
-        """Whether it can stay where it is: all of it and of its node is seen, or its node is not."""
+        """Whether it can stay: all of it and of its node is seen, or its node is not."""
         if room is None or not node.overlaps(room.seen):
             return True
         place = self.mapRectToScene(self.size)
