@@ -264,6 +264,7 @@ class MainWindow(QMainWindow):
         self.places.problem_chosen.connect(self.show_problem)
         self.status.problems.clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
+        self.popup.list.problem_hovered.connect(self._on_problem_hovered)
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
         self.start.started.connect(lambda: self.show_view("data"))
@@ -302,6 +303,10 @@ class MainWindow(QMainWindow):
     def show_shortcuts(self) -> None:
         """Shows the keys of all menus."""
         self.help.show_shortcuts(self._menu_actions())
+
+    def _on_problem_hovered(self, problem: Problem | None) -> None:
+        if self.views.current_key == "design":
+            self.design().state.problem_hovered.emit(problem)
 
     def show_problems(self) -> None:
         """Opens the list of problems."""
