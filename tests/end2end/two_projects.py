@@ -134,12 +134,12 @@ def use(window: MainWindow, shots: Path | None) -> dict[str, object]:
     make_colors(folder)
     owner = Owner(window, shots)
     colors = owner.train_colors(folder)
-    window.files.new(find_template("fashion_convnet").project)
+    window.context.document.new(find_template("fashion_convnet").project)  # as Discard does
     owner.document.set_recipe(**_FASHION)
     layers = len(owner.document.graph.nodes)
     empty = owner.project()["run"]
     fashion = owner.train()
-    window.files._document.new()  # as Discard does
+    window.context.document.new()
     owner.follow("Untitled (")
     reopened = owner.project()
     own = owner.classify(folder / "red" / "0.png")
