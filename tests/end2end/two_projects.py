@@ -70,6 +70,7 @@ class Owner(User):
         link = self._link(recent, part)
         assert link is not None
         self.robot.wait(link.isVisible, part)
+        self.robot.pause(500)  # the page is laid out anew for what it lists
         self.robot.click(link.mapToGlobal(QPoint(20, link.height() // 2)))
         self.robot.wait(lambda: self.window.views.current_key == "train", "the run")
 
@@ -140,7 +141,7 @@ def use(window: MainWindow, shots: Path | None) -> dict[str, object]:
     empty = owner.project()["run"]
     fashion = owner.train()
     window.context.document.new()
-    owner.follow("Untitled (")
+    owner.follow("Untitled (colors)")
     reopened = owner.project()
     own = owner.classify(folder / "red" / "0.png")
     other = owner.choose_last_model()
