@@ -31,6 +31,9 @@ _NUM_LARGE = 4
 _MAX_RECENT_SHOWN = 6
 _PAGE_PX = 1200
 _MARK_PX = 12
+_THREE_CARDS_PX, _FOUR_BLOCKS_PX = 860, 1180
+"""Widths of the page from which on so many are side by side."""
+_LONGEST_NAME = 40
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
 
@@ -70,8 +73,10 @@ class WelcomeView(QScrollArea):
         self._grid.setSpacing(18)
         self._make_cards()
         self._place_cards(3)
+        self._below = self._footer()
+        self._place_footer(4)
         head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
-        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._footer())
+        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._below)
         column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
@@ -84,13 +89,17 @@ class WelcomeView(QScrollArea):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        name = self._services.project_name().replace("&", "&&")
-        self.back.setText(f"Back to {name}")
+        name = self._services.project_name()
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+        self.back.setText(f"Back to {shown}".replace("&", "&&"))
+        self.back.setToolTip(plain_tip(name))
         self.back.setVisible(bool(name))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_cards(3 if self.viewport().width() >= 860 else 2)
+        width = self.viewport().width()
+        self._place_cards(3 if width >= _THREE_CARDS_PX else 2)
+        self._place_footer(4 if width >= _FOUR_BLOCKS_PX else 2)
 
     # cards -------------------------------------------------------------------------
 
@@ -141,7 +150,7 @@ class WelcomeView(QScrollArea):
 
     # below the cards ---------------------------------------------------------------
 
-    def _footer(self) -> QHBoxLayout:
+    def _footer(self) -> QGridLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
         help_page = self._services.show_help
@@ -157,11 +166,23 @@ class WelcomeView(QScrollArea):
         self._services.state.recent_changed.connect(self._refresh_recent)
         # Asking what the machine has may take a moment: the page is shown first.
         QTimer.singleShot(0, self, self._fill_targets)
-        headed = (
-            column(plain_label(heading, role="heading"), below, STRETCH, spacing=8)
-            for heading, below in columns.items()
-        )
-        return row(*headed, STRETCH, spacing=40)
+        self._blocks = []
+        for heading, below in columns.items():
+            block = QWidget()
+            column(plain_label(heading, role="heading"), below, STRETCH, parent=block, spacing=8)
+            self._blocks.append(block)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(40)
+        grid.setVerticalSpacing(22)
+        return grid
+
+    def _place_footer(self, columns: int) -> None:
+        if self._below.property("columns") == columns:
+            return
+        self._below.setProperty("columns", columns)
+        for index, block in enumerate(self._blocks):
+            self._below.addWidget(block, index // columns, index % columns)
+        self._below.setColumnStretch(len(self._blocks), 1)
 
     def _network(self, template: Template) -> QHBoxLayout:
         link = self._link(template.title, partial(self._services.new_project, template.project))
