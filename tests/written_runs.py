@@ -135,7 +135,7 @@ class WrittenRun:
             self.epoch(number, val_accuracy=0.5 + 0.01 * number, val_loss=1.0 / number)
         return self
 
-    def finish(self, outcome="completed", error: ErrorParts | None = None):
+    def finish(self, outcome="completed", error: ErrorParts | None = None, kept=None):
         self._writer.write(
             RunFinished(
                 outcome=outcome,
@@ -144,6 +144,7 @@ class WrittenRun:
                 epochs_done=self.step // STEPS_PER_EPOCH,
                 test=TestResult(loss=0.5, accuracy=0.75, count=200) if error is None else None,
                 error=error,
+                kept=kept,
             )
         )
         return self.end()

@@ -14,6 +14,7 @@ from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ErrorParts
+from workbench.runs.log.scores import weights_words
 
 PICTURE_PX = 176
 RADIUS_PX = 8
@@ -141,7 +142,8 @@ class ResultCard(QFrame):
         self.seen.show_image(entry.seen, f"Model input, {shape}" if shape else "")
         is_read = answer.error is None
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""
-        self.caption.setText(f"{entry.model}{took}")
+        weights = weights_words(answer.weights)
+        self.caption.setText(" · ".join(filter(None, (entry.model, weights))) + took)
         self.bars.setVisible(is_read)
         self.message.setVisible(not is_read)
         self._show_truth(entry)

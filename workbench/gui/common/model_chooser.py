@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.client.run_library import RunLibrary
-from workbench.core.format import share
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import row
 from workbench.runs.library.index import RunSummary
+from workbench.runs.log.scores import figure_words
 
 MIN_PX = 240
 MAX_PX = 460
@@ -21,9 +21,9 @@ MAX_PX = 460
 
 
 def model_words(run: RunSummary) -> str:
-    """A run as a model: name, time, accuracy."""
-    accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
-    parts = [run.title, when(run.created), share(accuracy) if accuracy is not None else ""]
+    """A run as a model: name, time, accuracy and what it was measured on."""
+    figure = figure_words(run.test_accuracy, run.best_val_accuracy)
+    parts = [run.title, when(run.created), figure]
     return " · ".join(part for part in parts if part)
 
 

@@ -30,7 +30,7 @@ from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 4
+SUMMARY_VERSION = 5
 
 NETWORK = ("graph",)
 REQUESTED = ("graph", "recipe", "dataset", "target")
@@ -59,6 +59,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         network_key, request_key: Equal for runs of the same network, of the same request.
         outcome: completed, stopped, paused, failed, died, running, silent, waiting or away.
         words: The outcome as a sentence.
+        verdict: What is wrong with how it has learned, in words; "" where nothing is.
         created: Seconds since the epoch.
         epochs_done, epochs: Finished and planned.
         best_val_accuracy, test_accuracy: 0..1 where known.
@@ -88,6 +89,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     request_key: str = ""
     outcome: str
     words: str
+    verdict: str = ""
     created: float
     epochs_done: int = 0
     epochs: int = 0
@@ -133,6 +135,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
         **_of_request(request, notes.title),
         outcome=outcome.kind,
         words=outcome.sentence(),
+        verdict=finished.verdict if finished is not None else "",
         epochs_done=finished.epochs_done if finished is not None else len(history.epochs),
         epochs=started.epochs if started is not None else _planned_epochs(request),
         best_val_accuracy=best.val_accuracy if best else None,

@@ -6,10 +6,10 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QR
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from workbench.core.format import share
 from workbench.gui.common.run_text import state_words
 from workbench.gui.kit.theme import Theme
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.log.scores import figure_words
 
 ROW_HEIGHT_PX = 52
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -28,9 +28,11 @@ _ELIDE = Qt.TextElideMode.ElideRight
 Index = QModelIndex | QPersistentModelIndex
 
 
-def state_color(theme: Theme, outcome: str) -> str:
+def state_color(theme: Theme, outcome: str, verdict: str = "") -> str:
     """Colour of the dot of a run; the words beside it say the same."""
     colors = theme.colors
+    if verdict and outcome in ("completed", "stopped"):
+        return colors.warning
     return {
         "running": colors.train,
         "completed": colors.good,
@@ -86,14 +88,13 @@ class RunDelegate(QStyledItemDelegate):
 
     def _paint_first_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:
         colors = self._theme.colors
-        color = QColor(state_color(self._theme, run.outcome))
+        color = QColor(state_color(self._theme, run.outcome, run.verdict))
         middle = QPoint(inner.left() + 4, inner.top() + 9)
         is_ring = run.outcome in ("waiting", "paused")  # it can begin, or go on
         painter.setPen(color if is_ring else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if is_ring else color)
         painter.drawEllipse(middle, 4, 4)
-        accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
-        figure = "" if accuracy is None else share(accuracy)
+        figure = figure_words(run.test_accuracy, run.best_val_accuracy)
         width = inner.width() - _DOT_PX - EYE_PX - 6
         top = QRect(inner.left() + _DOT_PX, inner.top(), width, 18)
         painter.setFont(self._theme.font(13, tabular=True))
