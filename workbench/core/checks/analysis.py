@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Self
 
 from workbench.core.checks import fixes
+from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import MissingData, check_data, is_about_data
 from workbench.core.checks.gradients import check_gradients
@@ -208,6 +209,7 @@ def _find(
         *check_dense_inputs(graph, layers, propagation),
         *check_outputs(graph, layers),
         *check_gradients(graph, layers, propagation),
+        *check_activations(graph, layers, propagation),
         *check_end(graph, layers, propagation, facts.num_classes, facts.title),
         *check_names(graph, layers),
         *_check_costs(graph, layers, costs, recipe),

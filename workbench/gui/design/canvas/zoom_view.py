@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QNativeGestureEvent,
@@ -71,6 +71,7 @@ class ZoomView(QGraphicsView):
         super().__init__(scene)
         self.graph_scene = scene  # a view does not keep its scene alive
         self._zoom = 1.0
+        self._last_width = 0
         self.corner = QSize()
         self._tile: tuple[float, str, QPixmap] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -275,10 +276,16 @@ class ZoomView(QGraphicsView):
         self.setSceneRect(rect)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """What was in the middle stays there, also after a time without being shown, for which
+        Qt names no old size.
+        """
+        corner = self.mapToScene(QPoint())  # before Qt moves it into its new range
         super().resizeEvent(event)
-        self._update_range()
-        if event.oldSize().isValid():  # what was in the middle stays there
-            self.pan_by(QPointF((event.size().width() - event.oldSize().width()) / 2, 0))
+        self._update_range(corner)
+        if self._last_width:
+            across = (event.size().width() - self._last_width) / 2
+            self.pan_by(QPointF(across, 0) - self.mapFromScene(corner))
+        self._last_width = event.size().width()
         self.view_changed.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
