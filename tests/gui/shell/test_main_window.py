@@ -246,12 +246,13 @@ def test_a_training_that_went_on_is_one_click_away(window, qtbot):
     qtbot.waitUntil(lambda: welcome._running.text() == "night run is training")
     assert welcome._running.isVisible()
     welcome._running.click()
-    assert window.views.current_key == "train"
+    qtbot.waitUntil(lambda: window.views.current_key == "train")
     assert window.context.library.current.run.path == run.path
     run.finish()
     window.context.library.refresh()
     qtbot.waitUntil(lambda: not welcome._running.text())
-    qtbot.waitUntil(lambda: window.context.library.current.is_over)  # else closing would ask
+    library = window.context.library
+    qtbot.waitUntil(lambda: library.summary(run.path).is_over)  # else closing would ask
 
 
 def test_the_welcome_page_leads_back_to_the_open_project(window, qtbot):

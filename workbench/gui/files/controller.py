@@ -87,6 +87,16 @@ class FileController(QObject):
         self.opened.emit()
         return True
 
+    def restore(self, project: Project, origin: Path | None = None) -> bool:
+        """Goes on with a project that has no file, as the same project; False when called off.
+        `origin` is the file that it was of, where that is still there.
+        """
+        if not self.may_lose_changes():
+            return False
+        self._document.restore(project, origin)
+        self.opened.emit()
+        return True
+
     def close(self) -> bool:
         """Closes the project; False when called off."""
         if not self.may_lose_changes():

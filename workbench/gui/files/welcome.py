@@ -17,6 +17,7 @@ from workbench.core.specs import Shape
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
+from workbench.gui.files.welcome_runs import RecentRuns
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
@@ -25,6 +26,7 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.runs.library.projects import full_name
 from workbench.templates import Template, list_templates
 
 _NUM_LARGE = 4
@@ -152,12 +154,14 @@ class WelcomeView(QScrollArea):
 
     def _footer(self) -> QGridLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
+        self.recent_runs = RecentRuns(self._context.library)
+        self.recent_runs.chosen.connect(self._services.open_run)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
         help_page = self._services.show_help
         pages = [self._link(title, partial(help_page, page)) for title, page in _PAGES]
         shortcuts = self._link("Keyboard shortcuts", self._services.show_shortcuts)
         columns = {
-            "Recent": self._recent,
+            "Recent": column(self._recent, self.recent_runs),
             "More networks": networks,
             "Targets": self._targets,
             "Learn": column(*pages, shortcuts, spacing=2),
@@ -222,13 +226,12 @@ class WelcomeView(QScrollArea):
         running = [run for run in runs if run.outcome in ("running", "silent")]
         self._running_path = str(running[0].path) if running else ""
         self._running.setText(
-            f"{running[0].title} is training".replace("&", "&&") if running else ""
+            f"{full_name(running[0])} is training".replace("&", "&&") if running else ""
         )
         self._running.setVisible(bool(running))
 
     def _watch(self) -> None:
-        self._context.library.select(self._running_path)
-        self._services.show_view("train")
+        self._services.open_run(Path(self._running_path))
 
     def _link(self, text: str, follow: Callable[[], object]) -> TextButton:
         link = button(text.replace("&", "&&"), role="link")
