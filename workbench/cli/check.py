@@ -12,7 +12,7 @@ from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import SEVERITY_WORDS
 from workbench.core.checks.run_estimate import RunEstimate
-from workbench.core.format import bytes_text
+from workbench.core.format import bytes_text, shape_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.datasets import facts_of
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         recipe = recipe.with_values(batch_size=arguments.batch)
     analysis = analysed(replace(project, recipe=recipe))
     prediction = None
-    if analysis.is_trainable:
+    if not analysis.network_errors:
         prediction = predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
@@ -80,7 +80,8 @@ def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
     costs = analysis.costs
     for node_id in project.graph.order:
         node = project.graph.nodes[node_id]
-        shape = " × ".join(str(n) for n in analysis.shapes.get(node_id, ())) or "?"
+        output = analysis.shapes.get(node_id)
+        shape = shape_text(output) if output else "?"
         count = costs.nodes[node_id].parameters.total if node_id in costs.nodes else 0
         print(printable(f"{node.name:28} {node.kind:24} {shape:>18} {count:>14,}"))
     print(

@@ -88,6 +88,12 @@ def _with_one(project: Project, number: int) -> tuple[Project, Chosen]:
             fix="Without a number, `workbench fix` lists the fixes.",
         )
     problem, fix = found[number - 1]
+    if fix.data_param:
+        raise UsageError(
+            "This fix is a choice.",
+            where=problem.title,
+            fix="For example: workbench set PROJECT data=folder:../my_images",
+        )
     return _fixed(project, fix), [(problem, fix)]
 
 

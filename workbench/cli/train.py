@@ -154,6 +154,13 @@ def _changed(recipe: TrainingRecipe, changes: dict[str, Any]) -> TrainingRecipe:
 
 def _refuse_problems(project: Project, path: Path) -> None:
     analysis = analysed(project)
+    if analysis.errors and not analysis.network_errors:
+        raise ProjectFileError(
+            analysis.errors[0].message,
+            where=str(path),
+            expected="a data set with images",
+            fix="Add --data SOURCE, for example --data folder:../my_images.",
+        )
     if analysis.errors:
         raise ProjectFileError(
             " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),

@@ -15,6 +15,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.data import MissingData
+from workbench.core.checks.missing_data import absent_data, names_paths, unset_data
 from workbench.core.network.diff import diff
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
@@ -27,8 +29,9 @@ from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
 from workbench.document.disk_file import DiskFile, DiskState
-from workbench.document.edits import GraphEdit
+from workbench.document.edits import GraphEdit, Selection
 from workbench.document.file_writer import FileWriter
+from workbench.errors import SaveError
 from workbench.runs.home import data_home
 
 _UNDO_LIMIT = 1000
@@ -53,6 +56,7 @@ class EditedProject(QObject):
             one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
         is_recovered: It came back after a crash and is not saved since.
+        selection: What is selected on the canvas, which sets it; no part of the project.
 
     Signals carry what changed; `project_replaced` says that everything did (new, open,
     recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`,
@@ -68,9 +72,12 @@ class EditedProject(QObject):
     path_changed = Signal()
     dirty_changed = Signal(bool)
     project_replaced = Signal()
+    selection_restored = Signal(object)  # Selection, by undo and redo
+    fixed = Signal(object)  # list: node ids that a fix added or changed
     identity_changed = Signal()  # it is another project: opened, begun, or a copy of the last
     edited = Signal()  # after every edit, undo and redo
     saved = Signal()
+    choice_wanted = Signal(str)  # key of a parameter of the data set, to be asked for
 
     def __init__(
         self,
@@ -88,10 +95,12 @@ class EditedProject(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(_UNDO_LIMIT)
         self.writer = FileWriter(self)
+        self._looker = FileWriter(self)  # a slow disk with images keeps no project from being saved
         self.disk = DiskFile(self.writer, state_folder or data_home() / "open")
         self.disk.changed.connect(self._report_dirty)
         self._state = Project()
         self.project_id = ""
+        self.selection: Selection = ((), ())
         self._saved_state: Project | None = self._state
         self._zoom = 1.0
         self._center: Position | None = None
@@ -100,6 +109,7 @@ class EditedProject(QObject):
         self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
+        self._absent: tuple[MissingData, ...] = ()
         self.analysis = self._analyse()
 
     # what it is --------------------------------------------------------------------------
@@ -153,19 +163,40 @@ class EditedProject(QObject):
             self._found_facts = facts
             self._reanalyse()
 
+    def look_for_data(self) -> None:
+        """Looks soon, in another thread, whether the files of the data set are there."""
+        chosen = self._state.dataset
+        spec = self._datasets.get(chosen.key)
+        if not names_paths(spec, chosen.params):
+            return
+        found: list[tuple[MissingData, ...]] = []
+
+        def done(_error: SaveError | None) -> None:
+            if found and chosen == self._state.dataset and found[0] != self._absent:
+                self._absent = found[0]
+                self._reanalyse()
+
+        self._looker.write(lambda: found.append(absent_data(spec, chosen.params)), done)
+
     # how it changes --------------------------------------------------------------------
 
     def _push(self, text: str, after: Project, merge_key: Hashable = None) -> None:
         if after != self._state:
             if not self.project_id:
                 self._set_identity(new_project_id())
-            self.undo_stack.push(GraphEdit(text, self._state, after, self._show, merge_key))
+            self.undo_stack.push(GraphEdit(text, self._state, after, self, merge_key))
 
-    def _show(self, state: Project) -> None:
+    def restore_selection(self, selection: Selection) -> None:
+        """Undo and redo bring back what was selected."""
+        self.selection = selection
+        self.selection_restored.emit(selection)
+
+    def show_state(self, state: Project) -> None:
         """Makes `state` the document's and emits a signal for each difference."""
         old, self._state = self._state, state
         if old.dataset != state.dataset:
-            self._found_facts = None
+            self._found_facts, self._absent = None, ()
+            self.look_for_data()
         change = diff(old.graph, state.graph)
         signals = {
             "recipe": self.recipe_changed,
@@ -205,9 +236,11 @@ class EditedProject(QObject):
         sizes = node_sizes(project.graph, self.layers)
         places = placement.complete(project.graph, project.view.positions, sizes)
         self.undo_stack.clear()
+        self.selection = ((), ())
         if project.dataset != self._state.dataset:
-            self._found_facts = None
+            self._found_facts, self._absent = None, ()
         self._state = replace(with_places(project, places), id="")
+        self.look_for_data()
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
         self.is_recovered = is_recovered
@@ -245,12 +278,15 @@ class EditedProject(QObject):
         self.analysis_changed.emit(self.analysis)
 
     def _analyse(self) -> Analysis:
+        chosen = self._state.dataset
+        spec = self._datasets.get(chosen.key)
         return analyse(
             self.graph,
             self.layers,
             recipe=self.recipe,
             dataset=self.dataset_facts,
             limits=self.target_limits,
+            missing=(*unset_data(spec, chosen.params), *self._absent),
         )
 
 

@@ -32,14 +32,12 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
 
 def _describe(params: Params) -> str:
     units = params["units"]
-    words = "1 unit" if units == 1 else f"{units} units"
+    words = "1 unit" if units == 1 else f"{units:,} units"
     return join(words, unless(params, "activation", "linear"), *extras(params))
 
 
 def _tpu_hint(params: Params, output: Shape) -> str:
-    # units of the last layer are the classes: there is no choice to give advice on
-    is_last = params["activation"] == "softmax"
-    return "" if is_last else lanes_hint(params["units"], "units")
+    return lanes_hint(params["units"], "units")
 
 
 def _projection(shape: Shape, wanted: Shape) -> Params | None:
@@ -67,6 +65,7 @@ SPEC = LayerSpec(
         *weight_params("kernel"),
     ),
     infer_shape=_infer_shape,
+    is_linear=True,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
     describe=_describe,

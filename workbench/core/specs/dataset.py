@@ -110,6 +110,11 @@ class DatasetSpec:
     classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]
 
+    def unset(self, params: Params) -> tuple[Param, ...]:
+        """The parameters without which there is no data, and that have no value yet."""
+        required = (param for param in self.params if param.key == self.source_param)
+        return tuple(param for param in required if not params.get(param.key))
+
     def name_of(self, params: Params) -> str:
         """What these params load, in short: the name of their file or folder, else the title."""
         path = params.get(self.source_param)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import SignalInstance
 from PySide6.QtGui import QAction
@@ -25,10 +26,13 @@ class WindowServices:
         say: Shows a sentence in the status line for a while.
         new_project: Starts a project; an empty one for None.
         open_project: Opens a project file.
+        open_run: Opens the project of the run in a folder, with that run.
         start_from_folder: Starts a project that fits a folder of pictures.
         counting: Signal with a sentence while the pictures of that folder are counted, then "".
         train: Starts a run of the project.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
+        leave_start: Goes back from the start page to the project.
+        project_name: What the open project is called; "" where there is none.
         show_help: Shows a help page by its key.
         show_shortcuts: Shows the keyboard shortcuts.
         add_actions: Adds actions to the Edit menu (first list) and to the View menu (second).
@@ -40,10 +44,13 @@ class WindowServices:
     say: Callable[[str], None]
     new_project: Callable[[Project | None], bool]
     open_project: Callable[[str], bool]
+    open_run: Callable[[Path], None]
     start_from_folder: Callable[[str], None]
     counting: SignalInstance
     train: Callable[[], None]
     ask_target: Callable[[str], None]
+    leave_start: Callable[[], object]
+    project_name: Callable[[], str]
     show_help: Callable[[str], None]
     show_shortcuts: Callable[[], None]
     add_actions: Callable[[list[QAction], list[QAction]], None]

@@ -25,8 +25,11 @@ from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
+from workbench.gui.files.data_chooser import DataChooser
+from workbench.gui.files.run_opener import RunOpener
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
+from workbench.gui.kit.file_dialogs import DialogFolders
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.actions import (
@@ -40,6 +43,7 @@ from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
+from workbench.gui.shell.title import WindowTitle
 from workbench.gui.shell.top_bar import TopBar
 from workbench.gui.shell.view_stack import ViewStack, preload
 from workbench.gui.targets.controller import TargetController
@@ -60,7 +64,6 @@ _HELP_PAGES = {
     "getting_started": "getting_started",
     "tpu_help": "tpu",
     "remote_help": "remote",
-    "layer_help": "layers_overview",
 }
 """Actions of the Help menu -> the pages they open."""
 
@@ -79,10 +82,12 @@ class MainWindow(QMainWindow):
         document = context.document
         self.files = FileController(document, state, self)
         self.start = StartController(self.files, self)
+        self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
         self.runs = RunController(context, self.check, self)
         self.places = TargetController(context, self)
         self.notebooks = NotebookController(context, self)
+        self.dialog_folders = DialogFolders(state, self.files.start_folder, self)
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
         self.views = ViewStack(self._services())
@@ -93,7 +98,11 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.views)
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
+        self._last_key = "design"
+        revert = self.actions_by_key["revert"]
+        self.title = WindowTitle(self, document, self.files, revert, lambda: self._is_at_start)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
+        self.data_chooser = DataChooser(context, self)
         self.drops = DropController(context, self, self._is_classifying)
         self._menus = self._make_menus()
         self._connect()
@@ -112,7 +121,9 @@ class MainWindow(QMainWindow):
         for spec in project_views():
             self.actions_by_key[spec.key].setChecked(spec.key == key)
         view = self.views.show_view(key)
-        self._refresh_title()
+        if not is_start:
+            self._last_key = key
+        self.title.refresh()
         return view
 
     def show_problem(self, problem: Problem) -> None:
@@ -157,11 +168,14 @@ class MainWindow(QMainWindow):
             say=self.say,
             new_project=self.files.new,
             open_project=self.files.open,
+            open_run=self.run_opener.open,
             start_from_folder=self.start.from_folder,
             counting=self.start.said,
             train=self.runs.start,
             ask_target=self.places.ask,
             show_help=self.help.show_page,
+            leave_start=lambda: self.show_view(self._last_key),
+            project_name=lambda: self.files.name if self.files.has_project else "",
             show_shortcuts=self.show_shortcuts,
             add_actions=self.add_actions,
         )
@@ -203,11 +217,15 @@ class MainWindow(QMainWindow):
             "export": self.runs.ask_export,
             "export_notebook": self.notebooks.ask_export,
             "read_result": self.notebooks.ask_result,
+            "close": self._close_project,
             "quit": self.close,
             "settings": self.help.show_settings,
             "search": partial(self._ask_design, "search_asked"),
             "find": partial(self._ask_design, "find_asked"),
             "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
+            "next_view": partial(self._step_view, 1),
+            "previous_view": partial(self._step_view, -1),
+            "side_panels": lambda: self.layouts.toggle_sides(self.views.currentWidget()),
             "reset_layout": self.layouts.reset,
             "full_screen": self._on_full_screen,
             "start_run": self.runs.start,
@@ -215,6 +233,7 @@ class MainWindow(QMainWindow):
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
             "open_runs": lambda: self._open_path(str(self.context.library.home)),
+            "layer_help": self._on_layer_help,
             "shortcuts": self.show_shortcuts,
             "open_log": lambda: self._open_path(str(data_home())),
             "about": self.help.show_about,
@@ -223,7 +242,15 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
-        parts = (self.files, self.places, self.start, self.drops, self.runs, self.notebooks)
+        parts = (
+            self.files,
+            self.places,
+            self.start,
+            self.drops,
+            self.runs,
+            self.notebooks,
+            self.layouts,
+        )
         for part in (*parts, self.context.weights):
             part.said.connect(self.say)
         self.top.switch.chosen.connect(self.show_view)
@@ -237,9 +264,11 @@ class MainWindow(QMainWindow):
         self.places.problem_chosen.connect(self.show_problem)
         self.status.problems.clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
+        self.popup.list.problem_hovered.connect(self._on_problem_hovered)
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
         self.start.started.connect(lambda: self.show_view("data"))
+        self.run_opener.opened.connect(lambda: self.show_view("train"))
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
@@ -247,7 +276,6 @@ class MainWindow(QMainWindow):
         self.views.was_built.connect(self.layouts.add)
         self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
         self._connect_drops()
-        self._connect_title()
         self._refresh_run()
 
     def _connect_drops(self) -> None:
@@ -257,17 +285,11 @@ class MainWindow(QMainWindow):
         self.drops.weights_dropped.connect(weights.load)
         self.drops.labeled_dropped.connect(self.classify_labeled)
         self.drops.folder_dropped.connect(self.start.from_folder)
-        self.drops.data_chosen.connect(lambda: self.show_view("data"))
+        for part in (self.drops.data_chosen, self.data_chooser.chosen):
+            part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
-
-    def _connect_title(self) -> None:
-        document = self.context.document
-        document.dirty_changed.connect(lambda _dirty: self._refresh_title())
-        document.path_changed.connect(self._refresh_title)
-        document.disk.changed.connect(self._refresh_title)
-        document.project_replaced.connect(self._refresh_title)
 
     def _bring_back(self) -> None:
         self.restoreGeometry(self.state.bytes("window/geometry"))
@@ -282,15 +304,44 @@ class MainWindow(QMainWindow):
         """Shows the keys of all menus."""
         self.help.show_shortcuts(self._menu_actions())
 
+    def _on_problem_hovered(self, problem: Problem | None) -> None:
+        if self.views.current_key == "design":
+            self.design().state.problem_hovered.emit(problem)
+
     def show_problems(self) -> None:
         """Opens the list of problems."""
-        if all_views()[self.views.current_key].is_start:
+        if self._is_at_start:
             self.show_view("design")
         self.popup.open_above(self.status.problems)
 
     def _ask_design(self, signal: str) -> None:
         """Emits a signal of what the panels of the design view share."""
         getattr(self.design().state, signal).emit()
+
+    def _step_view(self, step: int) -> None:
+        """Shows the next view of the switch, or the one before it; all around."""
+        keys = [spec.key for spec in project_views()]
+        here = self.views.current_key
+        at = keys.index(here) if here in keys else min(0, -step)
+        self.show_view(keys[(at + step) % len(keys)])
+
+    def _close_project(self) -> None:
+        if all_views()[self.views.current_key].is_start:
+            self.close()
+        elif self.files.close():
+            self.show_view("welcome")
+
+    @property
+    def _is_at_start(self) -> bool:
+        return all_views()[self.views.current_key].is_start
+
+    def _on_layer_help(self) -> None:
+        """The page of the selected layers' type, else the overview."""
+        selected: list[str] = []
+        if self.views.current_key == "design":
+            selected = self.design().canvas.scene.selected_ids()
+        nodes = self.context.document.graph.nodes
+        self.help.show_layer({nodes[node].kind for node in selected})
 
     def _on_full_screen(self) -> None:
         if self.isFullScreen():
@@ -307,14 +358,6 @@ class MainWindow(QMainWindow):
     def _open_path(self, path: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
             self.say(f"No file manager was found. The folder is {path}")
-
-    def _refresh_title(self) -> None:
-        document = self.context.document
-        at_start = all_views()[self.views.current_key].is_start
-        name = f"[*]{self.files.name} — Workbench{self.files.elsewhere}"
-        self.setWindowTitle("Workbench[*]" if at_start else name)
-        self.setWindowModified(document.is_dirty)
-        self.actions_by_key["revert"].setEnabled(self.files.can_revert)
 
     def _refresh_run(self) -> None:
         running, is_stopping = self.runs.is_running, self.runs.is_stopping
@@ -353,6 +396,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.run_opener.close()
         self.check.close()
         self.places.close()
         for view in self.views.built.values():

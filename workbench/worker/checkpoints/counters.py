@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import BestEpoch, EpochFinished
+from workbench.protocol.messages import KeptWeights
 from workbench.runs.store.checkpoint import TrainerState
 from workbench.worker.checkpoints.prepared import PreparedTraining
 from workbench.worker.step.training_loop import Scores, StepResults
@@ -32,6 +35,7 @@ class TrainingCounters:
         losses, accuracies: Batch values of the current epoch, one array (steps,) per call.
         epoch_training_s: Seconds spent in training calls of the current epoch.
         begun: `time.monotonic()` when this trainer began.
+        seconds_before: Seconds that the trainers before this one have worked.
     """
 
     step: int = 0
@@ -42,7 +46,7 @@ class TrainingCounters:
     accuracies: list[Floats] = field(default_factory=list)
     epoch_training_s: float = 0.0
     begun: float = field(default_factory=time.monotonic)
-    _seconds_before: float = 0.0
+    seconds_before: float = 0.0
     _epoch_before: float = 0.0
     _epoch_begun: float = field(default_factory=time.monotonic)
 
@@ -59,7 +63,7 @@ class TrainingCounters:
             losses=[arrays[_LOSSES]],
             accuracies=[arrays[_ACCURACIES]],
             epoch_training_s=state.epoch_training_s,
-            _seconds_before=state.seconds,
+            seconds_before=state.seconds,
             _epoch_before=state.epoch_seconds,
             begun=begun,
         )
@@ -67,7 +71,7 @@ class TrainingCounters:
     @property
     def seconds(self) -> float:
         """Since the run began, without the time between its trainers."""
-        return self._seconds_before + time.monotonic() - self.begun
+        return self.seconds_before + time.monotonic() - self.begun
 
     @property
     def epoch_seconds(self) -> float:
@@ -112,6 +116,21 @@ class TrainingCounters:
         self.losses, self.accuracies = [], []
         self.epoch_training_s = self._epoch_before = 0.0
         self._epoch_begun = time.monotonic()
+
+    def kept(self, recipe: TrainingRecipe, epoch: int) -> KeptWeights:
+        """Which weights those are that are saved now as the ones of `epoch`."""
+        is_best = recipe.keep == "best" and self.best is not None
+        is_partial = not is_best and self.steps_of_epoch > 0
+        scores = None if is_partial else self.scores.get(epoch)
+        is_finite = scores is not None and math.isfinite(scores.accuracy)
+        return KeptWeights(
+            epoch=epoch,
+            kind="best" if is_best else "last",
+            is_partial=is_partial,
+            is_averaged=bool(recipe.ema_decay),
+            val_accuracy=float(scores.accuracy) if scores is not None and is_finite else None,
+            is_chosen_on_test=is_best and recipe.validation == "test",
+        )
 
     def to_state(
         self, number: int, ready: PreparedTraining, *, rules: dict[str, Any], best_file: str

@@ -84,7 +84,7 @@ class TrainingSetup:
         )
         card = msgspec.structs.replace(card, fit=fit, precision=compiled.plan.precision)
         return PreparedTraining(
-            compiled, sizes, machine, mark, card, replicas, self._ledger, tuple(reasons)
+            compiled, sizes, machine, mark, card, replicas, self._ledger, data.test, tuple(reasons)
         )
 
     def _moved(self) -> list[str]:
@@ -165,6 +165,7 @@ class TrainingSetup:
                 num_test=len(data.test or ()),
                 steps_per_epoch=sizes.steps_per_epoch,
                 bad_files=list(data.bad_files),
+                validates_on_test=data.validation is not None and data.validation is data.test,
             )
         )
 
@@ -218,6 +219,7 @@ def log_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None)
             resumed_at_step=resumed_at,
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,
             keep_by=project.recipe.keep_by,
+            keep=project.recipe.keep,
             on=run.request().on,
         )
     )

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
 )
 from PySide6.QtWidgets import QToolTip
@@ -32,6 +33,7 @@ NUDGE = 4.0
 """Scene pixels that Ctrl and an arrow move the selection; ten times that with Shift."""
 _NUDGING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 """Some window managers take Alt with an arrow for their desktops; none takes Ctrl."""
+_COPY_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.Cut)
 
 
 class GraphView(ZoomView):
@@ -108,7 +110,7 @@ class GraphView(ZoomView):
             if gesture is not None:
                 gesture.end(pointer)
         except WorkbenchError as error:
-            self.show_hint(f"{error.what} {error.fix}", pointer.view, is_refusal=True)
+            self.show_refusal(f"{error.what} {error.fix}", pointer.view)
 
     def cancel(self, reason: str) -> None:
         """Gives the gesture up; nothing is changed."""
@@ -159,10 +161,9 @@ class GraphView(ZoomView):
             self.mousePressEvent(event)
             return
         item = self.graph_scene.node_at(pointer.scene)
-        card = self.graph_scene.card
         if item is not None:
             self.node_activated.emit(item.node_id)
-        elif card is not None and card.sceneBoundingRect().contains(pointer.scene):
+        elif self.graph_scene.card_at(pointer.scene) is not None:
             self.mousePressEvent(event)
         else:
             self.search_asked.emit(pointer.scene, "")
@@ -185,8 +186,8 @@ class GraphView(ZoomView):
 
     def _item_at(self, point: QPointF) -> NodeItem | EdgeItem | None:
         """The card or the line at a scene point; a problem's card belongs to its layer."""
-        scene, card = self.graph_scene, self.graph_scene.card
-        if card is not None and card.isVisible() and card.size.contains(point - card.pos()):
+        scene = self.graph_scene
+        if (card := scene.card_at(point)) is not None:
             return scene.nodes[card.problem.node or ""]
         return scene.node_at(point) or self.line_at(point)
 
@@ -214,13 +215,16 @@ class GraphView(ZoomView):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._set_hovered(None)
+        self.graph_scene.look_at(None)
         super().leaveEvent(event)
 
     def _hover(self, pointer: Pointer) -> None:
         scene = self.graph_scene
         item = scene.output_at(pointer.scene, PORT_REACH)
         self._set_hovered(item or scene.node_at(pointer.scene))
-        if scene.card is not None and scene.card.hover(pointer.scene):
+        card = scene.card_at(pointer.scene)
+        scene.look_at(None if card is None else card.problem)
+        if scene.card is not None and scene.card.hover(pointer.scene) and scene.card.isVisible():
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         elif item is not None:
             self.viewport().setCursor(Qt.CursorShape.CrossCursor)
@@ -268,6 +272,8 @@ class GraphView(ZoomView):
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             if selected := self.graph_scene.selected_ids():
                 self.node_activated.emit(selected[-1])
+        elif any(event.matches(keys) for keys in _COPY_KEYS):  # the actions are gray, or took it
+            self.say("No layer is selected. Click one, or press Ctrl+A to select all.")
         else:
             event.ignore()
 
