@@ -89,4 +89,4 @@ def test_metrics(value, words):
     ],
 )
 def test_memory_has_one_unit_above_a_gigabyte(count, words):
-    assert format.memory_text(count) == words
+    assert numbers.memory_text(count) == words
