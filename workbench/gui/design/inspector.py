@@ -84,6 +84,7 @@ class InspectorPanel(QScrollArea):
         self.problems = ProblemList(can_show=True)
         self.problems.fix_chosen.connect(self._document.apply_fix)
         self.problems.problem_chosen.connect(self._state.problem_chosen)
+        self.problems.problem_hovered.connect(self._state.problem_hovered)
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")

@@ -16,9 +16,11 @@ from PySide6.QtGui import (
     QTransform,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture
+from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
+from workbench.gui.design.canvas.card_place import Room
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
+from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import DETAIL_FROM
 from workbench.gui.kit.labels import plain_label
@@ -27,6 +29,8 @@ MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
 ZOOM_STEP = 1.2
 _READABLE = 0.75
 _MARGIN = 24.0
+_CARD_EDGE = 8
+"""Distance of a problem's card to the edges of the view and to what lies over it, view pixels."""
 _REFUSAL_MS = 6_000
 """Long enough to read two sentences."""
 _HINT_OFFSET = QPointF(16, 18)
@@ -54,6 +58,7 @@ class ZoomView(QGraphicsView):
 
     Attributes:
         corner: Size of what covers the lower left corner, with its distance to cards.
+        overlays: What may cover parts of the view.
         refusal_timer: Runs while words are shown that disappear by themselves.
 
     Signals:
@@ -73,6 +78,7 @@ class ZoomView(QGraphicsView):
         self._zoom = 1.0
         self._last_width = 0
         self.corner = QSize()
+        self.overlays: list[QWidget] = []
         self._tile: tuple[float, str, QPixmap] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
@@ -96,6 +102,8 @@ class ZoomView(QGraphicsView):
         scene.contents_changed.connect(self._update_range)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(self.view_changed)
+        scene.find_room = self._card_room
+        self.view_changed.connect(scene.keep_card_seen)
 
     @property
     def zoom(self) -> float:
@@ -105,6 +113,20 @@ class ZoomView(QGraphicsView):
     def visible_rect(self) -> QRectF:
         """The part of the scene that is shown."""
         return self.mapToScene(self.viewport().rect()).boundingRect()
+
+    def _card_room(self) -> Room | None:
+        """What a problem's card may cover; None before the view has a size."""
+        inner = self.viewport().rect().adjusted(_CARD_EDGE, _CARD_EDGE, -_CARD_EDGE, -_CARD_EDGE)
+        if not self.isVisible() or inner.isEmpty():
+            return None
+        bars = [bar.geometry() for bar in self.overlays if not bar.isHidden()]
+        edges = (-_CARD_EDGE, -_CARD_EDGE, _CARD_EDGE, _CARD_EDGE)
+        shown = [self.mapToScene(bar.adjusted(*edges)).boundingRect() for bar in bars]
+        return Room(
+            _scene_box(self.mapToScene(inner).boundingRect()),
+            tuple(_scene_box(rect) for rect in shown),
+            self.transform().m11(),
+        )
 
     def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
         """A view position as gestures want it."""
@@ -193,7 +215,7 @@ class ZoomView(QGraphicsView):
 
     def fit(self) -> None:
         """Shows everything, at most at 100 %."""
-        self.graph_scene.settle_card(QRectF())
+        self.graph_scene.settle_card(anywhere=True)
         content = self.graph_scene.content_rect()
         if content.isEmpty():
             self.set_zoom(1.0)
@@ -234,7 +256,7 @@ class ZoomView(QGraphicsView):
 
     def show_start(self) -> None:
         """The first look at a network: all of it where that can be read, else its top."""
-        self.graph_scene.settle_card(QRectF())
+        self.graph_scene.settle_card(anywhere=True)
         content = self.graph_scene.content_rect()
         if content.isEmpty() or self._fitting_zoom(content) >= _READABLE:
             self.fit()
@@ -347,6 +369,10 @@ def _between(a: QColor, b: QColor) -> QColor:
     """A color one quarter of the way from a to b."""
     channels = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
     return QColor(*((3 * start + end) // 4 for start, end in channels))
+
+
+def _scene_box(rect: QRectF) -> Box:
+    return Box(rect.left(), rect.top(), rect.right(), rect.bottom())
 
 
 def _into(rect: QRectF, room: QRectF) -> QPointF:
