@@ -367,7 +367,7 @@ def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, op
     context.library.runs_changed.emit()
     assert view.panels["train_runs"].list.model().rowCount() == 1_001
     painted = []
-    delegate = view.panels["train_runs"].list.itemDelegate()
+    delegate = view.panels["train_runs"].list.itemDelegateForColumn(0)
     paint = delegate.paint
     delegate.paint = lambda *args: (painted.append(1), paint(*args))
     view.panels["train_runs"].list.scrollToBottom()

@@ -26,6 +26,7 @@ from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.data_chooser import DataChooser
+from workbench.gui.files.run_opener import RunOpener
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.file_dialogs import DialogFolders
@@ -81,6 +82,7 @@ class MainWindow(QMainWindow):
         document = context.document
         self.files = FileController(document, state, self)
         self.start = StartController(self.files, self)
+        self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
         self.runs = RunController(context, self.check, self)
         self.places = TargetController(context, self)
@@ -166,6 +168,7 @@ class MainWindow(QMainWindow):
             say=self.say,
             new_project=self.files.new,
             open_project=self.files.open,
+            open_run=self.run_opener.open,
             start_from_folder=self.start.from_folder,
             counting=self.start.said,
             train=self.runs.start,
@@ -265,6 +268,7 @@ class MainWindow(QMainWindow):
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
         self.start.started.connect(lambda: self.show_view("data"))
+        self.run_opener.opened.connect(lambda: self.show_view("train"))
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
@@ -392,6 +396,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.run_opener.close()
         self.check.close()
         self.places.close()
         for view in self.views.built.values():

@@ -64,6 +64,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         epochs_done, epochs: Finished and planned.
         best_val_accuracy, test_accuracy: 0..1 where known.
         best_loss: Validation loss of the best epoch.
+        learning_rate, batch_size: As requested; None where the request does not say.
         seconds: How long it has trained.
         images_per_second: Images per second in its last epoch.
         parameters: Numbers that the network learns and keeps.
@@ -96,6 +97,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     best_val_accuracy: float | None = None
     test_accuracy: float | None = None
     best_loss: float | None = None
+    learning_rate: float | None = None
+    batch_size: int | None = None
     seconds: float = 0.0
     images_per_second: float | None = None
     parameters: int | None = None
@@ -166,6 +169,8 @@ def _of_request(request: RunRequest, own_title: str) -> dict[str, Any]:
         "network_key": plain_key(request.project, NETWORK),
         "request_key": plain_key(request.project, REQUESTED),
         "created": request.created,
+        "learning_rate": _recipe_number(request, "learning_rate"),
+        "batch_size": _recipe_number(request, "batch_size"),
     }
 
 
@@ -249,9 +254,14 @@ def _summary_events(path: Path) -> Iterator[RunEvent]:
 
 
 def _planned_epochs(request: RunRequest) -> int:
+    return int(_recipe_number(request, "epochs") or 0)
+
+
+def _recipe_number(request: RunRequest, key: str) -> float | None:
+    """A number of the requested recipe; None where there is none."""
     recipe = request.project.get("recipe")
-    epochs = recipe.get("epochs", 0) if isinstance(recipe, dict) else 0
-    return epochs if isinstance(epochs, int) else 0
+    value = recipe.get(key) if isinstance(recipe, dict) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def dataset_words(choice: Any) -> str:
