@@ -38,6 +38,11 @@ class Template:
     order: int
     project: Project
 
+    @property
+    def data_note(self) -> str:
+        """The end of `note`: whether the images are there, downloaded, or the user's own."""
+        return self.note.rpartition(" · ")[2]
+
 
 @cache
 def list_templates() -> tuple[Template, ...]:

@@ -10,6 +10,7 @@ import pytest
 from workbench.cli import _commands, _parser, _service, main
 from workbench.cli import train as train_command
 from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.runs.home import runs_home
 
 
 @pytest.fixture
@@ -133,7 +134,23 @@ def test_train_refuses_a_network_with_problems(project, capsys):
     plain["graph"]["edges"].pop()
     project.write_text(json.dumps(plain))
     assert main(["train", str(project)]) == 3
-    assert "workbench check" in capsys.readouterr().err
+    assert "workbench fix" in capsys.readouterr().err
+
+
+def test_a_project_without_its_images_is_a_problem_and_leaves_no_run(tmp_path, capsys):
+    path = tmp_path / "flowers.workbench"
+    assert main(["new", "flowers_gap", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(path), "--json"]) == 1
+    (answer,) = _json_lines(capsys)
+    assert answer["ok"] is False
+    assert answer["problems"][0]["title"] == "No data"
+    assert answer["problems"][0]["severity"] == "error"
+    assert answer["problems"][0]["fixes"] == [{"key": "choose_path", "title": "Choose a folder…"}]
+    for command in (["train", str(path)], ["queue", "add", str(path)]):
+        assert main(command) == 3
+        assert "--data folder:" in capsys.readouterr().err
+    assert not list(runs_home().glob("*"))
 
 
 def test_stop_of_an_unknown_run_is_reported(capsys):

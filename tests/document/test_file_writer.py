@@ -7,7 +7,7 @@ import os
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.storage.file_stamp import OnlyOver, read_stamp
-from workbench.document import file_writer, project_document
+from workbench.document import file_writer, saved_project
 from workbench.errors import SaveError
 
 
@@ -33,7 +33,7 @@ def test_a_project_is_written_and_old_leftovers_are_removed(tmp_path):
     path = tmp_path / "p.workbench"
     written = []
     guard = OnlyOver(path, None, tmp_path / "open")
-    project_document._save(Project(title="Own"), path, guard, written)
+    saved_project._save(Project(title="Own"), path, guard, written)
     assert read_project(path).title == "Own"
     assert written == [read_stamp(path)]
     assert not left.exists()

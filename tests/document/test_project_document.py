@@ -391,7 +391,7 @@ def test_an_unconfirmed_save_is_reported_and_counts(document, tmp_path, monkeypa
         raise UnconfirmedSaveError("saved, but the disk did not confirm it")
 
     chain(document, "input")
-    monkeypatch.setattr("workbench.document.project_document.save_bytes", unconfirmed)
+    monkeypatch.setattr("workbench.document.saved_project.save_bytes", unconfirmed)
     with pytest.raises(UnconfirmedSaveError):
         document.save(tmp_path / "p.workbench")
     assert not document.is_dirty
@@ -407,7 +407,7 @@ def test_the_window_goes_on_while_a_slow_disk_is_written(document, tmp_path, mon
     def slow(path, data, **_options):
         assert release.wait(20)
 
-    monkeypatch.setattr("workbench.document.project_document.save_bytes", slow)
+    monkeypatch.setattr("workbench.document.saved_project.save_bytes", slow)
 
     def tick():  # runs only if the event loop turns during the save
         ticks.append(1)

@@ -19,6 +19,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.runs.log.event_text import event_text
+from workbench.runs.log.pace import Pace
 
 
 class RunPrinter:
@@ -40,7 +41,8 @@ class RunPrinter:
         self._shown: set[str] = set()
         self._problem = ""
         self._spent: TimeSpent | None = None
-        self._epochs = 0
+        self._epochs = self._batch_size = 0
+        self._pace = Pace()
         self._steps_per_epoch = 0
 
     def __enter__(self) -> Self:
@@ -54,7 +56,7 @@ class RunPrinter:
         """Prints one event."""
         match event:
             case RunStarted():
-                self._epochs = event.epochs
+                self._epochs, self._batch_size = event.epochs, event.batch_size
             case DataReady():
                 self._steps_per_epoch = event.steps_per_epoch
             case PhaseChanged():
@@ -99,12 +101,14 @@ class RunPrinter:
             print_line(step)
 
     def _batch(self, event: Batch) -> None:
+        self._pace.add(event, self._batch_size)
         if self._task is None:
             return
+        speed = self._pace.images_per_second
         loss = "NaN" if event.loss is None else f"{event.loss:.4f}"
         self._progress.update(
             self._task,
             total=self._epochs * self._steps_per_epoch,
             completed=event.step,
-            words=f"loss {loss} · {event.images_per_second:,.0f} images/s",
+            words=f"loss {loss}" + (f" · {speed:,.0f} images/s" if speed else ""),
         )

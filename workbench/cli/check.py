@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from workbench.cli._analysis import analysed, problems_as_json
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
-from workbench.core.checks.analysis import Analysis, analyse
+from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import SEVERITY_WORDS
 from workbench.core.checks.run_estimate import RunEstimate
-from workbench.core.format import bytes_text
+from workbench.core.format import bytes_text, shape_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.target_text import limits_of
 from workbench.datasets import facts_of
-from workbench.layers import all_layers
 from workbench.runs.state.throughput import predict_run, read_speeds
-from workbench.targets import all_targets
 
 NAME = "check"
 HELP = "show shapes, parameters, multiply-adds, memory and problems of a project"
@@ -37,15 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = project.recipe
     if arguments.batch is not None:
         recipe = recipe.with_values(batch_size=arguments.batch)
-    analysis = analyse(
-        project.graph,
-        all_layers(),
-        recipe=recipe,
-        dataset=facts_of(project),
-        limits=limits_of(project.target, all_targets()),
-    )
+    analysis = analysed(replace(project, recipe=recipe))
     prediction = None
-    if analysis.is_trainable:
+    if not analysis.network_errors:
         prediction = predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
@@ -70,17 +62,6 @@ def _as_json(
         }
         for node in project.graph.nodes.values()
     ]
-    problems = [
-        {
-            "node": problem.node,
-            "severity": problem.level,
-            "unfinished": problem.severity == "unfinished",
-            "title": problem.title,
-            "message": problem.message,
-            "fixes": [{"key": fix.key, "title": fix.title} for fix in problem.fixes],
-        }
-        for problem in analysis.problems
-    ]
     return {
         "ok": analysis.is_trainable,
         "parameters": costs.parameters.total,
@@ -91,7 +72,7 @@ def _as_json(
         if prediction is None
         else {**asdict(prediction), "fits": prediction.fits, "words": prediction.sentence()},
         "nodes": nodes,
-        "problems": problems,
+        "problems": problems_as_json(analysis.problems),
     }
 
 
@@ -99,7 +80,8 @@ def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
     costs = analysis.costs
     for node_id in project.graph.order:
         node = project.graph.nodes[node_id]
-        shape = " × ".join(str(n) for n in analysis.shapes.get(node_id, ())) or "?"
+        output = analysis.shapes.get(node_id)
+        shape = shape_text(output) if output else "?"
         count = costs.nodes[node_id].parameters.total if node_id in costs.nodes else 0
         print(printable(f"{node.name:28} {node.kind:24} {shape:>18} {count:>14,}"))
     print(

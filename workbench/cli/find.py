@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench.cli._options import add_data_option, add_json_option, add_project
 from workbench.cli._output import print_json, print_line
 from workbench.cli._service import ask
-from workbench.core.format import bytes_text
+from workbench.core.format import bytes_text, rate_text, share
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
@@ -20,6 +20,7 @@ from workbench.protocol.messages import (
     FindBatchSize,
     FindLearningRate,
     LearningRateFound,
+    LearningRateTrial,
 )
 
 NAME = "find"
@@ -67,7 +68,11 @@ def _show(answer: AnyAnswer) -> None:
             )
         case BatchSizeTried():
             print(f"{answer.size:>8,} {answer.problem}")
+        case LearningRateTrial():
+            found = "diverges" if answer.accuracy is None else f"{share(answer.accuracy)} accuracy"
+            print(f"{rate_text(answer.rate):>8} {answer.steps:>6,} steps {found:>14}")
         case LearningRateFound() | BatchSizeFound():
-            print_line(answer.words)
+            changes = answer.changes if isinstance(answer, BatchSizeFound) else ()
+            print_line("\n".join((answer.words, *changes)))
             if answer.suggested:
                 print(f"{answer.suggested:g}")

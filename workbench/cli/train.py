@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.cli._analysis import analysed
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._options import add_data_option, add_json_option, add_project, add_run_option
@@ -15,15 +16,13 @@ from workbench.cli._output import print_json, print_line
 from workbench.cli._progress import RunPrinter
 from workbench.cli._settings import changed, list_keys_in_help
 from workbench.cli._turn import wait_for_turn
-from workbench.core.checks.analysis import analyse
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.source import parse_source
 from workbench.core.projects.target_text import parse_target
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.datasets import all_datasets, facts_of
+from workbench.datasets import all_datasets
 from workbench.errors import ParamError, ProjectFileError, UsageError
-from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder, create_run
@@ -152,13 +151,18 @@ def _changed(recipe: TrainingRecipe, changes: dict[str, Any]) -> TrainingRecipe:
 
 
 def _refuse_problems(project: Project, path: Path) -> None:
-    analysis = analyse(
-        project.graph, all_layers(), recipe=project.recipe, dataset=facts_of(project)
-    )
+    analysis = analysed(project)
+    if analysis.errors and not analysis.network_errors:
+        raise ProjectFileError(
+            analysis.errors[0].message,
+            where=str(path),
+            expected="a data set with images",
+            fix="Add --data SOURCE, for example --data folder:../my_images.",
+        )
     if analysis.errors:
         raise ProjectFileError(
             " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
             where=str(path),
             expected="a network without errors",
-            fix=f"`workbench check {path}` lists the errors and their fixes.",
+            fix=f"`workbench fix {path}` lists the errors and their fixes, and applies them.",
         )

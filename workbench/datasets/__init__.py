@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.params import Param
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
+from workbench.errors import DatasetError
 
 
 @cache
@@ -16,6 +18,27 @@ def all_datasets() -> Registry[DatasetSpec]:
     return Registry.from_package("workbench.datasets", DatasetSpec)
 
 
+def unset_of(project: Project) -> tuple[Param, ...]:
+    """What the project's data set still needs: the parameters without a value."""
+    spec = all_datasets().get(project.dataset.key)
+    return spec.unset(project.dataset.params) if spec is not None else ()
+
+
 def facts_of(project: Project) -> DatasetFacts | None:
     """What the project's data set is known to hold before it is read, if anything."""
     return DatasetFacts.of(all_datasets().get(project.dataset.key))
+
+
+def glance_at(project: Project) -> DatasetFacts | None:
+    """As `facts_of`, with the classes of the user's own folder, which is listed for that. None
+    also where it cannot be listed: reading it gives the reason.
+    """
+    spec = all_datasets().get(project.dataset.key)
+    known = DatasetFacts.of(spec)
+    if known is not None or spec is None:
+        return known
+    try:
+        names = spec.classes(project.dataset.params)
+    except DatasetError:
+        return None
+    return DatasetFacts(None, len(names), spec.name_of(project.dataset.params)) if names else None

@@ -78,6 +78,15 @@ def _root(text: str) -> Path:
     )
 
 
+def _classes(params: Params) -> tuple[str, ...]:
+    folders = _layout(_root(str(params.get("path", "")))).train
+    return tuple(plain_name(name) for name, folder in folders.items() if _holds_pictures(folder))
+
+
+def _holds_pictures(folder: Path) -> bool:
+    return bool(list_pictures(folder, is_deep=True))
+
+
 def _layout(root: Path) -> _Layout:
     folders = _folders(root)
     by_name = {folder.name.casefold(): folder for folder in folders}
@@ -165,5 +174,6 @@ SPEC = DatasetSpec(
         ),
     ),
     source_param="path",
+    classes=_classes,
     load=_load,
 )

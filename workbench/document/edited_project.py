@@ -27,7 +27,7 @@ from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
 from workbench.document.disk_file import DiskFile, DiskState
-from workbench.document.edits import GraphEdit
+from workbench.document.edits import GraphEdit, Selection
 from workbench.document.file_writer import FileWriter
 from workbench.runs.home import data_home
 
@@ -53,6 +53,7 @@ class EditedProject(QObject):
             one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
         is_recovered: It came back after a crash and is not saved since.
+        selection: What is selected on the canvas, which sets it; no part of the project.
 
     Signals carry what changed; `project_replaced` says that everything did (new, open,
     recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`,
@@ -68,9 +69,12 @@ class EditedProject(QObject):
     path_changed = Signal()
     dirty_changed = Signal(bool)
     project_replaced = Signal()
+    selection_restored = Signal(object)  # Selection, by undo and redo
+    fixed = Signal(object)  # list: node ids that a fix added or changed
     identity_changed = Signal()  # it is another project: opened, begun, or a copy of the last
     edited = Signal()  # after every edit, undo and redo
     saved = Signal()
+    choice_wanted = Signal(str)  # key of a parameter of the data set, to be asked for
 
     def __init__(
         self,
@@ -92,6 +96,7 @@ class EditedProject(QObject):
         self.disk.changed.connect(self._report_dirty)
         self._state = Project()
         self.project_id = ""
+        self.selection: Selection = ((), ())
         self._saved_state: Project | None = self._state
         self._zoom = 1.0
         self._center: Position | None = None
@@ -159,9 +164,14 @@ class EditedProject(QObject):
         if after != self._state:
             if not self.project_id:
                 self._set_identity(new_project_id())
-            self.undo_stack.push(GraphEdit(text, self._state, after, self._show, merge_key))
+            self.undo_stack.push(GraphEdit(text, self._state, after, self, merge_key))
 
-    def _show(self, state: Project) -> None:
+    def restore_selection(self, selection: Selection) -> None:
+        """Undo and redo bring back what was selected."""
+        self.selection = selection
+        self.selection_restored.emit(selection)
+
+    def show_state(self, state: Project) -> None:
         """Makes `state` the document's and emits a signal for each difference."""
         old, self._state = self._state, state
         if old.dataset != state.dataset:
@@ -205,6 +215,7 @@ class EditedProject(QObject):
         sizes = node_sizes(project.graph, self.layers)
         places = placement.complete(project.graph, project.view.positions, sizes)
         self.undo_stack.clear()
+        self.selection = ((), ())
         if project.dataset != self._state.dataset:
             self._found_facts = None
         self._state = replace(with_places(project, places), id="")
@@ -245,12 +256,15 @@ class EditedProject(QObject):
         self.analysis_changed.emit(self.analysis)
 
     def _analyse(self) -> Analysis:
+        chosen = self._state.dataset
+        spec = self._datasets.get(chosen.key)
         return analyse(
             self.graph,
             self.layers,
             recipe=self.recipe,
             dataset=self.dataset_facts,
             limits=self.target_limits,
+            unset=spec.unset(chosen.params) if spec is not None else (),
         )
 
 

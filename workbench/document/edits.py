@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
+from typing import Protocol
 
 from PySide6.QtGui import QUndoCommand
 
+from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
 
 _EDIT_ID = 1
 
 
+Selection = tuple[tuple[str, ...], tuple[Edge, ...]]
+"""Ids of the selected nodes, and the selected edges."""
+
+
+class Editable(Protocol):
+    """What an edit changes."""
+
+    selection: Selection
+
+    def show_state(self, state: Project) -> None:
+        """Makes a project the state."""
+
+    def restore_selection(self, selection: Selection) -> None:
+        """Selects again what was selected when that state was left."""
+
+
 class GraphEdit(QUndoCommand):
     """One named step of the undo stack, e.g. "Change filters of conv2d_2".
 
-    `show` makes the project without or with the edit the document's state. Consecutive edits of
-    the same `merge_key` become one; None never merges.
+    It makes the project without or with the edit the owner's state, with the selection that was
+    there before the edit, or when it was undone. Consecutive edits of the same `merge_key` become
+    one; None never merges.
     """
 
     def __init__(
@@ -23,20 +42,26 @@ class GraphEdit(QUndoCommand):
         text: str,
         before: Project,
         after: Project,
-        show: Callable[[Project], None],
+        owner: Editable,
         merge_key: Hashable = None,
     ) -> None:
         super().__init__(text)
         self.before = before
         self.after = after
-        self._show = show
+        self._owner = owner
+        self._selected_before = owner.selection
+        self._selected_after: Selection | None = None
         self.merge_key = merge_key
 
     def redo(self) -> None:
-        self._show(self.after)
+        self._owner.show_state(self.after)
+        if self._selected_after is not None:  # not the first time
+            self._owner.restore_selection(self._selected_after)
 
     def undo(self) -> None:
-        self._show(self.before)
+        self._selected_after = self._owner.selection
+        self._owner.show_state(self.before)
+        self._owner.restore_selection(self._selected_before)
 
     def id(self) -> int:
         """The same for all edits: `mergeWith` decides."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from workbench.core.checks.problems import Fix
+from workbench.core.network.diff import GraphDiff, diff
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import (
     COLUMN_GAP,
@@ -19,28 +19,20 @@ from workbench.core.network.layout import (
 )
 from workbench.core.network.names import is_valid_name
 from workbench.core.network.removal import removed
-from workbench.core.projects.project import Choice, Project, new_project_id
-from workbench.core.projects.project_file import project_bytes, read_stamped
-from workbench.core.storage.file_stamp import FileStamp, OnlyOver
-from workbench.core.storage.save import save_bytes, sweep_leftovers
+from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
-from workbench.document.edited_project import EditedProject, with_places
-from workbench.errors import (
-    FileChangedError,
-    GraphError,
-    ParamError,
-    UnconfirmedSaveError,
-    UsageError,
-)
+from workbench.document.edited_project import with_places
+from workbench.document.saved_project import SavedProject
+from workbench.errors import GraphError, ParamError
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
-class ProjectDocument(EditedProject):
+class ProjectDocument(SavedProject):
     """What the window edits. Every edit is one named undo step.
 
-    State, signals and undo are those of EditedProject.
+    State, signals and undo are those of EditedProject, the file is that of SavedProject.
     """
 
     # edits: nodes and edges --------------------------------------------------------------
@@ -231,12 +223,16 @@ class ProjectDocument(EditedProject):
         self._push_graph(f"Rename {node.name} to {name}", graph)
 
     def apply_fix(self, fix: Fix) -> None:
-        """Fixes a problem in the way offered."""
-        if fix.recipe:
+        """Fixes a problem in the way offered; a fix that needs a choice asks for it."""
+        if fix.data_param:
+            self.choice_wanted.emit(fix.data_param)
+        elif fix.recipe:
             recipe = self.recipe.with_values(**fix.recipe)
             self._push(fix.title, replace(self._state, recipe=recipe))
         else:
-            self._push_new_nodes(fix.title, fix.apply(self.graph), {})
+            before = self.graph
+            self._push_new_nodes(fix.title, fix.apply(before), {})
+            self.fixed.emit(_concerned(diff(before, self.graph), self.graph))
 
     # edits: places -----------------------------------------------------------------------
 
@@ -336,73 +332,6 @@ class ProjectDocument(EditedProject):
         """Chooses where to train."""
         self._push("Change target", replace(self._state, target=choice))
 
-    # files -------------------------------------------------------------------------------
-
-    def new(self, project: Project | None = None) -> None:
-        """Starts with a project that has no file yet (an empty one, a template, ...), as one of
-        its own: two of the same template do not share their runs.
-        """
-        self._replace(replace(project or Project(), id=""), None)
-
-    def restore(self, project: Project, origin: Path | None = None) -> None:
-        """Goes on with a project without a file, such as that of a run, as the same project.
-
-        Args:
-            project: What it was.
-            origin: The file that it was of.
-        """
-        self._replace(project, None, origin=origin)
-
-    def open(self, path: str | Path) -> None:
-        """Opens a project file; raises ProjectFileError and keeps what was open."""
-        path = Path(path).absolute()
-        project, stamp = read_stamped(path)
-        self._replace(project, path, stamp)
-
-    def recover(self, project: Project, original: Path | None = None) -> None:
-        """Shows a project found after a crash: an unsaved copy, never over the original."""
-        self._replace(project, None, origin=original, is_recovered=True)
-
-    def save(self, path: str | Path | None = None, *, over: FileStamp | None = None) -> None:
-        """Saves to the project's file, or to another one that becomes the project's.
-
-        Returns when the file is written; painting goes on meanwhile. Beside the file that it came
-        from it is a copy, and from here on a project of its own, with runs of its own. Where that
-        file is gone (renamed, moved) or there was none, it stays the project it is.
-
-        Args:
-            path: Another file.
-            over: What another program has written to the project's file, if that may be
-                replaced: what the user was shown, so that a still later change is not.
-
-        Raises:
-            SaveError: not saved, and still dirty.
-            FileChangedError: another program has changed the file; `disk.found` says to what.
-            UnconfirmedSaveError: saved, but the disk did not confirm it.
-            UsageError: no path is given, and the project has none.
-        """
-        target = Path(path).absolute() if path is not None else self.path
-        if target is None:
-            raise UsageError("The project has no file yet.", fix="Choose a file to save it in.")
-        state, project = self._state, self.project
-        if self._origin is not None and self._origin != target and self._origin.exists():
-            project = replace(project, id=new_project_id())
-        guard, written = self.disk.guard(target, over), list[FileStamp]()
-        try:
-            self.writer.write_and_wait(lambda: _save(project, target, guard, written))
-        except FileChangedError:
-            self.disk.saw(guard.found)
-            raise
-        except UnconfirmedSaveError:
-            self._take_saved(state, target, written[0], project.id)
-            raise
-        self._take_saved(state, target, written[0], project.id)
-
-    def close(self) -> None:
-        """Waits for what is still written; for the end of the application."""
-        self.writer.finish()
-        self.disk.close()
-
     # how edits are made ------------------------------------------------------------------
 
     def _push_graph(self, text: str, graph: Graph, merge_key: Hashable = None) -> None:
@@ -449,9 +378,11 @@ class ProjectDocument(EditedProject):
         return node.name if node else node_id
 
 
-def _save(project: Project, path: Path, guard: OnlyOver, written: list[FileStamp]) -> None:
-    """Runs in the writer's thread; adds the stamp of the content to `written`."""
-    sweep_leftovers(path.parent)
-    data = project_bytes(project, path)
-    written.append(FileStamp.of_bytes(data))
-    save_bytes(path, data, through_link=True, guard=guard)
+def _concerned(change: GraphDiff, graph: Graph) -> list[str]:
+    """The nodes that a change is about: new ones, else changed ones, else those it connected or
+    left beside what it removed.
+    """
+    found = change.added_nodes or change.changed_nodes
+    found = found or tuple(edge.target for edge in change.added_edges)
+    found = found or tuple(edge.source for edge in change.removed_edges)
+    return [key for key in dict.fromkeys(found) if key in graph.nodes]

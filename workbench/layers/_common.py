@@ -200,7 +200,7 @@ def join(*parts: str) -> str:
 
 def size_text(size: Sequence[int]) -> str:
     """A size as on the canvas: 3×3."""
-    return "×".join(str(n) for n in size)
+    return "×".join(f"{n:,}" for n in size)
 
 
 def percent(value: float) -> str:

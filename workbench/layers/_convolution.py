@@ -143,7 +143,7 @@ def window_refits(params: Params, output: Shape, wanted: Shape) -> Iterator[Para
 def _describe(params: Params) -> str:
     filters = params.get("filters")
     return join(
-        f"{filters} filters" if filters and filters > 1 else "1 filter" if filters else "",
+        f"{filters:,} filters" if filters and filters > 1 else "1 filter" if filters else "",
         size_text(params["kernel_size"]),
         unless(params, "depth_multiplier", 1, "depth × {}"),
         unless(params, "strides", (1, 1), "stride {}"),

@@ -32,7 +32,7 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
 
 def _describe(params: Params) -> str:
     units = params["units"]
-    words = "1 unit" if units == 1 else f"{units} units"
+    words = "1 unit" if units == 1 else f"{units:,} units"
     return join(words, unless(params, "activation", "linear"), *extras(params))
 
 

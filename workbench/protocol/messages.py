@@ -4,6 +4,8 @@ A run's events are in `events`. JSON has no NaN: None is "not finite".
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from workbench.protocol.preflight import (
@@ -124,13 +126,17 @@ class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
 
 
 class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_rate"):
-    """Raises the learning rate step by step until training of a project (file text) diverges.
-    Answers: some LearningRateTried, then LearningRateFound.
+    """Raises the learning rate step by step until training of a project (file text) diverges,
+    then trains briefly with a few rates, each from the start. Answers: some LearningRateTried,
+    some LearningRateTrial, then LearningRateFound. All rates are values of the recipe's field.
+
+    Attributes:
+        steps: Of the rising rate; None: as many as the batch needs.
     """
 
     project: str
-    steps: int = 120
-    lowest: float = 1e-6
+    steps: int | None = None
+    lowest: float = 1e-7
     highest: float = 10.0
 
 
@@ -140,6 +146,12 @@ class FindBatchSize(Request, frozen=True, kw_only=True, tag="find_batch_size"):
     project: str
     lowest: int = 8
     highest: int = 4096
+
+    @property
+    def sizes(self) -> list[int]:
+        """The powers of two that are tried while they fit and there are as many images."""
+        powers = (1 << exponent for exponent in range(17))
+        return [size for size in powers if self.lowest <= size <= self.highest]
 
 
 class Preflight(Request, frozen=True, kw_only=True, tag="preflight"):
@@ -307,11 +319,33 @@ class LearningRateTried(Answer, frozen=True, kw_only=True, tag="learning_rate_tr
     losses: list[float | None]
 
 
+class LearningRateTrial(Answer, frozen=True, kw_only=True, tag="learning_rate_trial"):
+    """A short training from the project's start: means over its last quarter; None where it
+    diverged.
+    """
+
+    rate: float
+    steps: int
+    accuracy: float | None
+    loss: float | None
+
+
 class LearningRateFound(Answer, frozen=True, kw_only=True, tag="learning_rate_found"):
-    """Answer to FindLearningRate. `suggested` is None when no rate made the loss fall."""
+    """Answer to FindLearningRate.
+
+    Attributes:
+        suggested: The rate to train with, the project's own where that is as good as any; None
+            where it cannot be told, which `words` give the reason of.
+        verdict: "keep" the project's rate, "change" it, or "unknown".
+        present: The project's rate.
+        good: Lowest and highest of the rates that are as good as the best; [] where unknown.
+    """
 
     suggested: float | None
     words: str
+    verdict: Literal["keep", "change", "unknown"] = "unknown"
+    present: float | None = None
+    good: list[float] = []
 
 
 class BatchSizeTried(Answer, frozen=True, kw_only=True, tag="batch_size_tried"):
@@ -326,12 +360,22 @@ class BatchSizeTried(Answer, frozen=True, kw_only=True, tag="batch_size_tried"):
 class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
     """Answer to FindBatchSize: the fastest size, the largest that fits into memory, and the
     smallest that is nearly as fast: larger batches make fewer steps, and learn less in an epoch.
+
+    Attributes:
+        changes: What else changes with the suggested size, in sentences: steps, images, rate.
+        steps_per_epoch: With the suggested size.
+        images_per_epoch: That these steps train on.
+        learning_rate: Peak rate with the suggested size, by the project's LR scaling.
     """
 
     fastest: int
     largest: int
     suggested: int
     words: str
+    changes: list[str] = []
+    steps_per_epoch: int | None = None
+    images_per_epoch: int | None = None
+    learning_rate: float | None = None
 
 
 class PreflightStage(Answer, frozen=True, kw_only=True, tag="preflight_stage"):
@@ -379,6 +423,7 @@ AnyAnswer = (
     | TestPictures
     | Evaluation
     | LearningRateTried
+    | LearningRateTrial
     | LearningRateFound
     | BatchSizeTried
     | BatchSizeFound

@@ -102,6 +102,29 @@ def test_text_from_elsewhere_is_refused_in_words(small, document, hand) -> None:
     assert document.undo_stack.index() == 0
 
 
+@pytest.mark.parametrize("next_action", ["arrange", "select", "arrow", "zoom", "undo", "wait"])
+def test_a_refusal_leaves_by_itself_or_with_the_next_action(
+    small, document, hand, qtbot, next_action
+) -> None:
+    document.move({"n2": (400.0, 300.0)})
+    mime = QMimeData()
+    mime.setText("dear diary")
+    QGuiApplication.clipboard().setMimeData(mime)
+    small.view.refusal_timer.setInterval(50 if next_action == "wait" else 600_000)
+    hand.key(Qt.Key.Key_V, CTRL)
+    assert "contains no layers" in hint(small)
+    acts = {
+        "arrange": lambda: hand.key(Qt.Key.Key_L, CTRL),
+        "select": lambda: hand.key(Qt.Key.Key_A, CTRL),
+        "arrow": lambda: hand.key(Qt.Key.Key_Down),
+        "zoom": lambda: hand.key(Qt.Key.Key_Plus, CTRL),
+        "undo": document.undo_stack.undo,
+        "wait": lambda: None,
+    }
+    acts[next_action]()
+    qtbot.waitUntil(lambda: hint(small) == "")
+
+
 def test_plain_text_with_layers_pastes(small, document, hand) -> None:
     mime = QMimeData()
     mime.setText(document.copy_text(["n4"]))

@@ -56,7 +56,7 @@ def test_a_file_that_only_the_ending_meets_is_asked_about(
     qtbot.addWidget(parent)
     (tmp_path / "a.csv").write_text("old")
     questions = typed(tmp_path / "a", answer)
-    path, _ = ask_save_path(parent, "Save", "", FILTERS)
+    path, _ = ask_save_path(parent, "Save", "", FILTERS, kind="table")
     assert questions == ["Replace a.csv?"]
     assert path == (str(tmp_path / "a.csv") if is_written else "")
 
@@ -66,7 +66,7 @@ def test_a_name_the_dialog_asked_about_is_not_asked_about_again(qtbot, tmp_path,
     qtbot.addWidget(parent)
     (tmp_path / "a.csv").write_text("old")
     questions = typed(tmp_path / "a.csv")
-    assert ask_save_path(parent, "Save", "", FILTERS)[0] == str(tmp_path / "a.csv")
+    assert ask_save_path(parent, "Save", "", FILTERS, kind="table")[0] == str(tmp_path / "a.csv")
     assert not questions
 
 

@@ -10,6 +10,7 @@ from workbench.core.projects.project import Project
 from workbench.gui.common.confusion_matrix import ConfusionMatrix
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint, LearningRatePlot
+from workbench.gui.plots.trial_plot import TrialPlot, TrialPoint
 from workbench.gui.train.class_accuracy import NOTHING_YET, ClassPanel
 from workbench.gui.train.plots.overlay import OVERLAY_COLORS
 from workbench.runs.folder import create_run
@@ -166,13 +167,16 @@ def test_hundreds_of_classes_are_painted_in_their_places(qtbot, confusion):
 # finders ---------------------------------------------------------------------------------
 
 
-def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
-    plot = LearningRatePlot(theme)
+def test_the_losses_of_the_rising_rate_are_drawn_and_the_suggestion_is_marked(qtbot, theme):
+    plot = LearningRatePlot(theme, 1e-7, 10.0)
     qtbot.addWidget(plot)
     plot.show()
     rates = np.geomspace(1e-5, 1.0, 51)
     losses = [2.0 - 0.01 * i for i in range(45)] + [50.0] * 5 + [None]
+    plot.set_result(rates[:9].tolist(), losses[:9], None)
+    ends = plot.x_range()
     plot.set_result(rates.tolist(), losses, None)
+    assert plot.x_range() == ends == pytest.approx((-7.0, 1.0)), "the axis stays"
     assert not plot._line.isVisible()
     plot.set_result(rates.tolist(), losses, 0.01)
     x, y = plot.raw.getData()
@@ -180,7 +184,6 @@ def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
     assert y[:45].tolist() == losses[:45]
     assert np.isnan(y[50])
     assert plot._line.value() == pytest.approx(-2.0)
-    assert plot.strip.words == "suggested: 0.01"
     assert plot.box.viewRange()[1][1] < 5.0
     plot.hovered.emit(-5.0)
     assert plot.toolTip() == "learning rate 1e-05: loss 2.0000"
@@ -188,6 +191,45 @@ def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
     assert plot.toolTip().endswith("NaN")
     plot.set_result([], [], None)
     plot.grab()
+
+
+def test_short_trainings_are_points_and_the_decisive_ones_a_line_of_their_own(qtbot, theme):
+    plot = TrialPlot(theme)
+    qtbot.addWidget(plot)
+    plot.show()
+    short = [TrialPoint(0.01, 60, 0.7), TrialPoint(0.001, 60, 0.6), TrialPoint(0.1, 60, None)]
+    plot.set_points(short)
+    assert plot.short.getData()[0].tolist() == pytest.approx([-3.0, -2.0, -1.0])
+    assert plot.long.getData()[0] is None or not len(plot.long.getData()[0])
+    long = [TrialPoint(0.001, 150, 0.80), TrialPoint(0.01, 150, 0.85)]
+    plot.set_points([*short, *long], 0.01, [0.001, 0.01])
+    assert plot.long.getData()[1].tolist() == [0.80, 0.85]
+    assert plot.strip.words == "suggested: 0.01"
+    assert plot.band.isVisible()
+    low, high = plot.band.getRegion()
+    assert low < -3.0
+    assert high > -2.0
+    plot.hovered.emit(-2.2)
+    assert plot.toolTip() == "learning rate 0.01: 85.0% accuracy after 150 steps"
+    plot.hovered.emit(-1.0)
+    assert plot.toolTip() == "learning rate 0.1: diverged after 60 steps"
+    assert "learning rate 0.01: 85.0%" in plot.accessibleDescription()
+    plot.set_points([])
+    assert not plot.band.isVisible()
+    plot.grab()
+
+
+def test_bars_that_will_come_have_their_room_from_the_start(qtbot, theme):
+    plot = BatchSizePlot(theme, [8, 64, 4096])
+    qtbot.addWidget(plot)
+    height = plot.sizeHint().height()
+    points = []
+    for size in (8, 64, 4096):
+        points.append(BatchSizePoint(size, 1000.0 + size))
+        plot.set_result(points, None)
+        assert plot.sizeHint().height() == height
+    plot.set_result([*points, BatchSizePoint(8192, 1.0)], None)
+    assert plot.sizeHint().height() > height
 
 
 def test_batch_sizes_are_bars_with_words(qtbot, theme):

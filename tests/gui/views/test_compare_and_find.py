@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QColor, QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from tests.measurer import Measurer
 from workbench.core.training.recipe import TrainingRecipe
@@ -21,6 +21,7 @@ from workbench.protocol.messages import (
     FindBatchSize,
     FindLearningRate,
     LearningRateFound,
+    LearningRateTrial,
     LearningRateTried,
     Progress,
 )
@@ -130,25 +131,49 @@ def test_a_found_learning_rate_is_one_undoable_click(context, measurer, finders)
     measurer.answer(Progress(id=1, text="Trying rates", fraction=0.5))
     assert dialog.progress.value() == 500
     measurer.answer(LearningRateTried(id=1, rates=[1e-4, 1e-3, 1e-2], losses=[2.3, 1.9, None]))
-    measurer.answer(LearningRateFound(id=1, suggested=0.004321, words="Steepest at 0.0043."))
+    measurer.answer(LearningRateTrial(id=1, rate=0.003, steps=60, accuracy=0.8, loss=0.5))
+    assert dialog.plots.trials.accessibleDescription() == (
+        "learning rate 0.003: 80.0% accuracy after 60 steps"
+    )
+    words = "0.003 is better than your rate 0.001. Good range: 0.003."
+    found = LearningRateFound(
+        id=1, suggested=0.003, words=words, verdict="change", present=before, good=[0.003, 0.003]
+    )
+    measurer.answer(found)
     assert not dialog.is_searching
-    assert dialog.words.text() == "Steepest at 0.0043."
-    assert dialog.use.text() == "Use 0.0043"
+    assert dialog.words.text() == words
+    assert dialog.use.text() == "Use 0.003"
     dialog.use.click()
-    assert context.document.recipe.learning_rate == 0.0043
+    assert context.document.recipe.learning_rate == 0.003
     assert finders.dialog is None
     context.document.undo_stack.undo()
     assert context.document.recipe.learning_rate == before
 
 
-def test_a_found_rate_is_meant_for_the_batch_it_was_found_with(context, measurer, finders):
-    context.document.set_recipe(rate_scaling="linear", batch_size=1_024)
+def test_a_found_rate_is_the_value_of_the_field_that_was_tried(context, measurer, finders):
+    context.document.set_recipe(rate_scaling="linear", rate_base_batch=256, batch_size=1_024)
     finders.find("learning_rate")
-    measurer.answer(LearningRateFound(id=1, suggested=0.02, words="Steepest at 0.02."))
+    found = LearningRateFound(
+        id=1, suggested=0.01, words="0.01 is better.", verdict="change", present=0.001
+    )
+    measurer.answer(found)
     finders.dialog.use.click()
-    assert context.document.recipe.peak_rate == 0.02
-    context.document.set_recipe(batch_size=2_048)
-    assert context.document.recipe.peak_rate == 0.04
+    assert context.document.recipe.learning_rate == 0.01
+    assert context.document.recipe.peak_rate == pytest.approx(0.04)
+    assert context.document.recipe.rate_base_batch == 256
+
+
+def test_a_rate_to_keep_is_nothing_to_use(context, measurer, finders):
+    finders.find("learning_rate")
+    rate = context.document.recipe.learning_rate
+    words = f"Your rate {rate:g} is within the good range (0.0003 to 0.001); keep it."
+    found = LearningRateFound(
+        id=1, suggested=rate, words=words, verdict="keep", present=rate, good=[0.0003, 0.001]
+    )
+    measurer.answer(found)
+    assert finders.dialog.use.isHidden()
+    assert finders.dialog.words.text() == words
+    finders.dialog.reject()
 
 
 def test_without_a_good_rate_there_is_nothing_to_use(measurer, finders):
@@ -159,6 +184,44 @@ def test_without_a_good_rate_there_is_nothing_to_use(measurer, finders):
     assert finders.dialog.use.isHidden()
     assert not finders.dialog.again.isHidden()
     finders.dialog.reject()
+
+
+def _places(dialog):
+    labels = dialog.findChildren(QLabel)
+    shown = [label for label in labels if label.isVisible() and label.text()]
+    return {label.text(): label.mapTo(dialog, label.rect().topLeft()) for label in shown}
+
+
+@pytest.mark.parametrize("font_size", [9, 14])
+def test_nothing_moves_while_bars_and_the_answer_arrive(qtbot, measurer, finders, qapp, font_size):
+    before = qapp.font()
+    font = qapp.font()
+    font.setPointSize(font_size)
+    qapp.setFont(font)
+    finders.find("batch_size")
+    dialog = finders.dialog
+    qtbot.waitExposed(dialog)
+    places, bars = _places(dialog), dialog.plot.geometry()
+    assert "Find batch size" in places
+    assert places["Find batch size"].y() < 60
+    for size in dialog.make_request("").sizes:
+        measurer.answer(BatchSizeTried(id=1, size=size, images_per_second=900.0 + size))
+        dialog.layout().activate()
+        assert dialog.plot.geometry() == bars
+    changes = ["Steps per epoch stays 60, so an epoch trains on 15,360 images.", "The rate stays."]
+    measurer.answer(
+        BatchSizeFound(
+            id=1, fastest=64, largest=64, suggested=64, words="64: 900 images/s.", changes=changes
+        )
+    )
+    dialog.layout().activate()
+    after = _places(dialog)
+    assert dialog.plot.geometry() == bars
+    assert all(after[text] == place for text, place in places.items() if text in after)
+    assert dialog.words.text() == f"64: 900 images/s. {changes[0]} {changes[1]}"
+    assert dialog.words.heightForWidth(dialog.words.width()) <= dialog.words.height()
+    qapp.setFont(before)
+    dialog.reject()
 
 
 def test_a_found_batch_size_goes_into_the_recipe(context, measurer, finders):

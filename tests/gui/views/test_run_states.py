@@ -91,7 +91,7 @@ def test_a_paused_run_says_so_and_offers_to_resume(qtbot, view, context, written
     )
     run.end()
     open_library()
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Paused at epoch 4")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Paused after 4 epochs")
     assert not view.header.pause.isVisible()
     assert not view.header.stop.isVisible()
     resumed = []
@@ -128,7 +128,7 @@ def test_a_press_that_cannot_be_served_gives_its_button_back(
     """Two trainers do not start at once: the second shows an error, not "Resuming"."""
     written("stopped").begin().train(1).finish("stopped")
     open_library()
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped after 1 epoch")
     view.header.set_can_resume(True)
     context.library._num_starting = 1
     view.header.resume.click()

@@ -82,7 +82,7 @@ def test_stop_is_requested_from_the_trainer(qtbot, view, written, open_library):
     qtbot.waitUntil(lambda: command_of(run.folder) is not None)
     assert not view.header.stop.isEnabled()
     run.finish("stopped")
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped after 1 epoch")
     assert not view.header.stop.isVisible()
 
 
@@ -181,7 +181,7 @@ def test_the_list_can_be_filtered_and_is_described(qtbot, view, context, written
     open_library()
     words = {run.title: state_words(run) for run in context.library.runs}
     assert words["fashion"] == "Running · epoch 3 of 4"
-    assert words["flowers"].startswith("Stopped at epoch 1 · today")
+    assert words["flowers"].startswith("Stopped after 1 epoch · today")
     assert words["begun"] == "Stopped in the first epoch"
     assert words["taken out"] == "Stopped before the first epoch"
     view.panels["train_runs"].filter.setText("FLOW")

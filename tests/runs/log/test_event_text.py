@@ -90,11 +90,11 @@ def test_how_a_run_ended():
         test=TestResult(loss=0.5, accuracy=0.8079, count=9),
         **end,
     )
-    assert event_text(tested) == "Completed after 1 epoch, 12 s · test accuracy 80.8%"
+    assert event_text(tested) == "Completed 1 epoch, 12 s · test accuracy 80.8%"
     full = ErrorParts(what="The disk is full.", fix="Free some space.")
     failed = RunFinished(outcome="failed", epochs_done=0, error=full, **end)
     assert event_text(failed).splitlines() == [
-        "Failed after 0 epochs, 12 s",
+        "Failed, 12 s",
         "The disk is full. Free some space.",
     ]
 

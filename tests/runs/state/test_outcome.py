@@ -119,7 +119,7 @@ def test_a_pause_says_where_it_goes_on(run):
     finished(run, is_paused=True, can_resume=True)
     outcome = outcome_of(run)
     assert (outcome.kind, outcome.can_resume) == ("paused", True)
-    assert outcome.sentence() == "Paused at epoch 12; it can be resumed."
+    assert outcome.sentence() == "Paused after 11 epochs; it can be resumed."
     # With weights, but no checkpoint, going on would begin from the start.
     run.card_path.touch()
     run.weights_path.touch()

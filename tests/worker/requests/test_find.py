@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from workbench.core.projects.project_file import project_text
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol import messages as m
 from workbench.worker.requests import find_batch_size as find_batch
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup
@@ -14,48 +16,82 @@ from workbench.worker.requests.benchmark_setup import BenchmarkSetup
 pytestmark = pytest.mark.worker
 
 
-def test_a_learning_rate_is_found_where_the_loss_falls(service, small_project):
-    text = project_text(small_project())
-    *tried, found = [
-        answer
-        for answer in service.answers(m.FindLearningRate, project=text, steps=80)
-        if not isinstance(answer, m.Progress)
-    ]
+def _answers(service, request, **values):
+    answers = service.answers(request, **values)
+    return [answer for answer in answers if not isinstance(answer, m.Progress)]
+
+
+def test_a_rate_that_is_too_low_is_replaced_by_one_that_trains(service, small_project):
+    text = project_text(small_project(learning_rate=1e-6, epochs=10))
+    *tried, found = _answers(service, m.FindLearningRate, project=text)
     assert isinstance(found, m.LearningRateFound), found
-    rates = [rate for part in tried for rate in part.rates]
-    losses = [loss for part in tried for loss in part.losses]
+    swept = [answer for answer in tried if isinstance(answer, m.LearningRateTried)]
+    rates = [rate for part in swept for rate in part.rates]
+    losses = [loss for part in swept for loss in part.losses]
     assert rates == sorted(rates)
     assert len(rates) == len(losses) > 20
-    assert rates[0] == pytest.approx(1e-6)
-    # Untrained, three classes: ln 3; the sweep has learnt something on its way.
+    assert rates[0] == pytest.approx(1e-7)
+    # Untrained, three classes: ln 3.
     assert losses[0] == pytest.approx(1.1, abs=0.6)
-    assert min(loss for loss in losses if loss is not None) < 0.7 * losses[0]
-    assert 1e-4 < found.suggested <= 1
+    trials = [answer for answer in tried if isinstance(answer, m.LearningRateTrial)]
+    first, longest = trials[0], max(trial.steps for trial in trials)
+    assert first.rate == found.present == 1e-6
+    decisive = {trial.rate: trial.accuracy for trial in trials if trial.steps == longest}
+    assert decisive[found.suggested] == max(decisive.values()) > 0.95
+    assert first.accuracy < 0.7
+    assert found.verdict == "change"
+    assert found.good[0] <= found.suggested <= found.good[-1]
+    assert f"{found.suggested:g} is better than your rate 1e-06" in found.words
+
+
+def test_a_rate_that_trains_well_is_kept(service, small_project):
+    text = project_text(small_project(learning_rate=0.05, epochs=10))
+    *_, found = _answers(service, m.FindLearningRate, project=text)
+    assert (found.verdict, found.suggested) == ("keep", 0.05)
+    assert found.words.startswith("Your rate 0.05 is within the good range (")
+
+
+def test_trials_pass_through_the_schedule_and_the_scaling_of_the_recipe(service, small_project):
+    recipe = {"rate_scaling": "linear", "rate_base_batch": 5000, "schedule": "one_cycle"}
+    # A hundredth of the field's value is what each step is made with.
+    text = project_text(small_project(learning_rate=5.0, epochs=10, **recipe))
+    *tried, found = _answers(service, m.FindLearningRate, project=text)
+    trials = [answer for answer in tried if isinstance(answer, m.LearningRateTrial)]
+    assert trials[0].rate == 5.0
+    assert (found.verdict, found.suggested) == ("keep", 5.0), trials
+
+
+def test_labels_that_mean_nothing_are_no_reason_to_suggest_a_rate(
+    service, small_project, stripes_npz, tmp_path
+):
+    arrays = dict(np.load(stripes_npz))
+    random = np.random.default_rng(5)
+    arrays |= {key: random.permutation(arrays[key]) for key in ("y_train", "y_test")}
+    np.savez(tmp_path / "shuffled.npz", **arrays)
+    text = project_text(small_project(data=tmp_path / "shuffled.npz", epochs=2))
+    *_, found = _answers(service, m.FindLearningRate, project=text)
+    assert (found.verdict, found.suggested, found.good) == ("unknown", None, [])
+    assert "heck input scaling and labels." in found.words
 
 
 def test_batch_sizes_are_tried_up_to_the_number_of_pictures(service, small_project):
     text = project_text(small_project())
-    *tried, found = [
-        answer
-        for answer in service.answers(m.FindBatchSize, project=text, lowest=256, highest=4096)
-        if not isinstance(answer, m.Progress)
-    ]
+    *tried, found = _answers(service, m.FindBatchSize, project=text, lowest=256, highest=4096)
     assert isinstance(found, m.BatchSizeFound), found
     assert [answer.size for answer in tried] == [256, 512]
     assert all(answer.images_per_second > 0 and answer.memory_bytes > 1e8 for answer in tried)
     assert found.largest == 512
     assert found.suggested <= found.fastest
+    assert len(found.changes) == 2
+    assert found.images_per_epoch == found.steps_per_epoch * found.suggested <= 640
+    assert found.learning_rate == 0.05
 
 
 def test_a_batch_that_cannot_fit_is_reported_and_not_tried(service, small_project):
     conv = {"filters": 8192, "kernel_size": (1, 1), "padding": "same"}
     huge = small_project(("conv2d", conv), ("up_sampling2d", {"size": (32, 32)}))
     text = project_text(huge)
-    tried, found = [
-        answer
-        for answer in service.answers(m.FindBatchSize, project=text, lowest=512)
-        if not isinstance(answer, m.Progress)
-    ]
+    tried, found = _answers(service, m.FindBatchSize, project=text, lowest=512)
     assert "available" in tried.problem
     assert found.largest == 0
     assert "512" in found.words
@@ -72,7 +108,7 @@ def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_reported(small_pro
     job = SimpleNamespace(id=5)
     tried = find_batch._try(job, FullTrial(job, small_project(), None), 64)
     assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")
-    words = find_batch._found(job, [tried]).words
+    words = find_batch._found(job, [tried], TrainingRecipe(), 640).words
     assert words == "Not even batch size 64 fits: it runs out of memory."
 
 

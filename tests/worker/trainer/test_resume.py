@@ -74,9 +74,11 @@ def test_a_run_killed_at_any_step_ends_as_if_it_had_not_been(trainer, train_here
     killed.wait_for_end()
     assert outcome_of(killed.run).kind == "died"
     assert outcome_of(killed.run).can_resume
+    elapsed_s = history_of(killed.run).elapsed_s
 
     resume(killed)
-    killed.wait_for(RunFinished)
+    finished = killed.wait_for(RunFinished)[-1]
+    assert finished.seconds > elapsed_s  # what is done again took its time, too
     started = killed.all(RunStarted)[-1]
     assert started.resumed_at_step >= 10
     assert started.bit_exact is True
@@ -98,7 +100,7 @@ def test_a_pause_in_the_middle_of_an_epoch(trainer, train_here, small_project):
     outcome = outcome_of(paused.run)
     assert (outcome.kind, outcome.can_resume) == ("paused", True)
     checkpoint = read_checkpoint(paused.run)
-    assert outcome.sentence() == "Paused at epoch 2; it can be resumed."
+    assert outcome.sentence() == "Paused after 1 epoch; it can be resumed."
     assert checkpoint.state.step == history_of(paused.run).steps[-1]
 
     queue.enqueue(paused.run, resume=True)

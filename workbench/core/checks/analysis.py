@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
 from workbench.core.checks import fixes
 from workbench.core.checks.costs import Costs, estimate
+from workbench.core.checks.data import check_data, is_about_data
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
@@ -21,6 +22,7 @@ from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
+from workbench.core.params import Param
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
@@ -102,6 +104,11 @@ class Analysis:
         """Why training cannot start, in sentences; "" where it can."""
         return f"{self.blocking_words}. {self.errors[0].message}" if self.errors else ""
 
+    @cached_property
+    def network_errors(self) -> tuple[Problem, ...]:
+        """The problems that stop training with any data."""
+        return tuple(problem for problem in self.errors if not is_about_data(problem))
+
     def refuse_errors(self) -> None:
         """Raises GraphError, which names every reason, where the network has errors."""
         if self.errors:
@@ -129,11 +136,13 @@ def analyse(
     recipe: TrainingRecipe,
     dataset: DatasetFacts | None = None,
     limits: TargetLimits | None = None,
+    unset: Sequence[Param] = (),
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 
     Without `dataset` the classes are not checked; without the target's `limits` nothing is said
-    of how it suits the recipe, whose batch size and optimizer set the memory.
+    of how it suits the recipe, whose batch size and optimizer set the memory. `unset` are the
+    parameters that the data set still needs, see DatasetSpec.unset.
     """
     facts = dataset or DatasetFacts(None, None, "")
     context = _Context(layers, facts, limits, has_dataset=dataset is not None)
@@ -150,7 +159,13 @@ def analyse(
         found.propagation.inputs,
         None if start is None else found.propagation.shapes.get(start.id),
         found.costs,
-        [replace(problem, choose=trial.choose) for problem in found.problems],
+        sorted(
+            (
+                *check_data(unset),  # its fix opens a dialog: it cannot be tried
+                *(replace(problem, choose=trial.choose) for problem in found.problems),
+            ),
+            key=_rank,
+        ),
     )
 
 
@@ -201,8 +216,12 @@ def _find(
         *(check_split(recipe, context.limits) if context.limits else ()),
         *(_check_pictures(graph, layers, propagation.shapes, facts) if context.has_dataset else ()),
     ]
-    problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
+    problems.sort(key=_rank)
     return _Found(propagation, costs, problems)
+
+
+def _rank(problem: Problem) -> int:
+    return SEVERITIES.index(problem.severity)
 
 
 def _check_pictures(

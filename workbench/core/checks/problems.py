@@ -30,12 +30,15 @@ class Fix:
         title: Words of its button, e.g. "Insert Flatten".
         apply: Graph -> fixed graph.
         recipe: Values of the recipe to change; empty for a fix of the graph.
+        data_param: Key of the data set's parameter that is chosen in a dialog; "" for all other
+            fixes. Only the window can apply such a fix.
     """
 
     key: str
     title: str
     apply: Callable[[Graph], Graph] = field(compare=False, repr=False)
     recipe: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    data_param: str = ""
 
 
 Offers = Iterable[Fix] | Callable[[], Iterable[Fix]]

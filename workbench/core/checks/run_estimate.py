@@ -29,14 +29,14 @@ _SECONDS_PER_PICTURE = 1e-5
 """First guesses, of two cores of a processor of 2023; only ratios between networks matter
 once a run is known."""
 
-_VALIDATION_SHARE = 0.35
+VALIDATION_SHARE = 0.35
 """Validating a picture takes this part of training it: forward without backward."""
 
 _BYTES_SHARE = {"bfloat16": 0.6, "float32": 1.0}
 
 
 class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The speed of its computer, as measured in a finished run.
+    """The speed of its computer, as measured in a run that goes on or is over.
 
     Attributes:
         multiply_adds: Multiply-adds of one forward pass of one image.
@@ -46,6 +46,9 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
         images_per_second: While training.
         memory_bytes: The most the trainer held; 0 where unknown.
         expected_bytes: What `memory_needed` said at that time.
+        run: Name of the run; "" in files of before.
+        epoch_factor: How many times as long as its computing an epoch has taken: with what the
+            trainer does between the steps, and other programs.
     """
 
     multiply_adds: int
@@ -55,6 +58,8 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     images_per_second: float
     memory_bytes: int = 0
     expected_bytes: int = 0
+    run: str = ""
+    epoch_factor: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -157,10 +162,10 @@ def predict(
 
     room = _LARGEST_SHARE * limit_bytes if limit_bytes else math.inf
     fits = needed(batch_size) <= room
-    pictures = (steps_per_epoch or 0) * batch_size + _VALIDATION_SHARE * num_validation
+    pictures = (steps_per_epoch or 0) * batch_size + VALIDATION_SHARE * num_validation
     return RunEstimate(
         images_per_second=1 / seconds,
-        epoch_s=pictures * seconds if steps_per_epoch else None,
+        epoch_s=pictures * seconds * _epoch_factor(near) if steps_per_epoch else None,
         memory_bytes=needed(batch_size),
         limit_bytes=limit_bytes,
         fitting_batch=None if fits else _largest(batch_size, lambda b: needed(b) <= room),
@@ -210,6 +215,10 @@ def _slowness(near: Near) -> float:
     guesses = (_guess(run.multiply_adds, run.numbers, run.precision) for run, _ in near)
     pairs = zip(near, guesses, strict=True)
     return _mean([1 / run.images_per_second / guess for (run, _), guess in pairs], near)
+
+
+def _epoch_factor(near: Near) -> float:
+    return _mean([max(1.0, run.epoch_factor) for run, _ in near], near) if near else 1.0
 
 
 def _memory_factor(near: Near) -> float:

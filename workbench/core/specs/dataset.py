@@ -90,6 +90,8 @@ class DatasetSpec:
         needs_download: Fetches from the internet on first use.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the pictures.
+        classes: Names of the classes for params, as far as a glance tells them without reading
+            an image; raises DatasetError.
         load: Called by a worker only.
     """
 
@@ -105,7 +107,13 @@ class DatasetSpec:
     num_test: int = 0
     needs_download: bool = False
     program: str = ""
+    classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]
+
+    def unset(self, params: Params) -> tuple[Param, ...]:
+        """The parameters without which there is no data, and that have no value yet."""
+        required = (param for param in self.params if param.key == self.source_param)
+        return tuple(param for param in required if not params.get(param.key))
 
     def name_of(self, params: Params) -> str:
         """What these params load, in short: the name of their file or folder, else the title."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QFrame, QStackedWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget
 
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
 from workbench.gui.kit.buttons import button
+from workbench.gui.kit.file_dialogs import ask_files, ask_folder
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.save_path import ask_save_path
@@ -70,8 +71,7 @@ class PicturesPanel(QStackedWidget):
         """Lets the user choose picture files."""
         patterns = " ".join(f"*{suffix}" for suffix in sorted(ENDINGS))
         filters = f"Pictures ({patterns});;All files (*)"
-        paths, _ = QFileDialog.getOpenFileNames(self, "Open pictures", "", filters)
-        self._state.classify(paths)
+        self._state.classify(ask_files(self, "Open pictures", filters, kind="pictures"))
 
     def show_test_pictures(self) -> None:
         """Shows pictures of the run's test set to pick from."""
@@ -81,11 +81,11 @@ class PicturesPanel(QStackedWidget):
 
     def ask_folder(self) -> None:
         """Lets the user choose a folder and a table, then classifies the folder into it."""
-        folder = QFileDialog.getExistingDirectory(self, "Classify a folder")
+        folder = ask_folder(self, "Classify a folder", kind="pictures")
         if not folder:
             return
         name = f"{Path(folder).name}.csv"
-        table, _ = ask_save_path(self, "Save as CSV", name, "CSV table (*.csv)")
+        table, _ = ask_save_path(self, "Save as CSV", name, "CSV table (*.csv)", kind="table")
         if table:
             self._state.classify_folder(Path(folder), Path(table))
 

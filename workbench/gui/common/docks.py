@@ -35,6 +35,7 @@ class Docks:
     ) -> None:
         self._view = view
         self._docks: dict[str, QDockWidget] = {}
+        self._aside: set[str] = set()  # hidden together by `toggle_sides`
         for spec in panels:
             # First: a panel is open when it hears of the same signal and takes the focus.
             for signal in spec.opened_by:
@@ -55,6 +56,18 @@ class Docks:
         """Shows a panel, in front of those that share its place."""
         self._docks[key].show()
         self._docks[key].raise_()
+
+    def toggle_sides(self) -> None:
+        """Hides the panels at both sides at once; if none is shown, shows those again."""
+        sides = {_AREAS["left"], _AREAS["right"]}
+        docks = {k: d for k, d in self._docks.items() if self._view.dockWidgetArea(d) in sides}
+        shown = {key for key, dock in docks.items() if not dock.isHidden()}
+        for key in shown or self._aside or docks:
+            docks[key].setVisible(not shown)
+        self._aside = shown
+        middle = self._view.centralWidget()
+        if shown and middle is not None:
+            middle.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def actions(self) -> list[QAction]:
         """An action for each panel that shows or hides it."""

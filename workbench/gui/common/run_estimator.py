@@ -5,11 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
+from workbench.client.run_follower import RunFollower
 from workbench.client.run_library import RunLibrary
 from workbench.core.checks.run_estimate import MeasuredRun, RunEstimate
 from workbench.core.format import bytes_text, count, duration
 from workbench.document.project_document import ProjectDocument
 from workbench.host.memory import memory_limit
+from workbench.protocol.events import EpochFinished, RunEvent
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
 
@@ -17,7 +19,8 @@ from workbench.targets.this_computer import cpu_flags
 class RunEstimator(QObject):
     """Predicts with what this computer has trained so far; `changed` with each new figure.
 
-    The file of speeds is read in another thread, at the start and after each run.
+    The file of speeds is read in another thread: at the start, after each run, and after each
+    epoch of the one that is followed, whose trainer keeps its speed there.
 
     Attributes:
         prediction: None while nothing can be said: the network has errors, or the speeds
@@ -37,7 +40,21 @@ class RunEstimator(QObject):
         self._limit_bytes = 0
         document.analysis_changed.connect(lambda _analysis: self.predict())
         library.run_ended.connect(lambda _path, _outcome: self.refresh())
+        self._library = library
+        self._followed: RunFollower | None = None
+        library.current_changed.connect(self._follow)
         QTimer.singleShot(0, self, self.refresh)
+
+    def _follow(self) -> None:
+        if self._followed is not None and self._followed is not self._library.current:
+            self._followed.events_arrived.disconnect(self._on_events)
+        if self._library.current is not None and self._followed is not self._library.current:
+            self._library.current.events_arrived.connect(self._on_events)
+        self._followed = self._library.current
+
+    def _on_events(self, events: list[RunEvent]) -> None:
+        if any(isinstance(event, EpochFinished) for event in events):
+            self.refresh()
 
     def close(self) -> None:
         """Waits for what still reads."""
@@ -65,7 +82,7 @@ class RunEstimator(QObject):
 
     def _predicted(self) -> RunEstimate | None:
         document = self._document
-        if self._speeds is None or not document.analysis.is_trainable:
+        if self._speeds is None or document.analysis.network_errors:
             return None
         return predict_run(
             document.analysis,

@@ -6,6 +6,7 @@ import time
 
 from workbench.core.format import count, plural
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.state.outcome import RunOutcome, outcome_words
 
@@ -29,11 +30,10 @@ def state_words(summary: RunSummary) -> str:
 
 def _halted_words(summary: RunSummary) -> str:
     """A run that was stopped or paused."""
-    if summary.epochs_done == 0:
-        return f"{summary.outcome.capitalize()} {_before_an_epoch(has_begun=summary.seconds > 0)}"
-    if summary.outcome == "paused":
-        return f"Paused after {plural(summary.epochs_done, 'epoch')}"
-    return f"Stopped at epoch {count(summary.epochs_done)} · {when(summary.created)}"
+    has_begun = summary.seconds > 0
+    words = ended_words(summary.outcome, summary.epochs_done, has_begun=has_begun)
+    is_dated = summary.outcome == "stopped" and summary.epochs_done > 0
+    return f"{words} · {when(summary.created)}" if is_dated else words
 
 
 def _live_words(summary: RunSummary) -> str:
@@ -50,11 +50,6 @@ def _live_words(summary: RunSummary) -> str:
     epoch = min(summary.epochs_done + 1, summary.epochs)
     how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
     return f"{how_far.capitalize()} · on {summary.on}" if summary.on else f"Running · {how_far}"
-
-
-def _before_an_epoch(*, has_begun: bool) -> str:
-    """Where a run ended that finished no epoch: one taken out of the queue never began."""
-    return "in the first epoch" if has_begun else "before the first epoch"
 
 
 def _place_words(place: int) -> str:
@@ -103,17 +98,11 @@ def _phase_words(history: MetricHistory) -> str:
 
 
 def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
-    done = history.epochs[-1].epoch if history.epochs else 0
-    at = f"at epoch {count(max(1, history.progress.epoch, done))}"
-    if history.started is None:
-        at = _before_an_epoch(has_begun=False)
-    return {
-        "completed": f"Completed {plural(done, 'epoch')}",
-        "stopped": f"Stopped {at}",
-        "paused": f"Paused {at}",
-        "failed": "Training failed",
-        "died": "Training crashed",
-    }.get(outcome.kind, outcome.sentence())
+    if outcome.kind in ("completed", "stopped", "paused"):
+        done = history.epochs[-1].epoch if history.epochs else 0
+        return ended_words(outcome.kind, done, has_begun=history.started is not None)
+    words = {"failed": "Training failed", "died": "Training crashed"}
+    return words.get(outcome.kind, outcome.sentence())
 
 
 def _is_training(history: MetricHistory) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.client.question import Handlers
 from workbench.client.run_library import RunLibrary
@@ -13,6 +13,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.core.projects.project_file import project_text
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import WorkbenchError
+from workbench.gui.kit.file_dialogs import ask_file
 from workbench.protocol.messages import RESULT_ENDING, WEIGHTS_ENDINGS, Done, LoadWeights
 
 _FILTER = f"Weights ({' '.join(f'*{ending}' for ending in WEIGHTS_ENDINGS)});;All files (*)"
@@ -47,7 +48,7 @@ class WeightsLoader(QObject):
 
     def ask(self, window: QWidget) -> None:
         """Lets the user choose a weights file and loads it."""
-        path, _ = QFileDialog.getOpenFileName(window, "Load weights", str(Path.home()), _FILTER)
+        path = ask_file(window, "Load weights", _FILTER, kind="weights_file")
         if path:
             self.load(path)
 

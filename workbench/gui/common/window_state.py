@@ -43,6 +43,14 @@ class WindowState(QObject):
         """Removes the stored places of all panels."""
         self._store.remove("layout")
 
+    def folder(self, kind: str) -> str:
+        """Where a dialog of a kind was used last; "" where it never was."""
+        return str(self._store.value(f"folder/{kind}") or "")
+
+    def set_folder(self, kind: str, folder: str) -> None:
+        """Stores where a dialog was used."""
+        self._store.setValue(f"folder/{kind}", folder)
+
     def recent(self) -> list[str]:
         """Project files, the last opened first; missing ones too (shown grayed)."""
         return list(self._settings.settings.recent_files)

@@ -96,7 +96,7 @@ class DataSourcePanel(QWidget):
         column(*parts, parent=self, spacing=8)
         self.sources.activated.connect(self._on_source_chosen)
         self._document.dataset_changed.connect(self.refresh)
-        self._document.project_replaced.connect(self.refresh)
+        self._document.project_replaced.connect(self._on_replaced)
         self.refresh()
 
     def refresh(self) -> None:
@@ -114,6 +114,11 @@ class DataSourcePanel(QWidget):
             self._replace_form(params)
         if self.form is not None:
             self.form.set_values(check_all(params, choice.params)[0])
+
+    def _on_replaced(self) -> None:
+        """What was chosen for another project is not for this one."""
+        self._values.clear()
+        self.refresh()
 
     def _replace_form(self, params: Sequence[Param]) -> None:
         if self.form is not None:

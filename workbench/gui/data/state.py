@@ -118,7 +118,7 @@ class DataState(QObject):
     def _ask_soon(self) -> None:
         choice = self._document.project.dataset
         spec = self.context.datasets.get(choice.key)
-        if spec is None or (spec.source_param and not choice.params.get(spec.source_param)):
+        if spec is None or spec.unset(choice.params):
             self.said.emit("Choose a folder or file.")
             self.missing.emit(
                 "Choose a folder with one subfolder of pictures per class, or drop one here."

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from workbench.gui.kit.labels import action_tip
 from workbench.gui.kit.theme import Theme
 
 
@@ -21,7 +22,8 @@ class CanvasActionSpec:
         text: Words in menus.
         shortcuts: Key sequences with spaces between them, the first is shown.
         tip: A sentence for the status tip.
-        needs: What must be there: "" nothing, "nodes", "selection", "problem"; one selected
+        needs: What must be there: "" nothing, "nodes", "selection", "layers" that are
+            selected, "problem"; one selected
             "layer", that is "one" of several, is "linked", or takes a layer before it: it
             is "feedable".
         icon: Name of an icon.
@@ -37,10 +39,10 @@ class CanvasActionSpec:
 
 _ROWS = (
     ("add", "&Add layer…", "A Ins", "Searches for a layer to add after the selected one."),
-    ("cut", "Cu&t", "Ctrl+X", "Cuts the selected layers.", "selection"),
-    ("copy", "&Copy", "Ctrl+C", "Copies the selected layers.", "selection"),
+    ("cut", "Cu&t", "Ctrl+X", "Cuts the selected layers.", "layers"),
+    ("copy", "&Copy", "Ctrl+C", "Copies the selected layers.", "layers"),
     ("paste", "&Paste", "Ctrl+V", "Pastes the copied layers."),
-    ("duplicate", "D&uplicate", "Ctrl+D", "Duplicates the selected layers.", "selection"),
+    ("duplicate", "D&uplicate", "Ctrl+D", "Duplicates the selected layers.", "layers"),
     (
         "delete",
         "&Delete",
@@ -117,6 +119,7 @@ def make_canvas_actions(
         action.setObjectName(f"canvas_{spec.key}")
         action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts.split()])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.setToolTip(action_tip(action))
         action.setStatusTip(spec.tip)
         action.triggered.connect(lambda _checked=False, slot=slots[spec.key]: slot())
         owner.addAction(action)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
@@ -10,6 +11,7 @@ from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResize
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.document.edits import Selection
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
@@ -67,9 +69,17 @@ class CanvasPanel(QWidget):
         self.find_bar = FindBar(self.view, context.theme)
         self.adder = LayerAdder(self.view, self.search, self._edit)
         self.rename_box = RenameBox(self.view, context.document.rename)
-        self._actions = make_canvas_actions(self, context.theme, self._slots())
+        self._actions = make_canvas_actions(self, context.theme, self._acts())
         self._make_overlays()
         self._connect()
+
+    def _acts(self) -> dict[str, Callable[[], None]]:
+        """What each action does; the words of an earlier refusal end with it."""
+        return {key: partial(self._act, slot) for key, slot in self._slots().items()}
+
+    def _act(self, slot: Callable[[], None]) -> None:
+        self.view.end_refusal()
+        slot()
 
     def _slots(self) -> dict[str, Callable[[], None]]:
         return {
@@ -133,12 +143,17 @@ class CanvasPanel(QWidget):
         scene.selection_changed.connect(self._announce_selection)
         scene.selection_changed.connect(self._refresh_actions)
         scene.contents_changed.connect(self._on_contents_changed)
+        for changed in (scene.selection_changed, scene.graph_changed):
+            changed.connect(view.end_refusal)
+        self._document.positions_changed.connect(view.end_refusal)
         view.zoom_changed.connect(lambda zoom: self._zoom_text.setText(f"{zoom * 100:.0f}%"))
         view.view_changed.connect(self._on_view_changed)
         view.menu_asked.connect(self._open_menu)
         self.search.closed.connect(self.view.setFocus)
         self.find_bar.closed.connect(self.view.setFocus)
         self.find_bar.chosen.connect(lambda node: self.select([node]))
+        self._document.selection_restored.connect(self._on_restored)
+        self._document.fixed.connect(self._on_fixed)
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
@@ -274,7 +289,7 @@ class CanvasPanel(QWidget):
             return change()
         except WorkbenchError as error:
             middle = QPointF(self.view.viewport().rect().center())
-            self.view.show_hint(f"{error.what} {error.fix}".strip(), middle, is_refusal=True)
+            self.view.show_refusal(f"{error.what} {error.fix}".strip(), middle)
             return None
 
     def _announce_selection(self, ids: list[str]) -> None:
@@ -297,6 +312,7 @@ class CanvasPanel(QWidget):
             "": True,
             "nodes": bool(self.scene.nodes),
             "selection": bool(ids or self.scene.selected_edges()),
+            "layers": bool(ids),
             "one": len(ids) == 1 and len(self.scene.nodes) > 1,
             "problem": card is not None and bool(card.problem.fixes),
         }
@@ -306,6 +322,19 @@ class CanvasPanel(QWidget):
     def _takes_input(self, node_id: str) -> bool:
         spec = self.scene.layers.get(self._document.graph.nodes[node_id].kind)
         return spec is None or spec.max_inputs != 0
+
+    def _on_restored(self, selected: Selection) -> None:
+        """Undo and redo are seen."""
+        if selected[0] and not self.view.is_seen(selected[0]):
+            self.view.reveal(selected[0])
+
+    def _on_fixed(self, ids: list[str]) -> None:
+        """What a fix is about is selected, seen, and goes on with the keyboard."""
+        if ids:
+            self.scene.select(ids)
+            self.view.reveal(ids)
+        if self.isVisible():
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_view_changed(self) -> None:
         if self._has_looked:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QMenu,
     QStackedWidget,
@@ -28,6 +27,7 @@ from workbench.gui.common.sections import Sections
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.wait_label import WaitLabel
 
 
@@ -181,9 +181,7 @@ class EvaluateView(QWidget):
     def _ask_path(self, spec: DatasetSpec) -> str:
         param = next(p for p in spec.params if p.key == spec.source_param)
         if isinstance(param, PathParam) and param.is_folder:
-            return QFileDialog.getExistingDirectory(self, spec.title)
+            return ask_folder(self, spec.title, kind="data")
         patterns = " ".join(param.patterns) if isinstance(param, PathParam) else ""
-        path, _ = QFileDialog.getOpenFileName(
-            self, spec.title, "", f"{spec.title} ({patterns});;All files (*)" if patterns else ""
-        )
-        return path
+        filters = f"{spec.title} ({patterns});;All files (*)" if patterns else ""
+        return ask_file(self, spec.title, filters, kind="data")

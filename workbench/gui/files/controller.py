@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
@@ -16,6 +16,7 @@ from workbench.document.project_document import ProjectDocument
 from workbench.errors import FileChangedError, WorkbenchError
 from workbench.gui.common.window_state import WindowState
 from workbench.gui.files.compare_with_file import CompareWithFile, changed_words
+from workbench.gui.kit.file_dialogs import ask_file, start_folder
 from workbench.gui.kit.messages import Answer, ask_choice, ask_unsaved, show_error
 from workbench.gui.kit.save_path import ask_save_path
 
@@ -79,11 +80,16 @@ class FileController(QObject):
         self.opened.emit()
         return True
 
+    def close(self) -> bool:
+        """Closes the project; False when called off."""
+        if not self.may_lose_changes():
+            return False
+        self._document.new()
+        return True
+
     def ask_open(self) -> bool:
         """Lets the user choose a project file and opens it."""
-        path, _ = QFileDialog.getOpenFileName(
-            self._window, "Open project", self._start_folder(), _FILTER
-        )
+        path = ask_file(self._window, "Open project", _FILTER, kind="project")
         return bool(path) and self.open(path)
 
     def open(self, path: str) -> bool:
@@ -101,8 +107,10 @@ class FileController(QObject):
 
     def save_as(self) -> bool:
         """Asks for a file and saves to it."""
-        start = str(Path(self._start_folder()) / f"{self.name}{PROJECT_SUFFIX}")
-        path, _ = ask_save_path(self._window, "Save project", start, _FILTER)
+        known = self._document.path or self._document.recovered_from
+        folder = known.parent if known else Path(start_folder(self._window, "project"))
+        start = str(folder / f"{self.name}{PROJECT_SUFFIX}")
+        path, _ = ask_save_path(self._window, "Save project", start, _FILTER, kind="project")
         return bool(path) and self._save_to(path)
 
     def revert(self) -> bool:
@@ -194,7 +202,8 @@ class FileController(QObject):
             return False
         return True
 
-    def _start_folder(self) -> str:
+    def start_folder(self) -> str:
+        """Where dialogs begin that were never used: the project's folder, or the last one's."""
         path = self._document.path or self._document.recovered_from
         if path:
             return str(Path(path).parent)

@@ -8,17 +8,19 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
 from workbench.gui.common.view_spec import WindowServices
+from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
+from workbench.gui.kit.file_dialogs import ask_folder
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
@@ -124,9 +126,7 @@ class WelcomeView(QScrollArea):
         return tuple(shapes[node] for node in graph.order if node in shapes)
 
     def _ask_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(
-            self, "Choose a folder with one folder per class", str(Path.home())
-        )
+        folder = ask_folder(self, "Choose a folder with one folder per class", kind=DATA)
         if folder:
             self._services.start_from_folder(folder)
 
@@ -154,10 +154,10 @@ class WelcomeView(QScrollArea):
         )
         return row(*headed, STRETCH, spacing=40)
 
-    def _network(self, template: Template) -> TextButton:
+    def _network(self, template: Template) -> QHBoxLayout:
         link = self._link(template.title, partial(self._services.new_project, template.project))
         link.setToolTip(plain_tip(f"{template.summary}\n{count(template.parameters)} parameters"))
-        return link
+        return row(link, plain_label(template.data_note, role="dim"), STRETCH, spacing=8)
 
     def _refresh_recent(self) -> None:
         while (item := self._recent.takeAt(0)) is not None:

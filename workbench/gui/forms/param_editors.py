@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QWidget
 
 from workbench.core.params import (
     ChoiceParam,
@@ -24,6 +24,7 @@ from workbench.gui.forms.number_field import NumberField
 from workbench.gui.forms.number_list import parse_numbers
 from workbench.gui.forms.select_on_focus import select_on_focus
 from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.layout import row
 
 MIXED = "mixed"
@@ -197,12 +198,12 @@ def _path_editor(param: Param) -> Editor:
 
 
 def _ask_path(parent: QWidget, spec: PathParam, start: str) -> str:
-    title = f"Choose {spec.title.lower()}"
+    title, kind = f"Choose {spec.title.lower()}", f"param_{spec.key}"
     if spec.is_folder:
-        return QFileDialog.getExistingDirectory(parent, title, start)
+        return ask_folder(parent, title, kind=kind, start=start)
     patterns = " ".join(spec.patterns)
     filters = f"{spec.title} ({patterns});;All files (*)" if patterns else "All files (*)"
-    return QFileDialog.getOpenFileName(parent, title, start, filters)[0]
+    return ask_file(parent, title, filters, kind=kind, start=start)
 
 
 def _text_editor(param: Param) -> Editor:

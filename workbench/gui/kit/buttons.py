@@ -150,6 +150,10 @@ class SegmentedSwitch(QFrame):
             self._buttons[key] = segment
         row(*self._buttons.values(), parent=self, margins=3, spacing=2)
 
+    def set_tip(self, key: str, tip: str) -> None:
+        """Gives a segment a tooltip."""
+        self._buttons[key].setToolTip(tip)
+
     def set_current(self, key: str | None) -> None:
         """Marks a choice without a signal; None marks none."""
         for name, segment in self._buttons.items():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QLabel, QListWidgetItem, QSizePolicy, QWidget
 
 from workbench.gui.kit.fonts import heading_font, ui_font
 
 Role = Literal["text", "dim", "heading", "title", "strong", "value", "bad", "warning", "good"]
 
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _WEIGHTS = {"strong": 600, "value": 600}
 
 
@@ -27,7 +29,7 @@ def plain_label(
         wrap: Breaks lines to the width it is given.
         parent: Owner.
     """
-    label = QLabel(parent)
+    label = _WrappedLabel(parent) if wrap else QLabel(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(text)
     label.setProperty("role", role)
@@ -44,6 +46,18 @@ def plain_label(
         policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
         label.setSizePolicy(policy)
     return label
+
+
+class _WrappedLabel(QLabel):
+    """Breaks lines, but no shape: 24 × 24 × 32 stays on one line."""
+
+    def setText(self, text: str) -> None:
+        super().setText(unbroken(text))
+
+
+def unbroken(text: str) -> str:
+    """Text whose shapes are not broken at the end of a line."""
+    return re.sub(r"(?<=\d) × (?=\d)", f"{_NO_BREAK}×{_NO_BREAK}", text)
 
 
 def heading_item(title: str, height_px: int) -> QListWidgetItem:
@@ -108,6 +122,17 @@ class ElidedLabel(QLabel):
     def _elide(self) -> None:
         room = max(self.width(), 40)
         self.setText(self.fontMetrics().elidedText(self._full, self._mode, room))
+
+
+def action_tip(action: QAction) -> str:
+    """The tooltip of a button for an action: its words and its first key, "Undo (Ctrl+Z)"."""
+    return with_key(action.text().replace("&", "").rstrip("…"), action.shortcut())
+
+
+def with_key(words: str, key: QKeySequence) -> str:
+    """Words and, where there is one, the key that does the same, as a tooltip."""
+    keys = key.toString(QKeySequence.SequenceFormat.NativeText)
+    return plain_tip(f"{words} ({keys})" if keys else words)
 
 
 def plain_tip(text: str) -> str:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from workbench.gui.kit.file_dialogs import keep_folder, start_folder
 from workbench.gui.kit.messages import ask_choice
 
 
-def ask_save_path(parent: QWidget, title: str, start: str, filters: str) -> tuple[str, str]:
+def ask_save_path(
+    parent: QWidget, title: str, start: str, filters: str, *, kind: str
+) -> tuple[str, str]:
     """Asks where to write a file; its ending is added where it was not typed.
 
     The dialog asks about replacing the name that was typed. Where the ending makes another
@@ -19,16 +22,19 @@ def ask_save_path(parent: QWidget, title: str, start: str, filters: str) -> tupl
     Args:
         parent: The window that waits.
         title: Title of the dialog.
-        start: Folder and name that are offered.
+        start: Name that is offered, and the folder if it has one.
         filters: In Qt's notation, e.g. "CSV table (*.csv);;All files (*)". The ending is the
             chosen one's, else the first one's.
+        kind: Dialogs of a kind begin where one was used last.
 
     Returns:
         The path and the filter that was chosen; two "" when called off.
     """
-    path, chosen = QFileDialog.getSaveFileName(parent, title, start, filters)
+    whole_start = str(Path(start_folder(parent, kind)) / start)
+    path, chosen = QFileDialog.getSaveFileName(parent, title, whole_start, filters)
     if not path:
         return "", ""
+    keep_folder(parent, kind, path)
     whole = with_ending(path, f"{chosen};;{filters}")
     if whole != path and Path(whole).exists() and not _may_replace(parent, Path(whole)):
         return "", ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from workbench.core.format import bytes_text, count, number_text, rate_text
@@ -36,12 +37,17 @@ class LearningRatePlot(PlotAxes):
     """Loss over the learning rate, which is logarithmic; the suggestion is marked.
 
     The mouse reads the nearest rate that was tried (tooltip).
+
+    Args:
+        theme: Colors.
+        lowest, highest: Ends of the axis, which stays while points arrive.
     """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, lowest: float, highest: float) -> None:
         super().__init__(theme, RateAxis())
         self.setAccessibleName("Loss over learning rate")
-        self.setMinimumSize(240, 160)
+        self.setMinimumSize(240, 120)
+        self.set_x_range((math.log10(lowest), math.log10(highest)))
         self.raw = pg.PlotCurveItem(antialias=True, connect="finite")
         self.smooth = pg.PlotCurveItem(antialias=True, connect="finite")
         for z, item in ((10, self.raw), (11, self.smooth)):
@@ -79,10 +85,8 @@ class LearningRatePlot(PlotAxes):
         x = np.log10(self._rates)
         self.raw.setData(x, self._losses)
         self.smooth.setData(x, np.where(np.isfinite(self._losses), smooth, np.nan))
-        if len(x):
-            self.set_x_range((float(x[0]), max(float(x[-1]), float(x[0]) + 0.1)))
         self._fit(smooth)
-        self._mark(x, smooth)
+        self.show_line(None if self._suggested is None else float(np.log10(self._suggested)))
 
     def _fit(self, smooth: Numbers) -> None:
         """All but the end in sight, where the loss explodes and would flatten the rest."""
@@ -91,17 +95,6 @@ class LearningRatePlot(PlotAxes):
             return
         low, start = float(np.min(finite)), float(np.max(finite[: max(1, len(finite) // 4)]))
         self.set_y_range((low, max(start + (start - low), start * 1.05, low + 1e-6)))
-
-    def _mark(self, x: Numbers, smooth: Numbers) -> None:
-        if self._suggested is None or not len(x):
-            self.show_line(None)
-            self.show_best(None, "")
-            return
-        place = float(np.log10(self._suggested))
-        self.show_line(place)
-        at = int(np.argmin(np.abs(x - place)))
-        words = f"suggested: {rate_text(self._suggested)}"
-        self.show_best(QPointF(place, float(smooth[at])), words)
 
     def _on_hovered(self, x: object) -> None:
         tip = ""
@@ -131,10 +124,17 @@ class BatchSizePoint:
 
 
 class BatchSizePlot(PaintedWidget):
-    """A bar of images/s for each batch size, with its memory; the chosen one stands out."""
+    """A bar of images/s for each batch size, with its memory; the chosen one stands out.
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, QSize(300, BAR_PX + GAP_PX), least_px=240)
+    Args:
+        theme: Colors and fonts.
+        sizes: Batch sizes that bars may come for: their room is kept from the start.
+    """
+
+    def __init__(self, theme: Theme, sizes: Sequence[int] = ()) -> None:
+        super().__init__(theme, QSize(300, 0), least_px=240)
+        self._sizes = list(sizes)
+        self._keep_room(0)
         self._points: list[BatchSizePoint] = []
         self._chosen: int | None = None
         self.setAccessibleName("Images per second over batch size")
@@ -143,9 +143,14 @@ class BatchSizePlot(PaintedWidget):
         """Shows what was tried; call again while sizes are tried."""
         self._points, self._chosen = list(points), chosen
         self.setAccessibleDescription("; ".join(self.words(point) for point in points))
-        self._hint.setHeight(max(1, len(points)) * (BAR_PX + GAP_PX))
-        self.updateGeometry()
+        self._keep_room(len(points))
         self.update()
+
+    def _keep_room(self, num_points: int) -> None:
+        rows = max(1, num_points, len(self._sizes))
+        if self._hint.height() != rows * (BAR_PX + GAP_PX):
+            self._hint.setHeight(rows * (BAR_PX + GAP_PX))
+            self.updateGeometry()
 
     def words(self, point: BatchSizePoint) -> str:
         """A bar in words."""
@@ -159,8 +164,8 @@ class BatchSizePlot(PaintedWidget):
     def paint(self, painter: QPainter) -> None:
         painter.setFont(self._theme.font(TEXT_PX, weight=600, tabular=True))
         metrics = painter.fontMetrics()
-        names = [metrics.horizontalAdvance(count(point.batch_size)) for point in self._points]
-        left = max(names, default=0) + GAP_PX
+        sizes = [*self._sizes, *(point.batch_size for point in self._points)]
+        left = max((metrics.horizontalAdvance(count(size)) for size in sizes), default=0) + GAP_PX
         for row, point in enumerate(self._points):
             top = float(row * (BAR_PX + GAP_PX))
             name = QRectF(0, top, left - GAP_PX, BAR_PX)

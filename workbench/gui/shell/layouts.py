@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QObject, Qt
+from PySide6.QtCore import QByteArray, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from workbench.gui.common.docks import Docks
 from workbench.gui.common.sections import Sections
 from workbench.gui.common.window_state import WindowState
 
+_NO_SIDES = "This view has no side panels"
+
 
 class Layouts(QObject):
-    """Works on any view that has panels; others have nothing to store."""
+    """Works on any view that has panels; others have nothing to store.
+
+    Signals:
+        said(str): A sentence for the status line.
+    """
+
+    said = Signal(str)
 
     def __init__(self, state: WindowState, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,6 +48,14 @@ class Layouts(QObject):
             panels.restore(self._first[key])
             panels.show_all()
 
+    def toggle_sides(self, current: QWidget | None) -> None:
+        """Hides the side panels of a view, or shows those that were hidden so."""
+        panels = _panels_of(current)
+        if isinstance(panels, Docks):
+            panels.toggle_sides()
+        else:
+            self.said.emit(_NO_SIDES)
+
     def fill_menu(self, menu: QMenu, current: QWidget | None) -> None:
         """Lists the panels of a view, each to be shown or hidden."""
         menu.clear()
@@ -47,7 +63,7 @@ class Layouts(QObject):
         if panels is not None:
             menu.addActions(panels.actions())
         else:
-            menu.addAction("This view has no side panels").setEnabled(False)
+            menu.addAction(_NO_SIDES).setEnabled(False)
 
 
 def _panels_of(view: QWidget | None) -> Docks | Sections | None:

@@ -25,8 +25,10 @@ from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
+from workbench.gui.files.data_chooser import DataChooser
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
+from workbench.gui.kit.file_dialogs import DialogFolders
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.actions import (
@@ -83,6 +85,7 @@ class MainWindow(QMainWindow):
         self.runs = RunController(context, self.check, self)
         self.places = TargetController(context, self)
         self.notebooks = NotebookController(context, self)
+        self.dialog_folders = DialogFolders(state, self.files.start_folder, self)
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
         self.views = ViewStack(self._services())
@@ -94,6 +97,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
+        self.data_chooser = DataChooser(context, self)
         self.drops = DropController(context, self, self._is_classifying)
         self._menus = self._make_menus()
         self._connect()
@@ -203,11 +207,15 @@ class MainWindow(QMainWindow):
             "export": self.runs.ask_export,
             "export_notebook": self.notebooks.ask_export,
             "read_result": self.notebooks.ask_result,
+            "close": self._close_project,
             "quit": self.close,
             "settings": self.help.show_settings,
             "search": partial(self._ask_design, "search_asked"),
             "find": partial(self._ask_design, "find_asked"),
             "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
+            "next_view": partial(self._step_view, 1),
+            "previous_view": partial(self._step_view, -1),
+            "side_panels": lambda: self.layouts.toggle_sides(self.views.currentWidget()),
             "reset_layout": self.layouts.reset,
             "full_screen": self._on_full_screen,
             "start_run": self.runs.start,
@@ -223,7 +231,15 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
-        parts = (self.files, self.places, self.start, self.drops, self.runs, self.notebooks)
+        parts = (
+            self.files,
+            self.places,
+            self.start,
+            self.drops,
+            self.runs,
+            self.notebooks,
+            self.layouts,
+        )
         for part in (*parts, self.context.weights):
             part.said.connect(self.say)
         self.top.switch.chosen.connect(self.show_view)
@@ -257,7 +273,8 @@ class MainWindow(QMainWindow):
         self.drops.weights_dropped.connect(weights.load)
         self.drops.labeled_dropped.connect(self.classify_labeled)
         self.drops.folder_dropped.connect(self.start.from_folder)
-        self.drops.data_chosen.connect(lambda: self.show_view("data"))
+        for part in (self.drops.data_chosen, self.data_chooser.chosen):
+            part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
@@ -291,6 +308,19 @@ class MainWindow(QMainWindow):
     def _ask_design(self, signal: str) -> None:
         """Emits a signal of what the panels of the design view share."""
         getattr(self.design().state, signal).emit()
+
+    def _step_view(self, step: int) -> None:
+        """Shows the next view of the switch, or the one before it; all around."""
+        keys = [spec.key for spec in project_views()]
+        here = self.views.current_key
+        at = keys.index(here) if here in keys else min(0, -step)
+        self.show_view(keys[(at + step) % len(keys)])
+
+    def _close_project(self) -> None:
+        if all_views()[self.views.current_key].is_start:
+            self.close()
+        elif self.files.close():
+            self.show_view("welcome")
 
     def _on_full_screen(self) -> None:
         if self.isFullScreen():

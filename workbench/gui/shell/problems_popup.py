@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import Fix, Problem
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.docks import on_panel
 from workbench.gui.kit.labels import plain_label
@@ -35,7 +35,7 @@ class ProblemsPopup(QFrame):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         on_panel(area)
         column(area, parent=self, margins=1)
-        self.list.fix_chosen.connect(self._document.apply_fix)
+        self.list.fix_chosen.connect(self._on_fix_chosen)
         self.list.problem_chosen.connect(self._on_problem_chosen)
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
 
@@ -64,6 +64,11 @@ class ProblemsPopup(QFrame):
         self.resize(width, min(_HIGHEST_PX, height + edges))
         corner = self._anchor.mapToGlobal(QPoint(self._anchor.width(), 0))
         self.move(corner.x() - self.width(), corner.y() - self.height() - _GAP_PX)
+
+    def _on_fix_chosen(self, fix: Fix) -> None:
+        if fix.data_param:
+            self.close()  # a dialog comes up, and a popup would take its clicks
+        self._document.apply_fix(fix)
 
     def _on_problem_chosen(self, problem: Problem) -> None:
         self.close()

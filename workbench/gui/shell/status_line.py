@@ -17,10 +17,12 @@ from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import row
 
-_MEMORY_TIP = (
-    "The whole training process: weights, gradients, optimizer state, activations, images and "
-    "TensorFlow itself."
-)
+_TIPS = {
+    "Parameters": "Weights and biases of all layers.",
+    "Multiply-adds": "Multiplications with an addition in one forward pass of one image.",
+    "Memory": "The whole training process: weights, gradients, optimizer state, activations, "
+    "images and TensorFlow itself.",
+}
 
 
 class StatusLine(QStatusBar):
@@ -53,7 +55,12 @@ class StatusLine(QStatusBar):
         name, value = plain_label(key, role="dim"), plain_label(role="value")
         value.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self._values[key] = (name, value)
+        self._set_tip(key, _TIPS.get(key, ""))
         return row(name, value, spacing=5)
+
+    def _set_tip(self, key: str, tip: str) -> None:
+        for label in self._values[key]:
+            label.setToolTip(plain_tip(tip))
 
     def text(self, key: str) -> str:
         """The value shown under a name."""
@@ -66,6 +73,9 @@ class StatusLine(QStatusBar):
         batch = self._document.recipe.batch_size
         self._values["Memory"][0].setText(f"Training memory, batch {count(batch)}")
         self._values["Parameters"][1].setText(count(costs.parameters.total))
+        parts = costs.parameters
+        counts = f"{count(parts.trainable)} trainable, {count(parts.non_trainable)} non-trainable."
+        self._set_tip("Parameters", f"{_TIPS['Parameters']}\n{counts}")
         self._values["Multiply-adds"][1].setText(short(costs.multiply_adds))
         self._show_prediction()
         self._show_problems(analysis)
@@ -84,6 +94,7 @@ class StatusLine(QStatusBar):
             level, icon = "warning", "hint"
         else:
             level, icon = "good", "check"
+        self.problems.setToolTip("Show the problems (F8)")
         self.problems.setProperty("level", level)
         self.problems.setAccessibleName(analysis.blocking_words or words)
         self.problems.set_look(words, role="status", icon=icon)
@@ -106,11 +117,11 @@ class StatusLine(QStatusBar):
         trouble = fit_words(prediction)
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
-        label.setToolTip(plain_tip(trouble or _MEMORY_TIP))
+        self._set_tip("Memory", trouble or _TIPS["Memory"])
         name = "time per epoch" if prediction.epoch_s is not None else "speed"
         self._values["Epoch"][0].setText(f"Estimated {name}")
         self._values["Epoch"][1].setText(epoch_words(prediction))
-        self._values["Epoch"][1].setToolTip(plain_tip(prediction.basis()))
+        self._set_tip("Epoch", prediction.basis())
 
 
 def problem_counts(problems: Iterable[Problem]) -> str:

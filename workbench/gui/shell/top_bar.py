@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
 from workbench.core.format import plural
 from workbench.core.params import check_all
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
-from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.labels import action_tip, plain_tip, with_key
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.targets.menu import TargetMenu
 from workbench.gui.views import project_views
@@ -38,6 +38,9 @@ class TopBar(QToolBar):
         self.is_running = False
         self._target_problem = ""
         self.switch = SegmentedSwitch([(spec.key, spec.title) for spec in project_views()])
+        for spec in project_views():
+            tip = with_key(spec.tip.rstrip("."), QKeySequence(spec.shortcut))
+            self.switch.set_tip(spec.key, tip)
         self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
         self.target.setObjectName("target_chip")
         self.train = TextButton("Train", role="primary", icon="train", theme=context.theme)
@@ -79,7 +82,7 @@ class TopBar(QToolBar):
         if is_running:
             words = "Stopping…" if is_stopping else "Stop"
             self.train.set_look(words, role="stop", icon="stop")
-            tip = "Ends the run after this step. The weights are saved."
+            tip = "Ends the run after this step (Shift+F5). The weights are saved."
             if is_pausing:
                 tip = f"The run is being paused. Stop ends it instead:\n{tip}"
         else:
@@ -102,7 +105,7 @@ class TopBar(QToolBar):
 
         def refresh() -> None:
             result.setEnabled(action.isEnabled())
-            result.setToolTip(plain_tip(action.text().replace("&", "")))
+            result.setToolTip(action_tip(action))
 
         action.changed.connect(refresh)
         result.clicked.connect(action.trigger)

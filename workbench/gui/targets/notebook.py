@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.client.question import Handlers
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
@@ -13,6 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.exports import project_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import RESULT_NAME
+from workbench.gui.kit.file_dialogs import ask_file
 from workbench.gui.kit.messages import show_error, show_notice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.protocol.messages import Done, ExportProject
@@ -45,14 +46,17 @@ class NotebookController(QObject):
         self._window = window
 
     def ask_export(self) -> None:
-        """Asks where to write the notebook, and writes it; `blocked` where it could not train."""
-        if self._document.analysis.errors:
+        """Asks where to write the notebook, and writes it; `blocked` where it could not train. The
+        data may be chosen there.
+        """
+        if self._document.analysis.network_errors:
             self.blocked.emit()
             return
         specs = list(project_exports().values())
         filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
+        title, offered = "Train on Colab or Kaggle", ";;".join(filters)
         path, chosen = ask_save_path(
-            self._window, "Train on Colab or Kaggle", str(self._start()), ";;".join(filters)
+            self._window, title, self._name(), offered, kind="notebook_file"
         )
         if not path:
             return
@@ -67,12 +71,11 @@ class NotebookController(QObject):
         )
         self._service.send(request, handlers)
 
-    def _start(self) -> Path:
-        """Beside the project, named like it."""
+    def _name(self) -> str:
+        """Named like the project."""
         path = self._document.path
-        if path:
-            return Path(path).with_name(Path(path).name.removesuffix(PROJECT_SUFFIX))
-        return Path.home() / (self._document.project.title or "network")
+        name = path.name.removesuffix(PROJECT_SUFFIX) if path else self._document.project.title
+        return name or "network"
 
     def _on_written(self, answer: Done) -> None:
         self.said.emit(answer.text)
@@ -83,9 +86,8 @@ class NotebookController(QObject):
 
     def ask_result(self) -> None:
         """Lets the user choose what a notebook has left, and makes a run of it."""
-        path, _ = QFileDialog.getOpenFileName(
-            self._window, "Import notebook results", str(Path.home()), _RESULT_FILTER
-        )
+        title = "Import notebook results"
+        path = ask_file(self._window, title, _RESULT_FILTER, kind="notebook_file")
         if path:
             self._weights.load(path)
 

@@ -33,8 +33,9 @@ class ExportAction(QObject):
     def ask(self, run: Path, title: str, specs: Sequence[ExportSpec]) -> None:
         """Exports a run in one of some formats; the first is proposed."""
         filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
-        start = str(Path.home() / f"{title}{specs[0].suffix if len(specs) == 1 else ''}")
-        path, chosen = ask_save_path(self._window, f"Export {title}", start, ";;".join(filters))
+        name = f"{title}{specs[0].suffix if len(specs) == 1 else ''}"
+        offered = ";;".join(filters)
+        path, chosen = ask_save_path(self._window, f"Export {title}", name, offered, kind="export")
         if not path:
             return
         spec = filters.get(chosen, specs[0])

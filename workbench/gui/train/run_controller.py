@@ -55,6 +55,8 @@ class RunController(QObject):
         ):
             news.connect(self.changed)
         library.run_started.connect(self.started)
+        # The state of a run that is resumed is no longer what was said at its end.
+        library.run_started.connect(lambda _path: self.said.emit("Training process started."))
         library.asked_changed.connect(self._on_asked_changed)
         library.run_queued.connect(self._on_queued)
         library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))

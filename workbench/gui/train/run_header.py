@@ -19,6 +19,7 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plan_popup import PlanPopup
 from workbench.runs.log.event_text import resumed_words
+from workbench.runs.log.pace import Countdown
 
 SAY_HOW_LONG_AFTER_S = 2.0
 PROGRESS_STEPS = 1000
@@ -36,9 +37,10 @@ LONGEST_S = 59 * 60 + 59
 """The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
 
 _TIPS = {
-    "pause": "Saves a checkpoint and ends the training process. Can be resumed at any time.",
+    "pause": "Saves a checkpoint and ends the training process (Ctrl+F5). Can be resumed at any "
+    "time.",
     "resume": "Continues from the last checkpoint.",
-    "stop": "Ends the run after this step and saves the weights.",
+    "stop": "Ends the run after this step (Shift+F5) and saves the weights.",
 }
 _WAITING_TIPS = {
     "pause": "",
@@ -66,6 +68,8 @@ class RunHeader(QFrame):
         self._phase_words = ""
         self._phase_since = monotonic()
         self._last_arrival = monotonic()
+        self._elapsed_s = 0.0
+        self._countdown = Countdown()
         self.caption = ElidedLabel()
         self.caption.setProperty("role", "heading")
         self.headline = plain_label(role="title")
@@ -116,6 +120,8 @@ class RunHeader(QFrame):
         self._phase_words = ""
         self._asked = ""
         self._can_resume = False
+        self._elapsed_s = 0.0
+        self._countdown.clear()
         self.caption.set_full_text(title)
         self.refresh()
 
@@ -249,13 +255,18 @@ class RunHeader(QFrame):
     def _show_progress(self, follower: RunFollower) -> None:
         progress = follower.history.progress
         self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
-        elapsed_s = progress.elapsed_s
         is_live = not follower.is_over and self._kind not in ("waiting", "away")
-        if is_live and follower.history.num_events:
+        elapsed_s = progress.elapsed_s
+        if is_live and follower.history.num_events and not follower.history.is_resuming:
             elapsed_s += min(monotonic() - self._last_arrival, 60.0)
-        self.elapsed.setText(clock(elapsed_s) if elapsed_s else "")
-        is_known = progress.eta_s is not None and is_live
-        self.left.setText(left_words(progress.eta_s or 0.0) if is_known else "")
+        # Events bring the trainer's clock, which differs from this one by a little.
+        self._elapsed_s = max(self._elapsed_s, elapsed_s) if is_live else elapsed_s
+        self.elapsed.setText(clock(self._elapsed_s) if self._elapsed_s else "")
+        if not is_live or progress.eta_s is None:
+            self._countdown.clear()
+            self.left.setText("")
+            return
+        self.left.setText(left_words(self._countdown.shown(progress.eta_s, monotonic())))
 
     def _show_figures(self, follower: RunFollower) -> None:
         history = follower.history

@@ -61,6 +61,22 @@ def resumed_words(started: RunStarted | None) -> str:
     return words
 
 
+def ended_words(outcome: str, epochs_done: int, *, has_begun: bool = True) -> str:
+    """How a run ended, by the epochs it has finished: "Paused after 3 epochs".
+
+    Args:
+        outcome: "completed", "stopped", "paused", "failed" or another word.
+        epochs_done: Finished epochs, validation included.
+        has_begun: Whether it has trained at all.
+    """
+    word = outcome.capitalize()
+    if not epochs_done:
+        place = "in the first epoch" if has_begun else "before the first epoch"
+        return f"{word} {place}" if outcome in ("stopped", "paused") else word
+    epochs = plural(epochs_done, "epoch")
+    return f"{word} {epochs}" if outcome == "completed" else f"{word} after {epochs}"
+
+
 def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
     """(name, seconds, share 0..1) of each part that took any time, as `TIME_PARTS`."""
     parts = [(name, max(0.0, getattr(spent, field))) for name, field, _ in TIME_PARTS]
@@ -132,8 +148,9 @@ def _checkpoint(event: CheckpointKept, _epochs: int) -> str:
 
 
 def _finished(event: RunFinished, _epochs: int) -> str:
-    outcome = "Paused" if event.is_paused else event.outcome.capitalize()
-    words = f"{outcome} after {plural(event.epochs_done, 'epoch')}, {duration(event.seconds)}"
+    outcome = "paused" if event.is_paused else event.outcome
+    ended = ended_words(outcome, event.epochs_done, has_begun=event.seconds > 0.0)
+    words = f"{ended}, {duration(event.seconds)}"
     if event.test is not None and event.test.accuracy is not None:
         words += f" · test accuracy {share(event.test.accuracy)}"
     if event.error is not None:

@@ -28,6 +28,7 @@ from workbench.protocol.events import (
 )
 from workbench.runs.log.columns import Column
 from workbench.runs.log.curve_columns import CurveColumns
+from workbench.runs.log.pace import Pace, RunClock, seconds_left, time_of_both
 from workbench.runs.log.series import Series
 
 _LOG_LINES = 1_000
@@ -38,7 +39,6 @@ _LATEST = {
     Heartbeat: "heartbeat",
     PhaseChanged: "phase",
     RunFinished: "finished",
-    TimeSpent: "time_spent",
 }
 """Events of which only the latest counts, and where it is kept."""
 
@@ -50,10 +50,10 @@ class TrainingProgress:
     Attributes:
         fraction: 0..1 of all steps; 1.0 only when completed.
         eta_s: Seconds left, None while unknown.
-        images_per_second: Images per second over the last steps, None before the first.
+        images_per_second: Over the last 20 s of steps, None before the first.
         step, total_steps: Steps done and planned (0 while unknown).
         epoch, epochs: The epoch being trained, from 1, and how many there will be.
-        elapsed_s: Since the trainer started.
+        elapsed_s: Seconds that its trainers have worked.
     """
 
     fraction: float
@@ -72,7 +72,8 @@ class MetricHistory:
     Attributes:
         started, data, phase, finished: The latest event of that kind, or None; `finished`
             is None again once the run is resumed.
-        heartbeat, time_spent, checkpoint, last_batch: The latest event of that kind, or None.
+        heartbeat, checkpoint, last_batch: The latest event of that kind, or None.
+        time_spent: Where the time of all trainers of the run went, or None.
         epochs: All EpochFinished events.
         log: The last thousand LogLine events.
         last_time: Time of the latest event, seconds since the epoch (0.0 before any).
@@ -94,6 +95,9 @@ class MetricHistory:
         self.heartbeat: Heartbeat | None = None
         self.time_spent: TimeSpent | None = None
         self.checkpoint: CheckpointKept | None = None
+        self._spent_before: TimeSpent | None = None
+        self._clock = RunClock()
+        self._pace = Pace()
         self._pause_s = 0.0
         self.num_rewinds = 0
         self.epochs: list[EpochFinished] = []
@@ -115,6 +119,8 @@ class MetricHistory:
                 self.log.append(event)
             case RunStarted():
                 self._start(event)
+            case TimeSpent():
+                self.time_spent = time_of_both(self._spent_before, event)
             case _:
                 setattr(self, _LATEST[type(event)], event)
 
@@ -148,6 +154,7 @@ class MetricHistory:
 
     def _count(self, event: RunEvent) -> None:
         self.num_events += 1
+        self._clock.saw(event, self.finished.seconds if self.finished else None)
         if isinstance(event, PhaseChanged) and event.phase == "starting" and self.last_time:
             self._pause_s += max(0.0, event.time - self.last_time)  # until RunStarted corrects it
         self.last_time = event.time
@@ -161,6 +168,9 @@ class MetricHistory:
         if not events:
             return
         self.curves.add_batches(events, self._times_of(events))
+        size = self.started.batch_size if self.started else 0
+        for event in events:
+            self._pace.add(event, size)
         self.last_batch = events[-1]
 
     def _times_of(self, events: list[Batch]) -> Column:
@@ -179,6 +189,8 @@ class MetricHistory:
         self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
         self._judge(event.keep_by)
         self.last_batch = None
+        self._spent_before = self.time_spent
+        self._pace.clear()
         self._pause_s = max(0.0, event.time - self._first_time - self._last_s())
 
     def _last_s(self) -> float:
@@ -256,7 +268,7 @@ class MetricHistory:
         return TrainingProgress(
             fraction=fraction,
             eta_s=self._eta(total - step),
-            images_per_second=self.last_batch.images_per_second if self.last_batch else None,
+            images_per_second=self._pace.images_per_second,
             step=step,
             total_steps=total,
             epoch=epoch,
@@ -266,19 +278,16 @@ class MetricHistory:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds from the first to the latest event, without the time between two trainers."""
-        if self.finished is not None:
-            return self.finished.seconds
-        # A clock that was set back must not show a negative time.
-        return max(0.0, self.last_time - self._first_time - self._pause_s)
+        """Seconds that the trainers of the run have worked; never falling while it goes on."""
+        return self._clock.seconds if self.finished is None else self.finished.seconds
+
+    @property
+    def is_resuming(self) -> bool:
+        """Whether a resumed trainer gets ready for its first step: `elapsed_s` stands still."""
+        return self._clock.is_waiting
 
     def _eta(self, steps_left: int) -> float | None:
         if self.finished is not None:
             return 0.0
-        if self.epochs and self.steps_per_epoch:
-            # Whole epochs include validation, which the steps alone do not.
-            return max(0, steps_left) * self.epochs[-1].seconds / self.steps_per_epoch
-        batch, started = self.last_batch, self.started
-        if batch is None or started is None or batch.images_per_second <= 0:
-            return None
-        return max(0, steps_left) * started.batch_size / batch.images_per_second
+        speed = self._pace.images_per_second
+        return seconds_left(steps_left, self.epochs, self.started, self.data, speed)

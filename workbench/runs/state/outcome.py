@@ -14,6 +14,7 @@ from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder, tail_bytes, tail_lines
 from workbench.runs.link import Link, has_courier, read_link, read_remote
 from workbench.runs.log.event_log import LINE_LIMIT, decode_line
+from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import log_bytes_at_start
 from workbench.runs.state.crash_diagnosis import (
@@ -198,7 +199,7 @@ def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
         return RunOutcome("completed")
     is_resumable = finished.can_resume and _can_go_on(run)
     if finished.outcome == "stopped" and finished.is_paused and is_resumable:
-        words = f"Paused at epoch {finished.epochs_done + 1:,}; it can be resumed."
+        words = f"{ended_words('paused', finished.epochs_done)}; it can be resumed."
         return RunOutcome("paused", words, can_resume=True)
     if finished.outcome == "stopped":
         is_empty = not finished.epochs_done and not run.has_model()

@@ -40,9 +40,12 @@ def read_speeds(path: Path | None = None) -> list[MeasuredRun]:
 
 
 def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
-    """Keeps one run's speed, and drops the oldest of more than a hundred; raises SaveError."""
+    """Keeps one run's speed, instead of what it had before, and drops the oldest of more than a
+    hundred; raises SaveError.
+    """
     path = path or speeds_path()
-    kept = [*read_speeds(path), run][-_KEPT:]
+    others = [other for other in read_speeds(path) if not run.run or other.run != run.run]
+    kept = [*others, run][-_KEPT:]
     save_with_folder(path, msgspec.json.encode(kept))
 
 
@@ -54,8 +57,10 @@ def measured_run(
     precision: str,
     images_per_second: float,
     memory_bytes: int,
+    run: str = "",
+    epoch_factor: float = 1.0,
 ) -> MeasuredRun:
-    """What is kept of a finished run, from the analysis of its network with its recipe.
+    """What is kept of a run, from the analysis of its network with its recipe.
 
     The batch size may be smaller than the recipe's; `images_per_second` is the median of its
     epochs, `memory_bytes` the most that its trainer has held, 0 where it is not known.
@@ -65,7 +70,9 @@ def measured_run(
         numbers=numbers_per_picture(analysis.costs),
         batch_size=batch_size,
         precision=precision,
+        run=run,
         images_per_second=images_per_second,
+        epoch_factor=epoch_factor,
         memory_bytes=memory_bytes,
         expected_bytes=memory_needed(
             analysis.costs,

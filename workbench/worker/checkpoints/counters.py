@@ -32,6 +32,7 @@ class TrainingCounters:
         losses, accuracies: Batch values of the current epoch, one array (steps,) per call.
         epoch_training_s: Seconds spent in training calls of the current epoch.
         begun: `time.monotonic()` when this trainer began.
+        seconds_before: Seconds that the trainers before this one have worked.
     """
 
     step: int = 0
@@ -42,7 +43,7 @@ class TrainingCounters:
     accuracies: list[Floats] = field(default_factory=list)
     epoch_training_s: float = 0.0
     begun: float = field(default_factory=time.monotonic)
-    _seconds_before: float = 0.0
+    seconds_before: float = 0.0
     _epoch_before: float = 0.0
     _epoch_begun: float = field(default_factory=time.monotonic)
 
@@ -59,7 +60,7 @@ class TrainingCounters:
             losses=[arrays[_LOSSES]],
             accuracies=[arrays[_ACCURACIES]],
             epoch_training_s=state.epoch_training_s,
-            _seconds_before=state.seconds,
+            seconds_before=state.seconds,
             _epoch_before=state.epoch_seconds,
             begun=begun,
         )
@@ -67,7 +68,7 @@ class TrainingCounters:
     @property
     def seconds(self) -> float:
         """Since the run began, without the time between its trainers."""
-        return self._seconds_before + time.monotonic() - self.begun
+        return self.seconds_before + time.monotonic() - self.begun
 
     @property
     def epoch_seconds(self) -> float:

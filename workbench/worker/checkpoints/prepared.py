@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.core.projects.project import Project
+from workbench.pictures.prepare import PreparedPart
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.checkpoint import DataMark
@@ -36,6 +37,7 @@ class PreparedTraining:
         card: The model card but for what training adds to it.
         replicas: Devices that share each batch.
         ledger: Where the time goes, since building began.
+        test: The test images, None where there are none.
         reasons: Why the figures of a resumed run can differ from the uninterrupted one's.
     """
 
@@ -46,4 +48,5 @@ class PreparedTraining:
     card: ModelCard
     replicas: int
     ledger: TimeLedger
+    test: PreparedPart | None
     reasons: tuple[str, ...]

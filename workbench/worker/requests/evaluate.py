@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from workbench.pictures.rows import Rows
 from workbench.protocol.messages import AnyAnswer, ClassScore, Evaluate, Evaluation
 from workbench.worker.input.sources import match_classes, other_part, run_test_part
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Labels, Runner
-
-_STEP = 512
+from workbench.worker.saved_models.scoring import score_all
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -32,7 +30,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     else:
         part, names = run_test_part(job, card)
     truth = match_classes(part.y, names, card.class_names)
-    predicted, loss = _score(job, runner, part.x, truth)
+    predicted, loss = score_all(runner, part.x, truth, partial(_report, job))
     confusion = confusion_matrix(truth, predicted, len(card.class_names))
     return Evaluation(
         id=job.id,
@@ -44,16 +42,10 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     )
 
 
-def _score(job: Job, runner: Runner, x: Rows, truth: Labels) -> tuple[Labels, float]:
-    """Predicted labels (n,) and the mean loss; can be canceled between steps."""
-    predicted, total = [], 0.0
-    for start in range(0, len(x), _STEP):
-        job.check_cancelled()
-        job.progress("Evaluating the test images", start / len(x))
-        rows, losses = runner.score(x[start : start + _STEP], truth[start : start + _STEP])
-        predicted.append(rows.argmax(axis=1))
-        total += float(losses.sum(dtype=np.float64))
-    return np.concatenate(predicted), total / len(x)
+def _report(job: Job, fraction: float) -> None:
+    """Shows the progress; ends a request that was canceled."""
+    job.check_cancelled()
+    job.progress("Evaluating the test images", fraction)
 
 
 def confusion_matrix(truth: Counts, predicted: Counts, num_classes: int) -> Counts:

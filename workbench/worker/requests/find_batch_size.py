@@ -5,12 +5,15 @@ from __future__ import annotations
 import gc
 import math
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.run_estimate import memory_needed
 from workbench.core.format import bytes_text
+from workbench.core.training.batch_change import BatchChange
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
 from workbench.processes.memory import resident_bytes
@@ -37,7 +40,7 @@ def find_batch_size(job: Job, request: FindBatchSize) -> AnyAnswer:
     Raises:
         WorkbenchError: the project cannot be trained.
     """
-    trial = set_up(job, request.project, validation="none")
+    trial = set_up(job, request.project)
     sizes = _sizes(request, len(trial.data.train))
     tried: list[BatchSizeTried] = []
     for number, size in enumerate(sizes):
@@ -48,12 +51,11 @@ def find_batch_size(job: Job, request: FindBatchSize) -> AnyAnswer:
         job.send(result)
         if result.problem:
             break  # larger ones fit still less
-    return _found(job, tried)
+    return _found(job, tried, trial.project.recipe, len(trial.data.train))
 
 
 def _sizes(request: FindBatchSize, count: int) -> list[int]:
-    powers = (1 << exponent for exponent in range(17))
-    sizes = [n for n in powers if request.lowest <= n <= min(request.highest, count)]
+    sizes = [size for size in request.sizes if size <= count]
     return sizes or [max(1, min(request.lowest, count))]
 
 
@@ -96,17 +98,32 @@ def _needed(trial: BenchmarkSetup, size: int) -> int:
     return memory_needed(analysis.costs, costs_batch=size, batch_size=size, precision="float32")
 
 
-def _found(job: Job, tried: list[BatchSizeTried]) -> AnyAnswer:
+def _found(
+    job: Job, tried: list[BatchSizeTried], recipe: TrainingRecipe, num_train: int
+) -> AnyAnswer:
     speeds = {t.size: t.images_per_second for t in tried if t.images_per_second is not None}
     if not speeds:
         words = f"Not even batch size {tried[0].size:,} fits: it {tried[0].problem}."
         return BatchSizeFound(id=job.id, fastest=0, largest=0, suggested=0, words=words)
     fastest = max(speeds, key=lambda size: speeds[size])
     suggested = min(size for size, speed in speeds.items() if speed >= _NEARLY * speeds[fastest])
-    words = f"{suggested:,}: {speeds[suggested]:,.0f} images/s, "
-    slower = math.ceil(100 * (1 - speeds[suggested] / speeds[fastest]))
-    is_fastest = suggested == fastest
-    words += "the fastest." if is_fastest else f"within {slower}% of the fastest ({fastest:,})."
+    change = BatchChange(recipe, suggested, num_train)
     return BatchSizeFound(
-        id=job.id, fastest=fastest, largest=max(speeds), suggested=suggested, words=words
+        id=job.id,
+        fastest=fastest,
+        largest=max(speeds),
+        suggested=suggested,
+        words=_words(speeds, suggested, fastest),
+        changes=change.words,
+        steps_per_epoch=change.steps_per_epoch(change.after),
+        images_per_epoch=change.images_per_epoch(change.after),
+        learning_rate=change.after.peak_rate,
     )
+
+
+def _words(speeds: Mapping[int, float], suggested: int, fastest: int) -> str:
+    words = f"{suggested:,}: {speeds[suggested]:,.0f} images/s, "
+    if suggested == fastest:
+        return words + "the fastest."
+    slower = math.ceil(100 * (1 - speeds[suggested] / speeds[fastest]))
+    return words + f"within {slower}% of the fastest ({fastest:,})."

@@ -1,64 +1,157 @@
-"""FindLearningRate: one short training whose learning rate climbs until the loss does."""
+"""FindLearningRate: a training with a rising rate, then a few short ones from the start."""
 
 from __future__ import annotations
 
-import math
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.core.training.rate_suggestion import has_diverged, suggest_rate
+from workbench.core.format import rate_text
+from workbench.core.training.rate_finder.answer import answer_words
+from workbench.core.training.rate_finder.search import RateSearch, lengths_of
+from workbench.core.training.rate_finder.sweep import (
+    Descent,
+    first_descent,
+    has_diverged,
+    sweep_steps,
+)
+from workbench.core.training.rate_finder.trial import Trial, Values, trial_rates
 from workbench.protocol.messages import (
     AnyAnswer,
     FindLearningRate,
     LearningRateFound,
+    LearningRateTrial,
     LearningRateTried,
 )
+from workbench.worker.execution.compiled import Compiled
 from workbench.worker.process.event_logger import finite
-from workbench.worker.requests.benchmark_setup import set_up
+from workbench.worker.requests.benchmark_setup import BenchmarkSetup, set_up
 from workbench.worker.requests.session import Job
+from workbench.worker.step.trainable import sizes_of
+from workbench.worker.step.training_loop import CallLength, StepResults
 
 _SEND_INTERVAL_S = 0.2
 
+_USUAL_TRIALS = (6, 3)
+"""Short and long trials that most searches need, for the progress."""
+
 
 def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
-    """Trains some steps, each with a rate a little higher than the one before.
+    """Trains some steps, each with a rate a little higher than the one before; then a few short
+    trainings, each from the project's own start.
 
     Raises:
         WorkbenchError: the project cannot be trained.
     """
-    trial = set_up(job, request.project, validation="none")
+    trial = set_up(job, request.project)
     job.progress("Building the model")
-    compiled = trial.compiled(learning_rate=request.lowest)
-    rates = np.geomspace(request.lowest, request.highest, request.steps)
-    losses: list[float] = []
-    sent, sent_at = 0, time.monotonic()
-    for step, rate in enumerate(rates):
-        job.check_cancelled()
-        job.progress("Trying learning rates", step / len(rates))
-        losses.append(float(compiled.loop.train(compiled.iterator, 1, rates=[rate]).losses[0]))
-        is_over = has_diverged(np.array(losses)) or step == len(rates) - 1
-        if is_over or time.monotonic() - sent_at > _SEND_INTERVAL_S:
-            tried = slice(sent, len(losses))
-            job.send(
-                LearningRateTried(
-                    id=job.id,
-                    rates=rates[tried].tolist(),
-                    losses=[finite(loss) for loss in losses[tried]],
-                )
-            )
-            sent, sent_at = len(losses), time.monotonic()
-        if is_over:
-            break
-    suggested = suggest_rate(rates[: len(losses)], np.array(losses))
-    return LearningRateFound(id=job.id, suggested=suggested, words=_words(suggested, losses))
-
-
-def _words(suggested: float | None, losses: list[float]) -> str:
-    if suggested is None:
-        return "No learning rate lowered the loss. Check input scaling and labels."
-    known = [loss for loss in losses if math.isfinite(loss)]
-    return (
-        f"At {suggested:g} the loss falls fast, well before it rises "
-        f"(from {known[0]:.2f} to {min(known):.2f} in {len(losses)} steps)."
+    trainer = RateTrainer(job, trial, request)
+    descent = trainer.sweep()
+    shares = np.bincount(trial.data.train.y) / len(trial.data.train)
+    search = RateSearch(
+        train=trainer.train,
+        present=trial.project.recipe.learning_rate,
+        start=None if descent is None else descent.start,
+        lengths=trainer.lengths,
+        chance=float(shares.max()),
+        batch_size=trainer.sizes.batch_size,
     )
+    outcome = search.run()
+    words = answer_words(outcome, chance=search.chance, has_fallen=descent is not None)
+    return LearningRateFound(
+        id=job.id,
+        suggested=outcome.suggested,
+        words=words,
+        verdict=outcome.verdict,
+        present=outcome.present.rate,
+        good=[outcome.good[0], outcome.good[-1]] if outcome.good else [],
+    )
+
+
+def _tried(request_id: int, trial: Trial) -> LearningRateTrial:
+    return LearningRateTrial(
+        id=request_id,
+        rate=trial.rate,
+        steps=trial.steps,
+        accuracy=None if trial.has_diverged else round(trial.accuracy, 4),
+        loss=trial.loss,
+    )
+
+
+class RateTrainer:
+    """One compiled project that is trained again and again from its start: the weights, random
+    states and batches that a run of it begins with.
+    """
+
+    def __init__(self, job: Job, trial: BenchmarkSetup, request: FindLearningRate) -> None:
+        self._job = job
+        self._request = request
+        self._recipe = trial.project.recipe
+        self._compiled: Compiled = trial.compiled()
+        self._start = self._compiled.read_state()
+        replicas = self._compiled.loop.step.replicas
+        self.sizes = sizes_of(trial.project, len(trial.data.train), replicas=replicas)
+        self._per_epoch = self.sizes.steps_per_epoch
+        self.lengths = lengths_of(self.sizes.total_steps, self.sizes.batch_size)
+        self._sweep_steps = request.steps or sweep_steps(self.sizes.batch_size)
+        plan = self._compiled.plan
+        self._call = CallLength(plan.steps_per_call, pinned=self._compiled.limits.call_steps)
+        short, long = _USUAL_TRIALS
+        short, long = _USUAL_TRIALS
+        self._planned = self._sweep_steps + short * self.lengths.short + long * self.lengths.long
+        self._done = 0
+
+    def sweep(self) -> Descent | None:
+        """Trains with a rising rate until the loss has diverged; its first descent."""
+        request, recipe = self._request, self._recipe
+        rates = np.geomspace(request.lowest, request.highest, self._sweep_steps)
+        losses: list[float] = []
+        sent, sent_at = 0, time.monotonic()
+        scale = recipe.peak_rate / recipe.learning_rate
+        for results in self._training(rates * scale, "Raising the learning rate"):
+            losses += results.losses.tolist()
+            is_over = has_diverged(np.array(losses)) or len(losses) == len(rates)
+            if is_over or time.monotonic() - sent_at > _SEND_INTERVAL_S:
+                self._send_tried(rates[sent : len(losses)].tolist(), losses[sent:])
+                sent, sent_at = len(losses), time.monotonic()
+            if is_over:
+                break
+        self._done = self._sweep_steps
+        return first_descent(rates[: len(losses)], np.array(losses))
+
+    def _send_tried(self, rates: list[float], losses: list[float]) -> None:
+        finite_losses = [finite(loss) for loss in losses]
+        self._job.send(LearningRateTried(id=self._job.id, rates=rates, losses=finite_losses))
+
+    def train(self, rate: float, steps: int) -> Trial:
+        """A short training with one rate of the recipe's field, its whole schedule in it."""
+        rates = trial_rates(self._recipe, rate, steps, self.sizes.total_steps, self._per_epoch)
+        text = f"Training {steps:,} steps with learning rate {rate_text(rate)}"
+        losses: list[float] = []
+        accuracies: list[float] = []
+        for results in self._training(rates, text):
+            losses += results.losses.tolist()
+            accuracies += results.accuracies.tolist()
+            if not np.isfinite(results.losses).all():
+                break
+        self._done += steps
+        trial = Trial(rate, steps, np.array(losses), np.array(accuracies))
+        self._job.send(_tried(self._job.id, trial))
+        return trial
+
+    def _training(self, rates: Values, text: str) -> Iterator[StepResults]:
+        """Trains from the project's start, a step for each effective rate, in short calls."""
+        compiled = self._compiled
+        compiled.restore_state(self._start)
+        iterator, done = compiled.restart(0), 0
+        while done < len(rates):
+            self._job.check_cancelled()
+            fraction = min(0.99, (self._done + done) / self._planned)
+            self._job.progress(text, fraction)
+            steps = min(self._call.steps, len(rates) - done)
+            part = rates[done : done + steps].astype(np.float32)
+            results = compiled.loop.train(iterator, steps, rates=part)
+            self._call.learn(results)
+            done += steps
+            yield results

@@ -84,7 +84,7 @@ class TrainingSetup:
         )
         card = msgspec.structs.replace(card, fit=fit, precision=compiled.plan.precision)
         return PreparedTraining(
-            compiled, sizes, machine, mark, card, replicas, self._ledger, tuple(reasons)
+            compiled, sizes, machine, mark, card, replicas, self._ledger, data.test, tuple(reasons)
         )
 
     def _moved(self) -> list[str]:

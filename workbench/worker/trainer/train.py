@@ -21,6 +21,7 @@ from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
+from workbench.runs.log.pace import seconds_logged
 from workbench.runs.start import joins_another
 from workbench.runs.state.queue import start_next_after
 from workbench.runs.store.checkpoint import (
@@ -103,6 +104,7 @@ def _train(
     run: RunFolder, writer: EventWriter, *, resume: bool, member: ClusterPeers | None
 ) -> int:
     begun = time.monotonic()
+    before_s = seconds_logged(run.events_path) if resume else 0.0
     events, stop = _event_logger(run, writer), member.stop if member else StopSwitch(run)
     peers = member or Peers()
     stop.listen_to_signals()
@@ -116,7 +118,7 @@ def _train(
         tidy_up(run)
         job = TrainingJob(run, project, events, stop)
         if member is None:
-            peers = peers_of(job, partial(_give_up, run, events, begun))
+            peers = peers_of(job, partial(_give_up, run, events, begun - before_s))
         with HeartbeatThread(writer):
             peers.rendezvous(resume=resume)
             from workbench.worker.trainer.training import Training  # after the first events
@@ -127,6 +129,7 @@ def _train(
                 checkpoint=read_checkpoint(run) if resume else None,
                 is_resumed=resume,
                 begun=begun,
+                before_s=before_s,
                 peers=peers,
             )
             training.run()
@@ -138,7 +141,7 @@ def _train(
             with contextlib.suppress(OSError):  # the disk of the printed log may be full
                 traceback.print_exception(caught)
     peers.close(error)
-    seconds = training.counters.seconds if training else time.monotonic() - begun
+    seconds = training.counters.seconds if training else before_s + time.monotonic() - begun
     finished = events.log(_finish(run, training, error, seconds, is_pause=stop.is_pause))
     if events.settle(_PATIENCE_S) and finished.outcome == "completed":
         remove_checkpoints(run)

@@ -5,16 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from statistics import median
 
-from workbench.core.checks.analysis import analyse
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
-from workbench.layers import all_layers
-from workbench.processes.memory import peak_bytes
 from workbench.protocol.events import TestResult
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
-from workbench.runs.state.throughput import add_speed, measured_run
 from workbench.runs.store.checkpoint import Checkpoint
 from workbench.runs.store.provenance import write_origin
 from workbench.worker.checkpoints.counters import TrainingCounters
@@ -32,7 +27,9 @@ from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.step.training_loop import Scores
 from workbench.worker.trainer.epoch import EpochTrainer
+from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
+from workbench.worker.trainer.saved_test import is_needed, saved_test
 from workbench.worker.trainer.setup import TrainingSetup, log_start
 
 AnyManager = CheckpointManager | NullCheckpointManager
@@ -50,6 +47,7 @@ class Training:
         checkpoint: From where to go on; None for a start.
         is_resumed: A trainer has worked on this run before, with or without a checkpoint.
         begun: `time.monotonic()` when this trainer began.
+        before_s: Seconds that the trainers before this one have worked, by the log.
         peers: The machines that train together.
 
     Attributes:
@@ -66,6 +64,7 @@ class Training:
         checkpoint: Checkpoint | None,
         is_resumed: bool,
         begun: float,
+        before_s: float = 0.0,
         peers: Peers,
     ) -> None:
         self._job = job
@@ -80,8 +79,9 @@ class Training:
         self.counters = TrainingCounters(begun=begun)
         if checkpoint is not None:
             self.counters = TrainingCounters.of(checkpoint.state, checkpoint.arrays, begun)
+        # Steps that are done again took their time, too: the elapsed time never falls.
+        self.counters.seconds_before = max(self.counters.seconds_before, before_s)
         self._folder = FolderWatch(job.run)
-        self._speeds: list[float] = []
         self.batch_size = job.project.recipe.batch_size
         self.test: TestResult | None = None
         self.is_completed = False
@@ -109,11 +109,12 @@ class Training:
 
     def _train(self, ready: PreparedTraining) -> None:
         compiled, ledger = ready.compiled, ready.ledger
+        speed = SpeedKeeper(self._run.name, self._job.project, ready.sizes, compiled)
         trainer = EpochTrainer(self._job, ready, self.counters, self._rules)
         manager = self._keeping(ready)
         self._checkpoint = None  # its arrays are in TensorFlow now
         try:
-            self._epochs(trainer, manager, ready.sizes)
+            self._epochs(trainer, manager, ready.sizes, speed)
         except NotFiniteError as error:
             raise self._spoilt(compiled, trainer) from error
         finally:
@@ -122,10 +123,9 @@ class Training:
             manager.keep_place()
         # A pause keeps from where to go on alone.
         if self.counters.step and (self.is_completed or not self._stop.is_pause):
-            self._finish(compiled, trainer, manager)
+            self._finish(ready, trainer, manager)
         self._events.log(ledger.snapshot())
-        if self._speeds:
-            self._warned(partial(self._keep_speed, compiled))
+        self._warned(speed.keep)
 
     def _keeping(self, ready: PreparedTraining) -> AnyManager:
         if not self._company.is_chief:
@@ -133,7 +133,9 @@ class Training:
         state = self._checkpoint.state if self._checkpoint else None
         return CheckpointManager(self._job, ready, self.counters, self._rules, state)
 
-    def _epochs(self, trainer: EpochTrainer, manager: AnyManager, sizes: Sizes) -> None:
+    def _epochs(
+        self, trainer: EpochTrainer, manager: AnyManager, sizes: Sizes, speed: SpeedKeeper
+    ) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
         self._events.phase("compiling", "Compiling the training step")
         self._warned(partial(truncate_confusions, self._run, self.counters.epochs_done))
@@ -148,7 +150,8 @@ class Training:
             epoch, scores = trained
             verdict = self._rules.took(epoch)
             self.counters.finish_epoch(epoch, scores, is_best=verdict.is_best)
-            self._speeds.append(epoch.images_per_second)
+            speed.add(epoch, scores.count if scores is not None else 0)
+            self._warned(speed.keep_now_and_then)
             if scores is not None:
                 confusion = scores.confusion
                 self._warned(partial(append_confusion, self._run, epoch.epoch, confusion))
@@ -180,34 +183,21 @@ class Training:
 
     # the end -----------------------------------------------------------------------------
 
-    def _finish(self, compiled: Compiled, trainer: EpochTrainer, manager: AnyManager) -> None:
+    def _finish(self, ready: PreparedTraining, trainer: EpochTrainer, manager: AnyManager) -> None:
         """Keeps the weights for good and tests them."""
         try:
             model = manager.finish()
             self._company.send_model(model)
         except NotFiniteError as error:
-            raise self._spoilt(compiled, trainer) from error
-        scores = self._test_scores(compiled, trainer, model)
+            raise self._spoilt(ready.compiled, trainer) from error
+        self.test = saved_test(self._job, ready) if is_needed(ready) else None
+        scores = None if self.test else self._test_scores(ready.compiled, trainer, model)
         if scores is not None:
             self.test = TestResult(
                 loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
             )
+        if self.test is not None:
             manager.keep_model(model, self.test)
-
-    def _keep_speed(self, compiled: Compiled) -> None:
-        """Throughput here, for later estimates. The first epoch of several warms up."""
-        if compiled.limits.replicas > 1:
-            return  # says nothing of one device
-        add_speed(
-            measured_run(
-                analyse(self._job.project.graph, all_layers(), recipe=self._recipe),
-                self._recipe,
-                batch_size=self.batch_size,
-                precision=compiled.plan.precision,
-                images_per_second=median(self._speeds[1:] or self._speeds),
-                memory_bytes=peak_bytes(),
-            )
-        )
 
     def _test_scores(
         self, compiled: Compiled, trainer: EpochTrainer, model: KeptModel

@@ -11,6 +11,7 @@ from workbench.core.checks.problems import Fix, Problem
 from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import CENTER, DETAIL_FROM, RADIUS, CanvasStyle, TextStyle
+from workbench.gui.kit.labels import unbroken
 
 CARD_WIDTH = 304.0
 DISTANCE = 24.0
@@ -31,6 +32,7 @@ class ProblemCard(CanvasItem):
     def __init__(self, problem: Problem, look: CanvasStyle) -> None:
         super().__init__(look)
         self.problem = problem
+        self._message = unbroken(problem.message)
         self._anchor = QPointF()
         self._texts = self._lay_out_texts()
         self._buttons = self._lay_out_buttons(self._texts[1].bottom() + 10)
@@ -41,7 +43,7 @@ class ProblemCard(CanvasItem):
         width = CARD_WIDTH - 2 * _PADDING
         room = QRectF(0, 0, width, 4000)
         title = self._look.title_ink.metrics.boundingRect(room, _WRAP, self.problem.title)
-        body = self._look.body_ink.metrics.boundingRect(room, _WRAP, self.problem.message)
+        body = self._look.body_ink.metrics.boundingRect(room, _WRAP, self._message)
         title_place = QRectF(_PADDING, _PADDING - 2, width, title.height() + 1)
         body_place = QRectF(_PADDING, title_place.bottom() + 4, width, body.height() + 1)
         return title_place, body_place
@@ -116,7 +118,7 @@ class ProblemCard(CanvasItem):
         title, body = self._texts
         title_ink = TextStyle(look.title_ink.font, pen.color())
         title_ink.draw(painter, title, self.problem.title, _WRAP)
-        look.body_ink.draw(painter, body, self.problem.message, _WRAP)
+        look.body_ink.draw(painter, body, self._message, _WRAP)
         for index in range(len(self._buttons)):
             self._paint_button(painter, index)
 

@@ -66,6 +66,7 @@ class GraphScene(QGraphicsScene):
         document.positions_changed.connect(self._on_positions_changed)
         document.analysis_changed.connect(self._on_analysis_changed)
         document.project_replaced.connect(self.rebuild)
+        document.selection_restored.connect(lambda selected: self.select(*selected))
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -313,6 +314,7 @@ class GraphScene(QGraphicsScene):
         selected = self.selected_ids(), self.selected_edges()
         if selected != self._last_selection:
             self._last_selection = selected
+            self.document.selection = tuple(selected[0]), tuple(selected[1])
             self.selection_changed.emit(selected[0])
 
     def shown_problem(self) -> Problem | None:

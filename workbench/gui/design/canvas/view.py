@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
 )
 from PySide6.QtWidgets import QToolTip
@@ -32,6 +33,7 @@ NUDGE = 4.0
 """Scene pixels that Ctrl and an arrow move the selection; ten times that with Shift."""
 _NUDGING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 """Some window managers take Alt with an arrow for their desktops; none takes Ctrl."""
+_COPY_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.Cut)
 
 
 class GraphView(ZoomView):
@@ -108,7 +110,7 @@ class GraphView(ZoomView):
             if gesture is not None:
                 gesture.end(pointer)
         except WorkbenchError as error:
-            self.show_hint(f"{error.what} {error.fix}", pointer.view, is_refusal=True)
+            self.show_refusal(f"{error.what} {error.fix}", pointer.view)
 
     def cancel(self, reason: str) -> None:
         """Gives the gesture up; nothing is changed."""
@@ -268,6 +270,8 @@ class GraphView(ZoomView):
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             if selected := self.graph_scene.selected_ids():
                 self.node_activated.emit(selected[-1])
+        elif any(event.matches(keys) for keys in _COPY_KEYS):  # the actions are gray, or took it
+            self.say("No layer is selected. Click one, or press Ctrl+A to select all.")
         else:
             event.ignore()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QNativeGestureEvent,
@@ -27,6 +27,8 @@ MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
 ZOOM_STEP = 1.2
 _READABLE = 0.75
 _MARGIN = 24.0
+_REFUSAL_MS = 6_000
+"""Long enough to read two sentences."""
 _HINT_OFFSET = QPointF(16, 18)
 _BOTTOM_BAR = 36
 """Height at the lower edge that the zoom buttons need, beyond the margin."""
@@ -52,6 +54,7 @@ class ZoomView(QGraphicsView):
 
     Attributes:
         corner: Size of what covers the lower left corner, with its distance to cards.
+        refusal_timer: Runs while words are shown that disappear by themselves.
 
     Signals:
         zoom_changed(float): 1.0 is 100 %.
@@ -84,6 +87,10 @@ class ZoomView(QGraphicsView):
         self._hint.setObjectName("canvasHint")
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._hint.hide()
+        self.refusal_timer = QTimer(self)
+        self.refusal_timer.setSingleShot(True)
+        self.refusal_timer.setInterval(_REFUSAL_MS)
+        self.refusal_timer.timeout.connect(self.hide_hint)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
         scene.contents_changed.connect(self._update_range)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
@@ -107,8 +114,14 @@ class ZoomView(QGraphicsView):
         """The line at a scene point: below 100 % within the same few pixels of the screen."""
         return self.graph_scene.edge_at(point, LINE_REACH / min(1.0, self._zoom))
 
+    def say(self, text: str) -> None:
+        """Shows words in the middle for a while."""
+        self.show_hint(text, QPointF(self.viewport().rect().center()))
+        self.refusal_timer.start()
+
     def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
         """Shows words beside a view position."""
+        self.refusal_timer.stop()
         hint, look = self._hint, self.graph_scene.look
         color, border = (look.bad, look.bad) if is_refusal else (look.text, look.line)
         style = (
@@ -129,8 +142,19 @@ class ZoomView(QGraphicsView):
         hint.show()
         hint.raise_()
 
+    def show_refusal(self, text: str, position: QPointF) -> None:
+        """Shows why something was refused: for some seconds, or until something else is done."""
+        self.show_hint(text, position, is_refusal=True)
+        self.refusal_timer.start()
+
+    def end_refusal(self) -> None:
+        """Hides the words of the last refusal, should they still be there."""
+        if self.refusal_timer.isActive():
+            self.hide_hint()
+
     def hide_hint(self) -> None:
         """Hides those words."""
+        self.refusal_timer.stop()
         self._hint.hide()
 
     def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
@@ -181,6 +205,11 @@ class ZoomView(QGraphicsView):
         self.center_on(content.center())
         self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
         self._clear_corner(content)
+
+    def is_seen(self, ids: Iterable[str]) -> bool:
+        """Whether the view shows a part of any of these cards."""
+        nodes, shown = self.graph_scene.nodes, self.visible_rect()
+        return any(shown.intersects(nodes[key].card_rect()) for key in ids if key in nodes)
 
     def reveal(self, ids: Iterable[str]) -> None:
         """Scrolls cards into the part of the view that no overlay covers: all of them where they

@@ -50,6 +50,7 @@ class DropLayer(Gesture):
             self._spec.key, place.position, after=place.after, edge=place.edge
         )
         self.scene.select([added])
+        self.view.reveal([added])
 
     def clear(self) -> None:
         self._mark_edge(None)

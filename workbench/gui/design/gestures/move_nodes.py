@@ -161,6 +161,7 @@ class MoveNodes(Gesture):
         place = on_edge(self.scene, edge, self._item.height)
         self.document.move_onto(self._item.node_id, edge, place.position)
         self.scene.reroute()
+        self.view.reveal([self._item.node_id])
 
     def _end_move(self, *, is_exact: bool) -> None:
         """Cards are dropped where they are, or beside what they would cover."""

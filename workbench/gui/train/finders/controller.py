@@ -38,10 +38,6 @@ class FinderController(QObject):
         dialog.show()
 
     def _on_chosen(self, values: dict[str, object]) -> None:
-        recipe = self._context.document.recipe
-        if "learning_rate" in values and recipe.rate_scaling != "none":
-            # It was found with this batch, so it is meant for it.
-            values = {**values, "rate_base_batch": recipe.batch_size}
         self._context.document.set_recipe(**values)
         words = [p.title + " " + p.show(values[p.key]) for p in RECIPE_PARAMS if p.key in values]
         self.said.emit(f"Training settings changed: {', '.join(words)}. Undo reverts this.")

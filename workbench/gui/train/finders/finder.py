@@ -18,6 +18,7 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Progress
 
 PROGRESS_STEPS = 1000
+_ANSWER_LINES = 5
 
 
 class FinderDialog(QDialog):
@@ -39,7 +40,7 @@ class FinderDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(f"{title} — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(640, 520)
+        self.resize(680, 640)
         self._context = context
         self._question = Question(context.measurer)
         self._found: dict[str, object] = {}
@@ -50,7 +51,8 @@ class FinderDialog(QDialog):
         self.words = plain_label(wrap=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._pages = QStackedWidget()
-        self._pages.setFixedHeight(52)
+        # As much as the longest answer needs: nothing moves when it comes.
+        self._pages.setFixedHeight(_ANSWER_LINES * self.fontMetrics().lineSpacing())
         self.use = button("Use this", role="primary")
         self.again = button("Search again")
         self.stop = button("Cancel")

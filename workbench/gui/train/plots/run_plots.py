@@ -306,7 +306,7 @@ class RunPlots(QWidget):
     def _on_export(self, plot: LivePlot, suffix: str) -> None:
         filters = f"{suffix.upper()} file (*.{suffix})"
         title = f"Save the {plot.curve.title.lower()} plot"
-        path, _ = ask_save_path(self, title, f"{plot.curve.key}.{suffix}", filters)
+        path, _ = ask_save_path(self, title, f"{plot.curve.key}.{suffix}", filters, kind="plot")
         if path:
             self.export(plot, Path(path))
 

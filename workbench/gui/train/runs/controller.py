@@ -142,7 +142,7 @@ class RunActions(QObject):
 
     def _export_curves(self, run: RunSummary, suffix: str) -> None:
         filters, name = f"{suffix.upper()} table (*.{suffix})", f"{run.title}.{suffix}"
-        path, _ = ask_save_path(self._window, f"Export {run.title}", name, filters)
+        path, _ = ask_save_path(self._window, f"Export {run.title}", name, filters, kind="table")
         if path:
             export = partial(export_curves, RunFolder(run.path), Path(path))
             self._background.run(export, self._on_curves_written, self._on_failed)

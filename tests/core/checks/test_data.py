@@ -1,0 +1,36 @@
+"""A project whose data set is not chosen as a whole cannot be trained yet."""
+
+from __future__ import annotations
+
+from workbench.core.checks.analysis import analyse
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.datasets import all_datasets
+from workbench.layers import all_layers
+from workbench.templates import find_template
+
+
+def analysis_of(project):
+    spec = all_datasets()[project.dataset.key]
+    unset = spec.unset(project.dataset.params)
+    return analyse(project.graph, all_layers(), recipe=TrainingRecipe(), unset=unset)
+
+
+def test_a_folder_that_is_not_chosen_stops_training_and_leads_to_the_choice():
+    analysis = analysis_of(find_template("flowers_gap").project)
+    (problem,) = analysis.errors
+    assert problem.title == "No data"
+    assert not analysis.is_trainable
+    assert analysis.is_unfinished
+    assert analysis.network_errors == ()
+    (fix,) = problem.fixes
+    assert (fix.title, fix.data_param) == ("Choose a folder…", "path")
+
+
+def test_a_file_is_called_a_file_and_data_that_needs_no_choice_is_no_problem():
+    spec = all_datasets()["npz"]
+    graph = find_template("lenet5").project.graph
+    unset = spec.unset({})
+    found = analyse(graph, all_layers(), recipe=TrainingRecipe(), unset=unset)
+    assert found.errors[0].fixes[0].title == "Choose a file…"
+    assert spec.unset({"path": "a.npz"}) == ()
+    assert analysis_of(find_template("lenet5").project).is_trainable

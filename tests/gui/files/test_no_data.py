@@ -1,0 +1,119 @@
+"""A network whose images are not there yet: said before training, with a way to choose them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
+
+from workbench.datasets import all_datasets
+from workbench.gui.data.source import DataSourcePanel
+from workbench.pictures.png import write_png
+from workbench.templates import find_template, list_templates
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "pictures" / "flowers"
+    for name in ("daisy", "rose"):
+        (root / name).mkdir(parents=True)
+        write_png(root / name / "0.png", np.full((9, 9, 3), 9, np.uint8))
+    return root
+
+
+@pytest.fixture
+def dialogs(monkeypatch):
+    """The folders in which dialogs began; each answers with `answer`."""
+
+    class Dialogs(list):
+        answer = ""
+
+    began = Dialogs()
+
+    def choose(_parent, _title, start):
+        began.append(start)
+        return began.answer
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose)
+    return began
+
+
+@pytest.fixture
+def flowers(window, monkeypatch):
+    monkeypatch.setattr(window.views.view("data").state, "describe", lambda: None)
+    window.files.new(find_template("flowers_gap").project)
+    return window
+
+
+@pytest.mark.parametrize("how", ["button", "key"])
+def test_train_leads_to_the_problem_and_records_no_run(flowers, how, qtbot):
+    with qtbot.assertNotEmitted(flowers.context.library.run_started, wait=100):
+        if how == "key":
+            QTest.keyClick(flowers, Qt.Key.Key_F5)
+        else:
+            QTest.mouseClick(flowers.top.train, Qt.MouseButton.LeftButton)
+    assert flowers.popup.isVisible()
+    assert not list(flowers.context.library.home.glob("*"))
+    assert "choose a folder" in flowers.top.train.toolTip()
+    flowers.popup.close()
+
+
+def test_the_folder_is_chosen_from_the_problem(flowers, folder, dialogs, qtbot):
+    dialogs.answer = str(folder)
+    flowers.show_problems()
+    button = next(
+        b for b in flowers.popup.findChildren(QAbstractButton) if "Choose a folder" in b.text()
+    )
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(dialogs) == 1)
+    assert not flowers.popup.isVisible()
+    assert flowers.context.document.project.dataset.params["path"] == str(folder)
+    assert flowers.context.document.analysis.is_trainable
+    assert flowers.views.current_key == "data"
+
+
+def test_a_canceled_choice_changes_nothing(flowers, dialogs, qtbot):
+    flowers.context.document.apply_fix(flowers.context.document.analysis.errors[0].fixes[0])
+    qtbot.waitUntil(lambda: len(dialogs) == 1)
+    assert not flowers.context.document.is_dirty
+    assert flowers.views.current_key == "design"
+
+
+def test_dialogs_of_a_kind_begin_where_one_was_used_last(flowers, folder, dialogs, tmp_path, qtbot):
+    document = flowers.context.document
+    document.save(tmp_path / "flowers.workbench")
+    fix = document.analysis.errors[0].fixes[0]
+    dialogs.answer = str(folder)
+    document.apply_fix(fix)
+    qtbot.waitUntil(lambda: len(dialogs) == 1)
+    dialogs.answer = ""
+    flowers.views.view("welcome")._ask_folder()
+    assert dialogs == [str(tmp_path), str(folder.parent)]
+
+
+def test_another_projects_folder_is_not_taken_over(window, folder, qtbot):
+    panel = DataSourcePanel(window.context)
+    qtbot.addWidget(panel)
+    document = window.context.document
+    document.new(find_template("flowers_gap").project)
+    panel._on_value_changed("path", str(folder))
+    document.new()
+    panel._on_source_chosen(panel.sources.findData("folder"))
+    assert document.project.dataset.key == "folder"
+    assert document.project.dataset.params["path"] == ""
+    assert not document.analysis.is_trainable
+
+
+def test_each_network_says_where_its_images_come_from(window):
+    for template in list_templates():
+        spec = all_datasets()[template.project.dataset.key]
+        if spec.unset(template.project.dataset.params):
+            assert template.data_note == "needs your images"
+        elif spec.needs_download:
+            assert template.data_note.startswith("downloads ")
+        else:
+            assert template.data_note == "data included"
+    shown = [label.text() for label in window.views.view("welcome").findChildren(QLabel)]
+    assert sum("needs your images" in text for text in shown) == 4

@@ -1,0 +1,28 @@
+"""Labels, and the words of tooltips."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction, QKeySequence
+
+from workbench.gui.kit.labels import action_tip, plain_label, unbroken, with_key
+
+
+def test_a_shape_is_never_broken_at_the_end_of_a_line(qtbot):
+    label = plain_label("The output is 1,024 × 1,024 × 32 here", wrap=True)
+    qtbot.addWidget(label)
+    one_line = label.fontMetrics().horizontalAdvance("1,024 × 1,024 × 32")
+    words = label.text().split(" ")
+    assert words == ["The", "output", "is", "1,024\u00a0×\u00a01,024\u00a0×\u00a032", "here"]
+    assert label.minimumSizeHint().width() >= one_line
+
+
+def test_only_shapes_are_kept_together():
+    assert unbroken("a × b, 3 × 4") == "a × b, 3\u00a0×\u00a04"
+
+
+def test_a_tooltip_names_the_first_key(qapp):
+    action = QAction("&Undo Add Dropout…")
+    assert action_tip(action) == "Undo Add Dropout"
+    action.setShortcuts([QKeySequence("Ctrl+Z"), QKeySequence("Alt+Backspace")])
+    assert action_tip(action) == "Undo Add Dropout (Ctrl+Z)"
+    assert with_key("All <keys>", QKeySequence()) == "All ‹keys›"

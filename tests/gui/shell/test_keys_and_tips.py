@@ -1,0 +1,114 @@
+"""Keys that desktop programs share, and tooltips that name them."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDockWidget
+
+from workbench.gui.files import controller
+from workbench.gui.kit.buttons import IconButton
+from workbench.gui.kit.messages import Answer
+from workbench.gui.views import project_views
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def active(qtbot, cifar):
+    cifar.show_view("design")
+    cifar.activateWindow()
+    qtbot.waitUntil(cifar.isActiveWindow)
+    cifar.design().canvas.view.setFocus()
+    return cifar
+
+
+def press(window, key, modifiers):
+    QTest.keyClick(QApplication.focusWidget() or window, key, modifiers)
+
+
+def test_ctrl_tab_goes_around_the_views_and_back(active):
+    keys = [spec.key for spec in project_views()]
+    seen = []
+    for _ in keys:
+        press(active, Qt.Key.Key_Tab, CTRL)
+        seen.append(active.views.current_key)
+    assert seen == [*keys[1:], keys[0]]
+    press(active, Qt.Key.Key_Backtab, CTRL | SHIFT)
+    assert active.views.current_key == keys[-1]
+
+
+@pytest.mark.parametrize(("key", "number"), [("next_view", 0), ("previous_view", -1)])
+def test_from_the_start_page_the_views_begin_at_either_end(active, key, number):
+    active.show_view("welcome")
+    active.actions_by_key[key].trigger()
+    assert active.views.current_key == project_views()[number].key
+
+
+def test_ctrl_w_closes_the_project_and_then_the_window(active):
+    press(active, Qt.Key.Key_W, CTRL)
+    assert active.views.current_key == "welcome"
+    assert active.isVisible()
+    assert not active.context.document.graph.nodes
+    press(active, Qt.Key.Key_W, CTRL)
+    assert not active.isVisible()
+
+
+@pytest.mark.parametrize("answer", [Answer.CANCEL, Answer.DISCARD])
+def test_ctrl_w_keeps_unsaved_work_unless_it_may_go(active, monkeypatch, answer):
+    active.context.document.add_node("dropout")
+    monkeypatch.setattr(controller, "ask_unsaved", lambda *_: answer)
+    press(active, Qt.Key.Key_W, CTRL)
+    is_kept = answer is Answer.CANCEL
+    assert active.views.current_key == ("design" if is_kept else "welcome")
+    assert bool(active.context.document.graph.nodes) == is_kept
+
+
+def test_ctrl_b_hides_both_side_panels_and_brings_them_back(active):
+    design = active.design()
+    docks = design.findChildren(QDockWidget)
+    QTest.keyClick(design.panels["palette"].search, Qt.Key.Key_B, CTRL)
+    assert all(dock.isHidden() for dock in docks)
+    assert design.canvas.view.hasFocus()
+    press(active, Qt.Key.Key_B, CTRL)
+    assert not any(dock.isHidden() for dock in docks)
+
+
+def test_ctrl_b_brings_back_only_what_it_hid(active):
+    design = active.design()
+    palette, inspector = (design.panels[key].parentWidget() for key in ("palette", "inspector"))
+    palette.close()
+    press(active, Qt.Key.Key_B, CTRL)
+    assert inspector.isHidden()
+    press(active, Qt.Key.Key_B, CTRL)
+    assert not inspector.isHidden()
+    assert palette.isHidden()
+
+
+def test_a_view_without_side_panels_says_so(active):
+    active.show_view("data")
+    active.actions_by_key["side_panels"].trigger()
+    assert active.status.currentMessage() == "This view has no side panels"
+
+
+def test_the_tooltip_of_every_button_of_an_action_names_its_key(active):
+    bar = active.design().canvas._zoom_bar
+    tips = [button.toolTip() for button in bar.findChildren(IconButton)]
+    assert tips == ["Zoom out (Ctrl+-)", "Zoom in (Ctrl++)", "Fit (F)", "Arrange (Ctrl+L)"]
+    undo, redo = active.top.findChildren(IconButton)
+    active.context.document.add_node("dropout")
+    assert undo.toolTip() == "Undo Add Dropout (Ctrl+Z)"
+    active.actions_by_key["undo"].trigger()
+    assert redo.toolTip() == "Redo Add Dropout (Ctrl+Shift+Z)"
+    for spec in project_views():
+        assert active.top.switch._buttons[spec.key].toolTip().endswith(f"({spec.shortcut})")
+    assert active.status.problems.toolTip() == "Show the problems (F8)"
+    assert "(F5)" in active.top.train.toolTip()
+
+
+def test_every_figure_of_the_status_line_has_a_tooltip(active):
+    for name, value in active.status._values.values():
+        assert name.toolTip() == value.toolTip() != ""
+    tip = active.status._values["Parameters"][0].toolTip()
+    assert "1,676,912 trainable, 70 non-trainable." in tip

@@ -1,0 +1,56 @@
+"""What a search for a learning rate has found, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.format import rate_text, share
+from workbench.core.training.rate_finder.search import Outcome
+from workbench.core.training.rate_finder.trial import Trial
+
+
+def answer_words(outcome: Outcome, *, chance: float, has_fallen: bool) -> str:
+    """The answer in two sentences: what to do, and what was measured.
+
+    Args:
+        outcome: What was found.
+        chance: Accuracy of always naming the largest class, 0..1.
+        has_fallen: The loss fell while the rate was raised.
+    """
+    present = outcome.present
+    if outcome.best is None:
+        return _unknown(present, chance, has_fallen=has_fallen)
+    best, rate = outcome.best, rate_text(present.rate)
+    if outcome.verdict == "keep":
+        words = f"Your rate {rate} is within the good range ({_range(outcome.good)}); keep it."
+        if best is present:
+            return f"{words} {_measured(best)}, the best of the rates tried."
+        noise = f"standard error {100 * outcome.error:.1f} points"
+        return f"{words} {_measured(present)}; {_beside(best)} ({noise})."
+    words = f"{rate_text(best.rate)} is better than your rate {rate}. Good range: "
+    return f"{words}{_range(outcome.good)}. {_measured(best)}; {_beside(present)}."
+
+
+def _measured(trial: Trial) -> str:
+    return f"{_beside(trial)} after {trial.steps:,} steps"
+
+
+def _beside(trial: Trial) -> str:
+    if trial.has_diverged:
+        return f"{rate_text(trial.rate)} diverges"
+    return f"{rate_text(trial.rate)}: {share(trial.accuracy)} training accuracy"
+
+
+def _range(rates: Sequence[float]) -> str:
+    low, high = rate_text(min(rates)), rate_text(max(rates))
+    return low if low == high else f"{low} to {high}"
+
+
+def _unknown(present: Trial, chance: float, *, has_fallen: bool) -> str:
+    if not has_fallen:
+        return "No learning rate lowered the loss. Check input scaling and labels."
+    return (
+        f"Cannot tell: in {present.steps:,} steps no learning rate was better than always "
+        f"predicting the largest class ({share(chance)}). Keep {rate_text(present.rate)}, or "
+        "check input scaling and labels."
+    )

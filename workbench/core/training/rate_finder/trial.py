@@ -1,0 +1,91 @@
+"""A short training with one learning rate, and how sure it is that another is better."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.core.training.learning_rates import learning_rate_at
+from workbench.core.training.recipe import TrainingRecipe
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+
+TAIL = 0.25
+"""Part of a trial's steps, its last ones, that it is judged by."""
+
+_BLOCKS = 8
+"""Neighboring batches depend on each other; the means of so many blocks hardly do."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One short training from the project's own start.
+
+    Attributes:
+        rate: Value of the recipe's learning rate.
+        steps: Its length; the whole schedule is passed through in it.
+        losses: Training loss of each step, float64 (n,), n < steps where it diverged.
+        accuracies: Training accuracy of each step's images before the step, 0..1, float64 (n,).
+    """
+
+    rate: float
+    steps: int
+    losses: Values
+    accuracies: Values
+
+    @property
+    def has_diverged(self) -> bool:
+        """A loss was not a finite number."""
+        return len(self.losses) < self.steps or not bool(np.isfinite(self.losses).all())
+
+    @property
+    def tail(self) -> Values:
+        """Accuracies of the last steps, float64 (m,); zeros where it diverged."""
+        count = max(1, round(TAIL * self.steps))
+        return np.zeros(count) if self.has_diverged else self.accuracies[-count:]
+
+    @property
+    def accuracy(self) -> float:
+        """Mean accuracy of the last steps, 0..1; 0 where it diverged."""
+        return float(np.mean(self.tail))
+
+    @property
+    def loss(self) -> float | None:
+        """Mean loss of the last steps; None where it diverged."""
+        return None if self.has_diverged else float(np.mean(self.losses[-len(self.tail) :]))
+
+
+def trial_rates(
+    recipe: TrainingRecipe, rate: float, steps: int, total_steps: int, steps_per_epoch: int
+) -> Values:
+    """The effective rate of each step of a trial, float64 (steps,): the schedule of the whole
+    training, warm-up and decay included, at evenly spaced steps of it.
+    """
+    tried = recipe.with_values(learning_rate=rate)
+    places = np.arange(steps) * total_steps // steps
+    return np.array(
+        [learning_rate_at(tried, int(place), total_steps, steps_per_epoch) for place in places]
+    )
+
+
+def accuracy_error(best: Trial, other: Trial) -> float:
+    """Standard error of the difference of two trials' accuracies.
+
+    Trials of one length are trained on the same batches, so what one batch is easier than
+    another does not count.
+    """
+    differences = best.tail - other.tail
+    blocks = np.array_split(differences, min(_BLOCKS, len(differences)))
+    if len(blocks) < 2:
+        return 0.0
+    means = [float(np.mean(block)) for block in blocks]
+    return float(np.std(means, ddof=1)) / math.sqrt(len(means))
+
+
+def is_clearly_worse(other: Trial, best: Trial, margin: float) -> bool:
+    """Whether a trial is behind another by more than a margin (0..1), and more than by chance."""
+    difference = best.accuracy - other.accuracy
+    return difference > max(margin, 2 * accuracy_error(best, other))

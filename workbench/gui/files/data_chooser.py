@@ -1,0 +1,47 @@
+"""Asks for what the project's data set still needs: a folder or a file."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from workbench.core.params import PathParam
+from workbench.core.projects.project import Choice
+from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder
+
+KIND = "data"
+"""Dialogs for data sets begin in one folder."""
+
+
+class DataChooser(QObject):
+    """Does what a fix of the document cannot do by itself. `chosen` follows a choice."""
+
+    chosen = Signal()
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._document = context.document
+        self._datasets = context.datasets
+        self._window = window
+        # Queued: a dialog must not open in the middle of the click that asked for it.
+        queued = Qt.ConnectionType.QueuedConnection
+        self._document.choice_wanted.connect(self.ask, queued)
+
+    def ask(self, key: str) -> None:
+        """Asks for a parameter of the data set by its key."""
+        choice = self._document.project.dataset
+        spec = self._datasets.get(choice.key)
+        params = spec.params if spec is not None else ()
+        param = next((param for param in params if param.key == key), None)
+        if not isinstance(param, PathParam):
+            return
+        title = f"Choose {param.title.lower()}"
+        if param.is_folder:
+            path = ask_folder(self._window, title, kind=KIND)
+        else:
+            filters = f"{param.title} ({' '.join(param.patterns)});;All files (*)"
+            path = ask_file(self._window, title, filters, kind=KIND)
+        if path:
+            self._document.set_dataset(Choice(choice.key, {**choice.params, key: path}))
+            self.chosen.emit()

@@ -1,0 +1,94 @@
+"""Asks for files and folders to open. Each kind of dialog starts where it was used last, else in
+the folder of the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+
+class Store(Protocol):
+    """Where folders are kept between starts."""
+
+    def folder(self, kind: str) -> str:
+        """The folder of a kind of dialog; "" when there is none yet."""
+
+    def set_folder(self, kind: str, folder: str) -> None:
+        """Keeps a folder."""
+
+
+class DialogFolders(QObject):
+    """The memory of a window's dialogs. A child of the window: dialogs find it from the widget
+    that opens them, and nothing is global.
+
+    Args:
+        store: Where it is kept.
+        at_first: Gives the folder for a kind that has none yet.
+        window: Its owner.
+    """
+
+    def __init__(self, store: Store, at_first: Callable[[], str], window: QWidget) -> None:
+        super().__init__(window)
+        self._store = store
+        self._at_first = at_first
+
+    def start(self, kind: str) -> str:
+        """Where a dialog of this kind begins."""
+        folder = self._store.folder(kind)
+        return folder if folder and Path(folder).is_dir() else self._at_first()
+
+    def keep(self, kind: str, path: str) -> None:
+        """Remembers where a file or folder was chosen."""
+        if path:
+            self._store.set_folder(kind, str(Path(path).parent))
+
+
+def start_folder(parent: QWidget, kind: str) -> str:
+    """Where a dialog of this kind begins: "" leaves it to Qt."""
+    folders = _folders_of(parent)
+    return folders.start(kind) if folders is not None else ""
+
+
+def keep_folder(parent: QWidget, kind: str, path: str) -> None:
+    """Remembers where something was chosen."""
+    folders = _folders_of(parent)
+    if folders is not None:
+        folders.keep(kind, path)
+
+
+def ask_file(parent: QWidget, title: str, filters: str, *, kind: str, start: str = "") -> str:
+    """Asks for a file to open, from `start` where that is known; "" when canceled."""
+    begin = start or start_folder(parent, kind)
+    path, _ = QFileDialog.getOpenFileName(parent, title, begin, filters)
+    keep_folder(parent, kind, path)
+    return path
+
+
+def ask_files(parent: QWidget, title: str, filters: str, *, kind: str) -> list[str]:
+    """Asks for files to open; none when canceled."""
+    paths, _ = QFileDialog.getOpenFileNames(parent, title, start_folder(parent, kind), filters)
+    keep_folder(parent, kind, paths[0] if paths else "")
+    return paths
+
+
+def ask_folder(parent: QWidget, title: str, *, kind: str, start: str = "") -> str:
+    """Asks for a folder, from `start` where that is known; "" when canceled."""
+    path = QFileDialog.getExistingDirectory(parent, title, start or start_folder(parent, kind))
+    keep_folder(parent, kind, path)
+    return path
+
+
+def _folders_of(parent: QWidget) -> DialogFolders | None:
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    widget: QWidget | None = parent
+    while widget is not None:
+        found = widget.findChild(DialogFolders, options=direct)
+        if found is not None:
+            return found
+        widget = widget.parentWidget()
+    return None

@@ -1,0 +1,175 @@
+"""How fast a run goes, and how long it has gone: steady figures of events that are not."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from workbench.core.checks.run_estimate import VALIDATION_SHARE
+from workbench.protocol.events import (
+    Batch,
+    DataReady,
+    EpochFinished,
+    PhaseChanged,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    TimeSpent,
+)
+from workbench.runs.log.event_log import EventReader
+
+_WINDOW_S = 20.0
+"""The speed is that of so many seconds of steps: single calls differ several times over."""
+
+_EPOCHS = 9
+"""The median of so many epochs is what one takes: a computer with other work stalls some."""
+
+_SETTLES_S = 15.0
+"""A countdown comes within a third of a new estimate in this time."""
+
+
+class Pace:
+    """The speed of the latest steps, over a few seconds of them."""
+
+    def __init__(self) -> None:
+        self._calls: deque[tuple[int, float]] = deque()
+        self._images = 0
+        self._seconds = 0.0
+
+    def add(self, event: Batch, batch_size: int) -> None:
+        """Takes the steps of an event; one that compiled, without a speed, is left out."""
+        if event.images_per_second <= 0.0:
+            return
+        images = max(1, event.step - event.first_step + 1) * max(1, batch_size)
+        self._calls.append((images, images / event.images_per_second))
+        self._images += images
+        self._seconds += images / event.images_per_second
+        while len(self._calls) > 1 and self._seconds - self._calls[0][1] >= _WINDOW_S:
+            first_images, first_s = self._calls.popleft()
+            self._images -= first_images
+            self._seconds -= first_s
+
+    def clear(self) -> None:
+        """Forgets the speed: another trainer begins, perhaps elsewhere."""
+        self._calls.clear()
+        self._images, self._seconds = 0, 0.0
+
+    @property
+    def images_per_second(self) -> float | None:
+        """None before the first steps."""
+        return self._images / self._seconds if self._seconds > 0.0 else None
+
+
+def seconds_left(
+    steps_left: int,
+    epochs: Sequence[EpochFinished],
+    started: RunStarted | None,
+    data: DataReady | None,
+    speed: float | None,
+) -> float | None:
+    """Seconds of the steps to come with their validations, by the latest epochs; before the first
+    of them by `speed`, images per second. None while nothing is known.
+    """
+    steps = data.steps_per_epoch if data is not None else 0
+    if epochs and steps:
+        return max(0, steps_left) * median(e.seconds for e in epochs[-_EPOCHS:]) / steps
+    if started is None or not speed:
+        return None
+    images = max(0, steps_left) * started.batch_size
+    if data is not None and steps:
+        validations = math.ceil(max(0, steps_left) / steps)
+        images += round(validations * data.num_validation * VALIDATION_SHARE)
+    return images / speed
+
+
+class Countdown:
+    """Seconds left as they are shown: they count down, and follow a new estimate slowly."""
+
+    def __init__(self) -> None:
+        self._shown_s: float | None = None
+        self._at = 0.0
+
+    def clear(self) -> None:
+        """Begins again with the next estimate."""
+        self._shown_s = None
+
+    def shown(self, estimate_s: float, now_s: float) -> float:
+        """What to show at a moment of any clock; call it again and again."""
+        if self._shown_s is None:
+            self._shown_s, self._at = estimate_s, now_s
+            return estimate_s
+        passed_s = max(0.0, now_s - self._at)
+        counted_s = max(0.0, self._shown_s - passed_s)
+        share = 1.0 - math.exp(-passed_s / _SETTLES_S)
+        self._shown_s, self._at = counted_s + share * (estimate_s - counted_s), now_s
+        return self._shown_s
+
+
+class RunClock:
+    """Seconds that the trainers of a run have worked, by the times of its events.
+
+    They never fall: steps that a resumed run repeats took their time, too. What a resumed
+    trainer does before its first step, and the time between two trainers, does not count.
+    """
+
+    def __init__(self) -> None:
+        self._first = self._last = self._idle_s = 0.0
+        self._waiting_since: float | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while a resumed trainer gets ready: the clock is stopped."""
+        return self._waiting_since is not None
+
+    @property
+    def seconds(self) -> float:
+        """Up to the latest event."""
+        end = self._last if self._waiting_since is None else self._waiting_since
+        return max(0.0, end - self._first - self._idle_s)
+
+    def saw(self, event: RunEvent, finished_s: float | None) -> None:
+        """Takes the next event; `finished_s` is what the trainer before it has logged at its end,
+        None where it has not ended.
+        """
+        is_start = isinstance(event, PhaseChanged) and event.phase == "starting"
+        is_resumed = isinstance(event, RunStarted) and event.resumed_at_step is not None
+        if not self._first:
+            self._first = event.time
+        elif is_start or (is_resumed and self._waiting_since is None):
+            known_s = self.seconds if finished_s is None else finished_s
+            self._idle_s = event.time - self._first - known_s
+            self._waiting_since = event.time if is_start else None
+        elif isinstance(event, RunStarted) and self._waiting_since is not None:
+            self._idle_s += max(0.0, event.time - self._waiting_since)
+            self._waiting_since = None
+        self._last = max(self._last, event.time)
+
+
+def seconds_logged(path: Path) -> float:
+    """Seconds that the trainers of a run have worked, by its whole event log."""
+    reader, run_clock, finished = EventReader(path), RunClock(), None
+    while events := reader.read_new():
+        for event in events:
+            run_clock.saw(event, finished)
+            finished = event.seconds if isinstance(event, RunFinished) else None
+    return run_clock.seconds if finished is None else finished
+
+
+def time_of_both(before: TimeSpent | None, now: TimeSpent) -> TimeSpent:
+    """Where the time of a trainer and of those before it went; the advice is the latest."""
+    if before is None:
+        return now
+    return TimeSpent(
+        seq=now.seq,
+        time=now.time,
+        input_s=before.input_s + now.input_s,
+        compute_s=before.compute_s + now.compute_s,
+        host_s=before.host_s + now.host_s,
+        compile_s=before.compile_s + now.compile_s,
+        validation_s=before.validation_s + now.validation_s,
+        saving_s=before.saving_s + now.saving_s,
+        advice=now.advice,
+    )
