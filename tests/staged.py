@@ -15,6 +15,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.written_runs import WrittenRun
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview
+from workbench.gui.help.about import AboutDialog
+from workbench.gui.help.settings_dialog import SettingsDialog
+from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.protocol.messages import (
@@ -31,7 +34,11 @@ from workbench.templates import find_template
 
 CLASSES = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
            "Bag", "Ankle boot"]  # fmt: skip
-VIEWS = ("welcome", "design", "data", "train", "evaluate", "classify")
+VIEWS = (
+    "welcome", "design", "design_problem", "data", "train", "train_classes", "evaluate", "classify",
+    "classify_test_set",
+)  # fmt: skip
+"""Keys of views, some with what is shown in them."""
 
 
 @dataclass
@@ -60,7 +67,8 @@ class Staged:
 
     def show(self, view: str) -> QWidget:
         """Brings a view to the front, with content; returns what is to be looked at."""
-        shown = self.window.show_view(view)
+        self._undo_all()
+        shown = self.window.show_view(view.partition("_")[0])
         fill = getattr(self, f"_fill_{view}", None)
         if fill is not None:
             fill(shown)
@@ -69,14 +77,22 @@ class Staged:
     def dialogs(self) -> Iterator[tuple[str, Callable[[], QWidget]]]:
         """The main dialogs: name, and what opens it."""
         window = self.window
+        self._undo_all()
         for key in ("connect", "preflight", "agreement"):
             yield key, lambda key=key: self._asked(key)
-        for key in ("settings", "shortcuts", "about", "getting_started"):
-            yield key, lambda key=key: self._triggered(key)
+        context, actions = window.context, window._menu_actions()
+        yield "settings", lambda: _shown(SettingsDialog(context, window))
+        yield "shortcuts", lambda: _shown(ShortcutsSheet(groups_of(actions), window))
+        yield "about", lambda: _shown(AboutDialog(window))
+        yield "help", self._help
         yield "compare", self._compare
         yield "problems", lambda: (window.show_problems(), window.popup)[1]
         yield "find_rate", lambda: self._find("find_rate")
         yield "find_batch", lambda: self._find("find_batch")
+
+    def _undo_all(self) -> None:
+        """A problem that was made to be looked at goes."""
+        self.window.context.document.undo_stack.setIndex(0)
 
     # content -------------------------------------------------------------------------
 
@@ -88,6 +104,27 @@ class Staged:
             run.begin().train(40).finish()
             (folder.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
             (folder.path / WEIGHTS_NAME).write_bytes(b"weights")
+
+    def _fill_design_problem(self, _view) -> None:
+        document = self.window.context.document
+        flatten = [node.id for node in document.graph.nodes.values() if node.kind == "flatten"]
+        if flatten:
+            document.remove(flatten)
+            dense = next(
+                edge for edge in document.graph.edges if edge.target == document.graph.order[-1]
+            )
+            document.disconnect(dense)
+        self.window.show_problem(document.analysis.problems[0])
+
+    def _fill_train(self, view) -> None:
+        view.curves.show_page("curves")
+
+    def _fill_train_classes(self, view) -> None:
+        view.curves.show_page("classes")
+
+    def _fill_classify_test_set(self, view) -> None:
+        self._fill_classify(view)
+        view.panels["classify_pictures"].show_test_pictures()
 
     def _fill_data(self, view) -> None:
         pictures = [self._picture(number) for number in range(8)]
@@ -151,15 +188,9 @@ class Staged:
             fold.head.setChecked(True)
         return dialog
 
-    def _triggered(self, key: str) -> QWidget:
-        before = set(QApplication.topLevelWidgets())
-        self.window.actions_by_key[key].trigger()
-        (dialog,) = [
-            widget
-            for widget in QApplication.topLevelWidgets()
-            if widget not in before and widget.isVisible()
-        ]
-        return dialog
+    def _help(self) -> QWidget:
+        self.window.help.show_page("getting_started")
+        return self.window.help._viewer
 
     def _compare(self) -> QWidget:
         library = self.window.context.library
@@ -174,3 +205,8 @@ class Staged:
         view = self.window.show_view("train")
         getattr(view.panels["train_recipe"], name).click()
         return view.finders.dialog
+
+
+def _shown(dialog: QWidget) -> QWidget:
+    dialog.show()
+    return dialog

@@ -56,7 +56,7 @@ def _in_process(scale: str, words: list[str]) -> tuple[str, str]:
     print(done.stdout, end="")
     if done.returncode not in (0, 1):
         raise SystemExit(f"scale {scale}: exit code {done.returncode}")
-    looks, flaws = done.stdout.splitlines()[-1].split()[-4:-2:1]
+    looks, _, flaws, _ = done.stdout.splitlines()[-1].split()[-4:]
     return looks, flaws
 
 
@@ -143,9 +143,8 @@ class Looker:
             print(f"{name}: {flaw} [{len(places)}: {', '.join(places[:4])}]")
         total = sum(self._by_kind.values())
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self._by_kind.items()))
-        print(
-            f"scale {self._chosen.scale}: {kinds or 'nothing'}; {self._looks} {total} looks flaws"
-        )
+        sums = f"{self._looks} looks, {total} flaws"
+        print(f"scale {self._chosen.scale}: {kinds or 'nothing'}: {sums}")
         return int(total > 0)
 
 
