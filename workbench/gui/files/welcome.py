@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QScrollArea, QWidget
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
@@ -30,6 +30,9 @@ from workbench.templates import Template, list_templates
 _NUM_LARGE = 4
 _MAX_RECENT_SHOWN = 6
 _PAGE_PX = 1200
+_THREE_COLUMNS_PX = 860
+_ONE_ROW_PX = 1180
+"""Viewport from which on the columns below the cards are beside each other, not in pairs."""
 _MARK_PX = 12
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
@@ -64,6 +67,7 @@ class WelcomeView(QScrollArea):
         title.setFont(ui_font(28, weight=600))
         words = plain_label("Start from a working network.", role="dim")
         words.setFont(ui_font(15))
+        self._below = QGridLayout()
         self._grid = QGridLayout()
         self._grid.setSpacing(18)
         self._make_cards()
@@ -81,7 +85,9 @@ class WelcomeView(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_cards(3 if self.viewport().width() >= 860 else 2)
+        width = self.viewport().width()
+        self._place_cards(3 if width >= _THREE_COLUMNS_PX else 2)
+        self._place_footer(len(self._footer_parts) if width >= _ONE_ROW_PX else 2)
 
     # cards -------------------------------------------------------------------------
 
@@ -132,7 +138,7 @@ class WelcomeView(QScrollArea):
 
     # below the cards ---------------------------------------------------------------
 
-    def _footer(self) -> QHBoxLayout:
+    def _footer(self) -> QGridLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
         help_page = self._services.show_help
@@ -152,7 +158,20 @@ class WelcomeView(QScrollArea):
             column(plain_label(heading, role="heading"), below, STRETCH, spacing=8)
             for heading, below in columns.items()
         )
-        return row(*headed, STRETCH, spacing=40)
+        self._footer_parts = [_holder(each) for each in headed]
+        self._below.setHorizontalSpacing(40)
+        self._below.setVerticalSpacing(24)
+        self._place_footer(len(self._footer_parts))
+        return self._below
+
+    def _place_footer(self, columns: int) -> None:
+        if self._below.property("columns") == columns:
+            return
+        self._below.setProperty("columns", columns)
+        for index, part in enumerate(self._footer_parts):
+            self._below.addWidget(part, index // columns, index % columns)
+        for place in range(len(self._footer_parts) + 1):
+            self._below.setColumnStretch(place, int(place == columns))
 
     def _network(self, template: Template) -> QHBoxLayout:
         link = self._link(template.title, partial(self._services.new_project, template.project))
@@ -211,3 +230,10 @@ def _marked(mark: str, *parts: QWidget) -> QHBoxLayout:
     sign = plain_label(mark, role="text" if mark == _HERE else "dim")
     sign.setFixedWidth(_MARK_PX)
     return row(sign, *parts, STRETCH, spacing=6)
+
+
+def _holder(layout: QLayout) -> QWidget:
+    """A widget with a layout, to be moved in a grid."""
+    widget = QWidget()
+    widget.setLayout(layout)
+    return widget

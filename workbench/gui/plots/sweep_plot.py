@@ -46,7 +46,7 @@ class LearningRatePlot(PlotAxes):
     def __init__(self, theme: Theme, lowest: float, highest: float) -> None:
         super().__init__(theme, RateAxis())
         self.setAccessibleName("Loss over learning rate")
-        self.setMinimumSize(240, 120)
+        self.setMinimumSize(240, 90)
         self.set_x_range((math.log10(lowest), math.log10(highest)))
         self.raw = pg.PlotCurveItem(antialias=True, connect="finite")
         self.smooth = pg.PlotCurveItem(antialias=True, connect="finite")
