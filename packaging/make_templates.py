@@ -108,7 +108,7 @@ def fashion_convnet() -> tuple[Project, dict[str, Any]]:
         title="Fashion-MNIST convnet",
         summary="10 kinds of clothing · 28 × 28 grayscale · works offline",
         note="88% in about 1 minute · data included",
-        recipe=TrainingRecipe(batch_size=1000, epochs=5, steps_per_epoch=60, validation="test"),
+        recipe=TrainingRecipe(batch_size=1000, epochs=5, steps_per_epoch=60),
     )
 
 
@@ -208,8 +208,9 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
     are multiples of 16, which fill the matrix units; pooling comes before normalization and
     ReLU, which then have a quarter of the values to go through. Batch normalization, weight
     decay and one cycle let SGD take large steps, small shifts keep few epochs from
-    overfitting, and label smoothing steadies it. Seeds 1 and 2 ended at 81.9% and 81.7%; a fifth
-    epoch adds about one point.
+    overfitting, and label smoothing steadies it. Seeds 1 and 2 ended at 81.9% and 81.7% with all
+    training images, seed 7 at 81.7% with 5% of them held out for validation; a fifth epoch adds
+    about one point.
     """
     net = Sketch(32, 32, 3)
     net.add("random_flip", mode="horizontal")
@@ -240,7 +241,7 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
             label_smoothing=0.1,
             batch_size=256,
             epochs=4,
-            validation="test",
+            validation_share=0.05,
         ),
     )
 

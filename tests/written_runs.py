@@ -75,7 +75,7 @@ class WrittenRun:
             )
         )
 
-    def begin(self):
+    def begin(self, *, validates_on_test=False):
         self._start()
         self._writer.write(
             DataReady(
@@ -84,6 +84,7 @@ class WrittenRun:
                 num_validation=100,
                 num_test=200,
                 steps_per_epoch=STEPS_PER_EPOCH,
+                validates_on_test=validates_on_test,
             )
         )
         self.phase("training", "Training")

@@ -7,6 +7,7 @@ TensorFlow is never imported here: trainings and classification are other proces
 
 from __future__ import annotations
 
+import os
 import sys
 
 from workbench.qt_guard import guard_none
@@ -34,8 +35,12 @@ from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
 from workbench.layers import all_layers
 from workbench.runs.home import APP_NAME, data_home, runs_home
+from workbench.settings.options.autosave_seconds import SPEC as AUTOSAVE_SECONDS
+from workbench.settings.options.display_scale import SPEC as DISPLAY_SCALE
 from workbench.settings.options.offers_recovery import SPEC as OFFERS_RECOVERY
 from workbench.settings.options.theme import SPEC as THEME
+from workbench.settings.schema import Settings
+from workbench.settings.settings_file import read_settings
 from workbench.settings.store import SettingsStore
 from workbench.targets import all_targets
 
@@ -48,6 +53,7 @@ def run_window(project_path: str | None = None) -> int:
     Returns:
         The exit code for the process.
     """
+    _scale_display()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)  # noqa: S101 - no other kind is ever made
     app.setApplicationName(APP_NAME)
@@ -63,6 +69,7 @@ def run_window(project_path: str | None = None) -> int:
     recovery = RecoveryController(context.document, data_home() / "recovery", window)
     recovery.recovered.connect(lambda: window.show_view("design"))
     recovery.said.connect(window.say)
+    _follow_autosave(context.settings, recovery)
     window.show()
     QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path))
     code = app.exec()
@@ -70,6 +77,21 @@ def run_window(project_path: str | None = None) -> int:
     close_context(context)
     faults.uninstall()
     return code
+
+
+def _scale_display() -> None:
+    """Qt reads the factor when the application is made; one that is set outside counts more."""
+    scale = int(read_settings(data_home()).get(DISPLAY_SCALE)) / 100
+    if scale != 1:
+        os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
+
+
+def _follow_autosave(settings: SettingsStore, recovery: RecoveryController) -> None:
+    def follow(changed: Settings) -> None:
+        recovery.autosave.set_delay(1000 * changed.get(AUTOSAVE_SECONDS))
+
+    settings.listen(follow)
+    follow(settings.settings)
 
 
 def make_context(home: Path, owner: QObject | None = None) -> WindowContext:

@@ -1,27 +1,29 @@
 """The learning-rate finder against a grid of nine rates on four networks.
 
-`bash packaging/bench.sh finder [--only NETWORK[,NETWORK]] [--seeds N] [--results FILE]`
+`bash packaging/bench.sh finder [--only NETWORK[,NETWORK]] [--seeds N] [--results FOLDER]`
 
 Each network is trained by the real trainer with nine rates, half a decade apart, and the rates
 near the best with further seeds. The finder then searches twice: beside the rate of the template,
 and beside the lowest rate of the grid, as if that were the project's. What it suggests is trained
 with the same seeds, and must come within half a point of the grid's best mean validation accuracy,
-or within two standard errors of that difference. `--results` keeps every training in a file, so
-that the table can be made in several goes; the finder always searches anew.
+or within two standard errors of that difference. `--results` keeps every training and search in a
+folder, so that the table can be made in several goes; begin an empty one after a change.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import shutil
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from tests.benchmarks._finder_grid import CASES, Case, Grid
 from tests.benchmarks._runs import own_home
@@ -69,8 +71,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--results", type=Path, default=None)
     arguments = parser.parse_args(words)
     home = own_home()
-    results = arguments.results or Path(tempfile.mkdtemp()) / "grid.json"
-    grid, seeds = Grid(results), SEEDS[: max(1, arguments.seeds)]
+    results = (arguments.results or home).resolve()
+    results.mkdir(parents=True, exist_ok=True)
+    grid, seeds = Grid(results / "grid.json"), SEEDS[: max(1, arguments.seeds)]
     lines, is_right = [], True
     for case in CASES:
         if case.key not in arguments.only.split(","):
@@ -79,7 +82,7 @@ def main(words: Sequence[str]) -> int:
             print(f"{case.words}: not measured, {case.images} is not there", flush=True)
             continue
         print(f"-- {case.words}", flush=True)
-        searches = _searches(case, grid, seeds)
+        searches = _searches(case, grid, seeds, results / "searches.json")
         is_right = is_right and all(search.is_right for search in searches)
         lines += _rows(case, grid, seeds, searches)
     print(_HEAD, *lines, sep="\n", flush=True)
@@ -87,14 +90,26 @@ def main(words: Sequence[str]) -> int:
     return 0 if is_right else 1
 
 
-def _searches(case: Case, grid: Grid, seeds: Sequence[int]) -> list[Search]:
+def _searches(case: Case, grid: Grid, seeds: Sequence[int], kept: Path) -> list[Search]:
     own = case.make().recipe.learning_rate
     searches = []
     for present in (own, case.rates[0]):
-        search = _search(case, present)
+        search = kept_search(case, present, kept)
         print(f"  beside {rate_text(present)}: {search.found.words}", flush=True)
         searches.append(_judged(case, grid, seeds, search))
     return searches
+
+
+def kept_search(case: Case, present: float, path: Path) -> Search:
+    """A search, from a file of earlier ones where it is in there."""
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    key = f"{case.key} {present:g}"
+    if key not in known:
+        search = _search(case, present)
+        known[key] = [search.seconds, msgspec.to_builtins(search.found)]
+        path.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    seconds, found = known[key]
+    return Search(present, msgspec.convert(found, LearningRateFound), seconds)
 
 
 def _search(case: Case, present: float) -> Search:

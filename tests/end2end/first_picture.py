@@ -142,6 +142,7 @@ def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
         "parameters": user.document.analysis.costs.parameters.total,
         "steps": len(history.steps),
         "val_accuracy": history.epochs[-1].val_accuracy,
+        "validates_on_test": history.data.validates_on_test,
         "label": label,
         "has_tensorflow": "tensorflow" in sys.modules,
     }

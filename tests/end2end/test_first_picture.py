@@ -27,6 +27,7 @@ def test_layers_were_dragged_and_connected(seen):
 def test_training_was_real(seen):
     assert seen["steps"] == 100
     assert seen["val_accuracy"] > 0.5
+    assert seen["validates_on_test"] is True
 
 
 def test_the_dropped_picture_got_its_name(seen):

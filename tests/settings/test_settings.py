@@ -33,7 +33,7 @@ def test_spec(spec):
 
 def test_the_dialog_shows_the_settings_in_their_order():
     assert list(all_settings()) == sorted(all_settings(), key=lambda key: all_settings()[key].order)
-    assert list(all_settings())[:2] == ["theme", "runs_folder"]
+    assert list(all_settings())[:2] == ["theme", "display_scale"]
 
 
 def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):

@@ -1,4 +1,4 @@
-"""Keeps a snapshot of unsaved edits, so that a crash loses at most two seconds of work."""
+"""Keeps a snapshot of unsaved edits, so that a crash loses hardly any work."""
 
 from __future__ import annotations
 
@@ -45,6 +45,10 @@ class Autosave(QObject):
         document.edited.connect(self._on_edited)
         document.saved.connect(self._on_saved)
         document.project_replaced.connect(self._on_replaced)
+
+    def set_delay(self, delay_ms: int) -> None:
+        """Changes the time from an edit to its snapshot; one that is waited for counts anew."""
+        self._timer.setInterval(delay_ms)
 
     def recover(self, offer: RecoveryOffer) -> None:
         """Shows an offer as an unsaved copy; raises InputError when it is gone or damaged.

@@ -90,7 +90,10 @@ class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
 
 
 class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
-    """The pictures are there and split. `bad_files` were left out, with the reason."""
+    """The pictures are there and split. `bad_files` were left out, with the reason.
+
+    `validates_on_test`: the validation images are those of the test set, not held out of training.
+    """
 
     class_names: list[str]
     num_train: int
@@ -98,6 +101,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     num_test: int
     steps_per_epoch: int
     bad_files: list[tuple[str, str]] = []
+    validates_on_test: bool = False
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):

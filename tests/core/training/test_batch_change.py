@@ -19,7 +19,12 @@ def test_steps_of_an_epoch_that_stay_see_other_images() -> None:
     assert change.images_per_epoch(change.after) == 15_360
     assert change.words[0] == (
         "Steps per epoch stays 60, so an epoch trains on 15,360 images instead of 60,000 "
-        "(0.26 of the training set)."
+        "(26% of the training set)."
+    )
+    assert (
+        _change(2500, steps_per_epoch=60)
+        .words[0]
+        .endswith("150,000 images instead of 60,000 (2.5 passes over the training set).")
     )
 
 

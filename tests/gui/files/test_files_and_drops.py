@@ -266,3 +266,11 @@ def test_menu_drop_and_classify_load_weights_in_one_way(cifar, tmp_path, monkeyp
     by_menu, by_drop, in_classify = (r for r in asked if isinstance(r, LoadWeights))
     assert by_menu.weights == str(path)
     assert by_menu == by_drop == in_classify
+
+
+def test_of_two_dropped_projects_none_is_opened(cifar, tmp_path):
+    paths = [tmp_path / "a.workbench", tmp_path / "b.WORKBENCH"]
+    for path in paths:
+        save_project(find_template("lenet5").project, path)
+    assert drop_on(cifar, *paths) == "Drop one project at a time"
+    assert cifar.files.name.startswith("CIFAR-10")

@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from workbench.assets import help_path, resource_path
@@ -101,3 +103,64 @@ def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window)
     words = {label.text() for label in sheet.findChildren(QLabel)}
     assert {"Ctrl or Alt + arrows", "Nudge selection", "Ctrl+D"} <= words
     sheet.close()
+
+
+@pytest.fixture
+def viewer(qtbot, context):
+    viewer = HelpViewer(context.layers, context.theme)
+    qtbot.addWidget(viewer)
+    viewer.show_page("getting_started")
+    qtbot.waitExposed(viewer)
+    return viewer
+
+
+def heading(viewer):
+    return viewer.page.toPlainText().split("\n")[0]
+
+
+def test_alt_left_goes_back_and_alt_right_forward(qtbot, viewer):
+    viewer.page.anchorClicked.emit("layers_overview")
+    viewer.show_page("conv2d")
+    for key, shown in (("Left", "Choosing layers"), ("Left", "Getting started"), ("Left", None)):
+        QTest.keyClick(viewer.page, getattr(Qt.Key, f"Key_{key}"), Qt.KeyboardModifier.AltModifier)
+        assert shown is None or heading(viewer) == shown
+    QTest.keyClick(viewer.page, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    assert heading(viewer) == "Choosing layers"
+    viewer.show_page("dense")
+    QTest.keyClick(viewer.page, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    assert heading(viewer) == "Dense"
+
+
+def test_ctrl_f_searches_all_pages(qtbot, viewer):
+    with qtbot.waitActive(viewer):
+        viewer.activateWindow()
+    QTest.keyClick(viewer.page, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert viewer.search.hasFocus()
+    QTest.keyClicks(viewer.search, "fingerprint")
+    shown = [viewer.list.item(i) for i in range(viewer.list.count())]
+    titles = [item.text() for item in shown if not item.isHidden()]
+    assert "Training on another computer" in titles
+    assert "Dense" not in titles
+    assert viewer.list.currentItem().text() in titles
+    assert viewer.page.textCursor().selectedText().casefold() == "fingerprint"
+    QTest.keyClicks(viewer.search, " qqqq")
+    assert viewer.nothing.isVisible()
+    QTest.keyClick(viewer.search, Qt.Key.Key_Escape)
+    assert viewer.isVisible()
+    assert not viewer.nothing.isVisible()
+    assert not any(item.isHidden() for item in shown)
+
+
+def test_layer_help_opens_the_page_of_the_selected_layer(cifar):
+    scene = cifar.show_view("design").canvas.scene
+    nodes = cifar.context.document.graph.nodes.values()
+    conv = [node.id for node in nodes if node.kind == "conv2d"]
+    flatten = [node.id for node in nodes if node.kind == "flatten"]
+    for selected, shown in ((conv[:2], "Conv2D"), ([], "Choosing layers"), (flatten, "Flatten")):
+        scene.select(selected)
+        cifar.actions_by_key["layer_help"].trigger()
+        assert heading(cifar.help._viewer) == shown
+    scene.select([*conv, *flatten])
+    cifar.actions_by_key["layer_help"].trigger()
+    assert heading(cifar.help._viewer) == "Choosing layers"
+    cifar.help._viewer.close()

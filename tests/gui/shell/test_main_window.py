@@ -17,6 +17,7 @@ from workbench.gui.kit.colors import DARK
 from workbench.gui.shell.actions import ACTIONS
 from workbench.gui.views import all_views, project_views
 from workbench.settings.store import SettingsStore
+from workbench.templates import find_template
 
 
 def card(window, title):
@@ -251,3 +252,25 @@ def test_a_training_that_went_on_is_one_click_away(window, qtbot):
     window.context.library.refresh()
     qtbot.waitUntil(lambda: not welcome._running.text())
     qtbot.waitUntil(lambda: window.context.library.current.is_over)  # else closing would ask
+
+
+def test_the_welcome_page_leads_back_to_the_open_project(window, qtbot):
+    welcome = window.views.view("welcome")
+    assert not welcome.back.isVisible()
+    assert window.windowTitle() == "Workbench[*]"
+    window.files.new(find_template("lenet5").project)
+    window.context.document.add_node("dropout")
+    window.show_view("train")
+    window.show_view("welcome")
+    assert window.windowTitle() == "[*]LeNet-5 — Workbench"
+    assert welcome.back.text() == "Back to LeNet-5"
+    qtbot.mouseClick(welcome.back, Qt.MouseButton.LeftButton)
+    assert window.views.current_key == "train"
+    window.context.document.new()
+
+
+def test_no_two_entries_of_a_menu_share_a_mnemonic(window):
+    for title, menu in window._menus.items():
+        words = [action.text() for action in menu.actions() if action.text()]
+        keys = [text[text.index("&") + 1].casefold() for text in words if "&" in text]
+        assert sorted(set(keys)) == sorted(keys), title

@@ -114,7 +114,7 @@ def test_curves_are_written_as_tables(qtbot, context, written, open_library, mon
     qtbot.addWidget(window)
     actions = RunActions(context, window)
     target = run.path.parent / "curves.csv"
-    monkeypatch.setattr(run_actions_flow, "ask_save_path", lambda *_: (str(target), ""))
+    monkeypatch.setattr(run_actions_flow, "ask_save_path", lambda *_, **__: (str(target), ""))
     with qtbot.waitSignal(actions.said) as said:
         actions.do("curves:csv", [context.library.summary(run.path)])
     actions.close()
@@ -206,7 +206,7 @@ def test_nothing_moves_while_bars_and_the_answer_arrive(qtbot, measurer, finders
     assert places["Find batch size"].y() < 60
     for size in dialog.make_request("").sizes:
         measurer.answer(BatchSizeTried(id=1, size=size, images_per_second=900.0 + size))
-        dialog.layout().activate()
+        qapp.processEvents()
         assert dialog.plot.geometry() == bars
     changes = ["Steps per epoch stays 60, so an epoch trains on 15,360 images.", "The rate stays."]
     measurer.answer(
@@ -214,7 +214,7 @@ def test_nothing_moves_while_bars_and_the_answer_arrive(qtbot, measurer, finders
             id=1, fastest=64, largest=64, suggested=64, words="64: 900 images/s.", changes=changes
         )
     )
-    dialog.layout().activate()
+    qapp.processEvents()
     after = _places(dialog)
     assert dialog.plot.geometry() == bars
     assert all(after[text] == place for text, place in places.items() if text in after)

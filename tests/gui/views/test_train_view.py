@@ -51,6 +51,18 @@ def test_an_active_run_is_shown_live(qtbot, view, written, open_library):
     assert any("Epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
 
 
+@pytest.mark.parametrize("on_test", [False, True])
+def test_a_best_epoch_that_was_chosen_on_the_test_set_is_marked(
+    qtbot, view, written, open_library, on_test
+):
+    written("cifar", epochs=5).begin(validates_on_test=on_test).train(2)
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 2 of 5")
+    heading = "Best on test set" if on_test else "Best val. accuracy"
+    assert view.header.best.heading.text() == heading
+    assert ("chosen on it" in view.header.best_epoch.toolTip()) is on_test
+
+
 def test_the_log_of_a_run_followed_again_is_at_its_end(qtbot, context, written, open_library):
     written("long", epochs=90).begin().train(80)
     open_library()

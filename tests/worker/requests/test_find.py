@@ -48,7 +48,8 @@ def test_a_rate_that_trains_well_is_kept(service, small_project):
     text = project_text(small_project(learning_rate=0.05, epochs=10))
     *_, found = _answers(service, m.FindLearningRate, project=text)
     assert (found.verdict, found.suggested) == ("keep", 0.05)
-    assert found.words.startswith("Your rate 0.05 is within the good range (")
+    assert found.words.startswith("Your rate 0.05 is ")
+    assert "; keep it. 0.05: " in found.words
 
 
 def test_trials_pass_through_the_schedule_and_the_scaling_of_the_recipe(service, small_project):

@@ -33,7 +33,7 @@ def shown(monkeypatch):
 
 
 def choose(monkeypatch, path, suffix=".ipynb"):
-    def choose_path(_parent, _title, _start, filters):
+    def choose_path(_parent, _title, _start, filters, *, kind):
         return str(path), next(one for one in filters.split(";;") if suffix in one)
 
     monkeypatch.setattr(notebook_flow, "ask_save_path", choose_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.core.format import count, rate_text
+from workbench.core.format import count, rate_text, share
 from workbench.core.training.fields.schedule import SCALES, SCALINGS
 from workbench.core.training.recipe import TrainingRecipe
 
@@ -51,16 +51,21 @@ class BatchChange:
     def _steps_words(self) -> str:
         before, after = self.before, self.after
         if before.steps_per_epoch is not None:
-            passes = self.images_per_epoch(after) / self.num_train
             return (
                 f"Steps per epoch stays {count(before.steps_per_epoch)}, so an epoch trains on "
                 f"{count(self.images_per_epoch(after))} images instead of "
-                f"{count(self.images_per_epoch(before))} ({passes:.2g} of the training set)."
+                f"{count(self.images_per_epoch(before))} ({self._passes_words()})."
             )
         return (
             f"An epoch has {count(self.steps_per_epoch(after))} steps instead of "
             f"{count(self.steps_per_epoch(before))}."
         )
+
+    def _passes_words(self) -> str:
+        passes = self.images_per_epoch(self.after) / self.num_train
+        if passes <= 1:
+            return f"{share(passes, 0)} of the training set"
+        return f"{passes:.3g} passes over the training set"
 
     def _rate_words(self) -> str:
         before, after = self.before, self.after
@@ -70,8 +75,8 @@ class BatchChange:
                 f"{rate_text(before.peak_rate)} to {rate_text(after.peak_rate)}."
             )
         scaling = before.optimizer_spec.rate_scaling
-        share = self._size(after) / self._size(before)
-        usual = before.learning_rate * SCALES[scaling](share)
+        times = self._size(after) / self._size(before)
+        usual = before.learning_rate * SCALES[scaling](times)
         return (
             f"The learning rate stays {rate_text(before.learning_rate)}; {SCALINGS[scaling]} "
             f"scaling, usual for {before.optimizer_spec.text}, would make it {rate_text(usual)}."

@@ -17,15 +17,18 @@ from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
 
 
+_MIN_PX, _LOW_PX = 132, 60
+
+
 class DropArea(QFrame):
     """Dashed; words and buttons. The drop itself is taken by the window, wherever it happens."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "drop")
-        title = plain_label("Drop pictures or a folder here", role="title")
+        self.title = title = plain_label("Drop pictures or a folder here", role="title")
         words = "or paste one (Ctrl+V), open a file, or pick from the test set"
-        text = plain_label(words, role="dim")
+        self.text = text = plain_label(words, role="dim")
         for label in (title, text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.open = button("Open…")
@@ -38,6 +41,11 @@ class DropArea(QFrame):
         buttons = row(STRETCH, *parts, STRETCH, spacing=8)
         inner = (STRETCH, title, text, Gap(4), buttons, STRETCH)
         column(*inner, parent=self, margins=(16, 12, 16, 12), spacing=8)
+
+    def set_low(self, *, is_low: bool) -> None:
+        """Shows only the buttons, and a short title, in a low window."""
+        self.text.setHidden(is_low)
+        self.title.setHidden(is_low)
 
     def set_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         """A folder is being classified: it can be canceled, not started again."""
@@ -55,7 +63,8 @@ class PicturesPanel(QStackedWidget):
         self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
         self.addWidget(self.drop)
         self.addWidget(self.picker)
-        self.setMinimumHeight(132)
+        self.set_low(is_low=False)
+        state.low_changed.connect(lambda is_low: self.set_low(is_low=is_low))
         self.drop.open.clicked.connect(self.ask_pictures)
         self.drop.paste.clicked.connect(state.paste)
         self.drop.test.clicked.connect(self.show_test_pictures)
@@ -66,6 +75,11 @@ class PicturesPanel(QStackedWidget):
         state.table_changed.connect(self.drop.set_busy)
         state.run_changed.connect(self._on_run_changed)
         self.currentChanged.connect(self._on_current_changed)
+
+    def set_low(self, *, is_low: bool) -> None:
+        """Shows the drop area in less height; the test pictures keep theirs."""
+        self.drop.set_low(is_low=is_low)
+        self.setMinimumHeight(_LOW_PX if is_low and not self._state.is_picking else _MIN_PX)
 
     def ask_pictures(self) -> None:
         """Lets the user choose picture files."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.state import ClassifyState
@@ -17,8 +17,12 @@ from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
+
+
+_LOW_PX = 640
+"""Height of the view below which the drop area is a line of buttons."""
 
 
 class ClassifyView(QWidget):
@@ -58,7 +62,9 @@ class ClassifyView(QWidget):
         inner = column(top, parent=page, margins=(18, 12, 18, 12), spacing=12)
         self.panels.fill(inner, "left", "right", "bottom")
         self._pages.addWidget(self.empty)
-        self._pages.addWidget(page)
+        area = scroll_area(page)  # in a low window nothing covers another: it scrolls
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        self._pages.addWidget(area)
         column(self._pages, parent=self)
 
     def _connect(self) -> None:
@@ -137,6 +143,7 @@ class ClassifyView(QWidget):
     def _share_room(self) -> None:
         """In a low window the test pictures take the room of the earlier ones."""
         self.panels.set_tight(is_tight=self.state.is_picking and self.height() < 720)
+        self.state.low_changed.emit(self.height() < _LOW_PX)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

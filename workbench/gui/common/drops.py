@@ -68,6 +68,8 @@ def sort_drop(paths: Sequence[str], *, is_classifying: bool = False) -> Drop:
         left_out = f" ({plural(rest, 'other file')} skipped)" if rest else ""
         words = f"Drop to classify {plural(len(pictures), 'picture')}{left_out}"
         return Drop("pictures", tuple(pictures), words)
+    if any(path.lower().endswith(PROJECT_SUFFIX) for path in paths):
+        return Drop("unknown", tuple(paths), "Drop one project at a time")
     return Drop(
         "unknown",
         tuple(paths),

@@ -29,6 +29,8 @@ class WindowServices:
         counting: Signal with a sentence while the pictures of that folder are counted, then "".
         train: Starts a run of the project.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
+        leave_start: Goes back from the start page to the project.
+        project_name: What the open project is called; "" where there is none.
         show_help: Shows a help page by its key.
         show_shortcuts: Shows the keyboard shortcuts.
         add_actions: Adds actions to the Edit menu (first list) and to the View menu (second).
@@ -44,6 +46,8 @@ class WindowServices:
     counting: SignalInstance
     train: Callable[[], None]
     ask_target: Callable[[str], None]
+    leave_start: Callable[[], object]
+    project_name: Callable[[], str]
     show_help: Callable[[str], None]
     show_shortcuts: Callable[[], None]
     add_actions: Callable[[list[QAction], list[QAction]], None]

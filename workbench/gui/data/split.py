@@ -83,7 +83,8 @@ def split_words(given: Given, recipe: TrainingRecipe) -> str:
     validation = {
         "split": f"{share(recipe.validation_share, 0)} of the training images are held out for "
         "validation, to detect overfitting.",
-        "test": "Validation uses the test set, as the published tutorials do.",
+        "test": "Validation uses the test set: the best epoch is chosen on it, and its accuracy is "
+        "slightly optimistic.",
         "none": "No validation: only training curves are drawn.",
     }[recipe.validation]
     is_split = not given.num_test or recipe.validation == "split"

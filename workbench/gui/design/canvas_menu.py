@@ -15,7 +15,7 @@ LAYER = (
     "cut copy duplicate delete",
 )
 CONNECTION = ("fit_selection",)
-GROUND = ("select_all arrange", "fit")
+GROUND = ("select_all arrange", "fit export_drawing")
 
 
 def open_menu(

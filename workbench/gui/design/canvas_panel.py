@@ -20,7 +20,7 @@ from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.minimap import Minimap
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
-from workbench.gui.design.canvas.style import CanvasStyle
+from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle
 from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.design.canvas_actions import (
     CANVAS_ACTIONS,
@@ -28,6 +28,7 @@ from workbench.gui.design.canvas_actions import (
     refresh_canvas_icons,
 )
 from workbench.gui.design.canvas_menu import CONNECTION, GROUND, LAYER, open_menu
+from workbench.gui.design.drawing import ask_export
 from workbench.gui.design.find_bar import FindBar
 from workbench.gui.design.gestures.choose import choose_gesture
 from workbench.gui.design.gestures.drop_layer import DropLayer
@@ -97,6 +98,7 @@ class CanvasPanel(QWidget):
             "insert_after": self._with_selected(self.adder.search_after),
             "bypass": self._with_selected(self._bypass),
             "detach": self._with_selected(self._document.detach),
+            "export_drawing": lambda: self._edit(self._export_drawing),
             "layer_help": self._with_selected(self._help_on),
             "fix": self._open_fixes,
             "arrange": self._arrange,
@@ -173,6 +175,7 @@ class CanvasPanel(QWidget):
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self.scene.nodes:
             self.select([problem.node])
+            self.view.set_zoom(max(self.view.zoom, DETAIL_FROM))
             if card := self.scene.card:
                 self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -241,6 +244,12 @@ class CanvasPanel(QWidget):
     def _arrange(self) -> None:
         self._edit(self._document.arrange)
         self.view.show_start()
+
+    def _export_drawing(self) -> None:
+        path = self._document.path
+        name = "network.png" if path is None else f"{path.stem} network.png"
+        if written := ask_export(self, self.scene, name):
+            self.view.say(f"The drawing is in {written}.")
 
     def _connect_by_keys(self) -> None:
         selected = self.scene.selected_ids()

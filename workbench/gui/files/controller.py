@@ -61,6 +61,12 @@ class FileController(QObject):
         return self._document.project.title or "untitled"
 
     @property
+    def has_project(self) -> bool:
+        """There is something to go back to: a file, a network, or unsaved work."""
+        document = self._document
+        return document.path is not None or bool(document.graph.nodes) or document.is_dirty
+
+    @property
     def elsewhere(self) -> str:
         """What the title says where another window has the project open, else nothing."""
         return " · also open in another window" if self._document.disk.is_open_elsewhere else ""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QScrollArea, QWidget
 
 from workbench.core.checks.shapes import Propagation
@@ -56,6 +56,8 @@ class WelcomeView(QScrollArea):
         self._cards: list[Card] = []
         self._templates = list_templates()
         self.wait = WaitLabel()
+        self.back = button("", icon="revert", theme=self._context.theme)
+        self.back.clicked.connect(lambda _=False: services.leave_start())
         services.counting.connect(self.show_wait)
         self.setWidgetResizable(True)
         page, body = QWidget(), QWidget()
@@ -72,7 +74,8 @@ class WelcomeView(QScrollArea):
         self._grid.setSpacing(18)
         self._make_cards()
         self._place_cards(3)
-        parts = (title, words, self.wait, Gap(8), self._grid, Gap(22), self._footer())
+        head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
+        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._footer())
         column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
@@ -82,6 +85,12 @@ class WelcomeView(QScrollArea):
     def show_wait(self, words: str) -> None:
         """Says what is being done; "" when it is over."""
         (self.wait.wait_for if words else self.wait.say)(words)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        name = self._services.project_name().replace("&", "&&")
+        self.back.setText(f"Back to {name}")
+        self.back.setVisible(bool(name))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.context import WindowContext
 from workbench.gui.help.about import AboutDialog
+from workbench.gui.help.pages import OVERVIEW
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.help.viewer import HelpViewer
@@ -27,6 +30,11 @@ class HelpController(QObject):
         if self._viewer is None:
             self._viewer = HelpViewer(self._context.layers, self._context.theme, self._window)
         self._viewer.show_page(key)
+
+    def show_layer(self, kinds: Collection[str]) -> None:
+        """Opens the page of a layer type where they are all one, else the overview."""
+        known = [kind for kind in kinds if kind in self._context.layers]
+        self.show_page(known[0] if len(known) == 1 else OVERVIEW)
 
     def show_shortcuts(self, menus: list[tuple[str, list[QAction]]]) -> None:
         """Shows all keys."""

@@ -9,12 +9,15 @@ from workbench.core.params import Param
 from workbench.core.registry import Registry
 from workbench.core.specs import CATEGORIES, LayerSpec
 
+OVERVIEW = "layers_overview"
+"""The page about all layers."""
+
 GENERAL_PAGES = (
     ("getting_started", "Getting started"),
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
-    ("layers_overview", "Choosing layers"),
+    (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),
     ("preflight", "Will it train on a TPU?"),
     ("tpu-first-run", "The first run on a TPU"),

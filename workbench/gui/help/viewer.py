@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowser, QWidget
+from PySide6.QtGui import (
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QShortcut,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QTextBrowser,
+    QWidget,
+)
 
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.gui.common.layer_search import by_category
 from workbench.gui.help.pages import GENERAL_PAGES, page_markdown
-from workbench.gui.kit.labels import heading_item
-from workbench.gui.kit.layout import row
+from workbench.gui.kit.labels import heading_item, plain_label
+from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 
 _KEY = Qt.ItemDataRole.UserRole
@@ -59,8 +76,38 @@ def space_out(document: QTextDocument) -> None:
         block = block.next()
 
 
+class PageHistory:
+    """The pages that were shown, and the place among them."""
+
+    def __init__(self) -> None:
+        self._keys: list[str] = []
+        self._place = -1
+
+    def visit(self, key: str) -> None:
+        """Another page is shown; the one that is there already changes nothing."""
+        if not self._keys or self._keys[self._place] != key:
+            self._keys[self._place + 1 :] = [key]
+            self._place += 1
+
+    def back(self) -> str:
+        """Goes to the page before; "" where there is none."""
+        return self._step(-1)
+
+    def forward(self) -> str:
+        """Goes to the page after; "" where there is none."""
+        return self._step(1)
+
+    def _step(self, by: int) -> str:
+        if not 0 <= self._place + by < len(self._keys):
+            return ""
+        self._place += by
+        return self._keys[self._place]
+
+
 class HelpViewer(QDialog):
-    """A list of pages at the left, the page at the right."""
+    """A list of pages at the left with a search box above it, the page at the right. Alt+Left and
+    Alt+Right go through the pages that were shown; Ctrl+F searches.
+    """
 
     def __init__(
         self, layers: Registry[LayerSpec], theme: Theme, parent: QWidget | None = None
@@ -69,28 +116,109 @@ class HelpViewer(QDialog):
         self.setWindowTitle("Help — Workbench")
         self.resize(860, 640)
         self._layers = layers
+        self._texts: dict[str, str] = {}
         self._theme = theme
         self.list = QListWidget()
         self.list.setAccessibleName("Help pages")
         self.list.setFixedWidth(220)
         self.list.setIconSize(QSize(18, 18))
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search (Ctrl+F)")
+        self.search.setAccessibleName("Search the help pages")
+        self.search.setClearButtonEnabled(True)
+        self.nothing = plain_label("No page contains these words.", role="dim", wrap=True)
+        self.nothing.hide()
+        self._history = PageHistory()
         self.page = PageBrowser()
         self.page.setOpenLinks(False)
         self.page.setAccessibleName("Help page")
         self.page.document().setDocumentMargin(18)
         self.page.anchorClicked.connect(lambda url: self.show_page(url.toString()))
-        row(self.list, (self.page, 1), parent=self, margins=12, spacing=12)
+        left = column(self.search, self.nothing, (self.list, 1), spacing=8)
+        row(left, (self.page, 1), parent=self, margins=12, spacing=12)
+        self.search.setFixedWidth(self.list.width())
         self._fill()
         self.list.currentItemChanged.connect(self._on_item_changed)
+        self.search.textChanged.connect(self._on_searched)
+        self.search.returnPressed.connect(self._find_next)
+        for keys, act in (
+            ("Alt+Left", lambda: self._go(self._history.back())),
+            ("Alt+Right", lambda: self._go(self._history.forward())),
+            ("Ctrl+F", self._start_search),
+            ("F3", self._find_next),
+        ):
+            QShortcut(QKeySequence(keys), self, act)
 
     def show_page(self, key: str) -> None:
         """Shows a page by its key: a layer's key, or one of the general pages."""
-        for place in range(self.list.count()):
-            if self.list.item(place).data(_KEY) == key:
-                self.list.setCurrentRow(place)
+        self.search.clear()
+        self._select(key)
         self.show()
         self.raise_()
         self.activateWindow()
+
+    def _select(self, key: str) -> None:
+        for place in range(self.list.count()):
+            if self.list.item(place).data(_KEY) == key:
+                self.list.setCurrentRow(place)
+
+    def _go(self, key: str) -> None:
+        """Shows a page of the history; "" for none."""
+        if key:
+            self.search.clear()
+            self._select(key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape first ends a search."""
+        if event.key() == Qt.Key.Key_Escape and self.search.text():
+            self.search.clear()
+            return
+        super().keyPressEvent(event)
+
+    # searching -----------------------------------------------------------------------
+
+    def _start_search(self) -> None:
+        self.search.setFocus()
+        self.search.selectAll()
+
+    def _on_searched(self, text: str) -> None:
+        """Lists the pages that contain all words, and shows the first unless one of them is."""
+        words = text.casefold().split()
+        items = [self.list.item(place) for place in range(self.list.count())]
+        found = [item for item in items if self._contains(item, words)]
+        for item in items:
+            item.setHidden(item not in found and (bool(words) or not item.data(_KEY)))
+        if not words:
+            for item in items:
+                item.setHidden(False)
+        self.nothing.setVisible(not found)
+        if found and self.list.currentItem() not in found:
+            self.list.setCurrentItem(found[0])
+        self._find_first()
+
+    def _contains(self, item: QListWidgetItem, words: Sequence[str]) -> bool:
+        key = str(item.data(_KEY) or "")
+        return bool(key) and all(word in self._text(key) for word in words)
+
+    def _text(self, key: str) -> str:
+        if key not in self._texts:
+            self._texts[key] = page_markdown(key, self._layers).casefold()
+        return self._texts[key]
+
+    def _find_first(self) -> None:
+        """Marks the first place of the searched words in the page."""
+        self.page.moveCursor(QTextCursor.MoveOperation.Start)
+        if self.search.text().strip():
+            self._find_next()
+
+    def _find_next(self) -> None:
+        """Marks the next place; from the end it goes on at the start."""
+        text = self.search.text().strip()
+        if text and not self.page.find(text):
+            self.page.moveCursor(QTextCursor.MoveOperation.Start)
+            self.page.find(text)
+
+    # pages ---------------------------------------------------------------------------
 
     def _fill(self) -> None:
         for key, title in GENERAL_PAGES:
@@ -109,4 +237,8 @@ class HelpViewer(QDialog):
 
     def _on_item_changed(self, item: QListWidgetItem | None, _old: object) -> None:
         if item is not None and item.data(_KEY):
-            self.page.show_markdown(page_markdown(str(item.data(_KEY)), self._layers))
+            key = str(item.data(_KEY))
+            self._history.visit(key)
+            self.page.show_markdown(page_markdown(key, self._layers))
+            if self.search.text():
+                self._find_first()

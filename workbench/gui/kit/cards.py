@@ -85,7 +85,8 @@ class Figure(QWidget):
         self.setMinimumWidth(width_px)
         self.value = plain_label("–", role="value")
         self.value.setFont(ui_font(17, weight=600, tabular=True))
-        column(plain_label(heading, role="heading"), self.value, STRETCH, parent=self, spacing=2)
+        self.heading = plain_label(heading, role="heading")
+        column(self.heading, self.value, STRETCH, parent=self, spacing=2)
 
     def keep_room_for(self, text: str) -> None:
         """It is as wide as this value from the start."""

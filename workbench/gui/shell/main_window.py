@@ -42,6 +42,7 @@ from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
+from workbench.gui.shell.title import WindowTitle
 from workbench.gui.shell.top_bar import TopBar
 from workbench.gui.shell.view_stack import ViewStack, preload
 from workbench.gui.targets.controller import TargetController
@@ -66,7 +67,6 @@ _HELP_PAGES = {
     "getting_started": "getting_started",
     "tpu_help": "tpu",
     "remote_help": "remote",
-    "layer_help": "layers_overview",
 }
 """Actions of the Help menu -> the pages they open."""
 
@@ -101,6 +101,9 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.views)
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
+        self._last_key = "design"
+        revert = self.actions_by_key["revert"]
+        self.title = WindowTitle(self, document, self.files, revert, lambda: self._is_at_start)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
         self.data_chooser = DataChooser(context, self)
         self.drops = DropController(context, self, self._is_classifying)
@@ -121,7 +124,9 @@ class MainWindow(QMainWindow):
         for spec in project_views():
             self.actions_by_key[spec.key].setChecked(spec.key == key)
         view = self.views.show_view(key)
-        self._refresh_title()
+        if not is_start:
+            self._last_key = key
+        self.title.refresh()
         return view
 
     def show_problem(self, problem: Problem) -> None:
@@ -171,6 +176,8 @@ class MainWindow(QMainWindow):
             train=self.runs.start,
             ask_target=self.places.ask,
             show_help=self.help.show_page,
+            leave_start=lambda: self.show_view(self._last_key),
+            project_name=lambda: self.files.name if self.files.has_project else "",
             show_shortcuts=self.show_shortcuts,
             add_actions=self.add_actions,
         )
@@ -228,6 +235,7 @@ class MainWindow(QMainWindow):
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
             "open_runs": lambda: self._open_path(str(self.context.library.home)),
+            "layer_help": self._on_layer_help,
             "shortcuts": self.show_shortcuts,
             "open_log": lambda: self._open_path(str(data_home())),
             "about": self.help.show_about,
@@ -268,7 +276,6 @@ class MainWindow(QMainWindow):
         self.views.was_built.connect(self.layouts.add)
         self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
         self._connect_drops()
-        self._connect_title()
         self._refresh_run()
 
     def _connect_drops(self) -> None:
@@ -283,13 +290,6 @@ class MainWindow(QMainWindow):
         weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
-
-    def _connect_title(self) -> None:
-        document = self.context.document
-        document.dirty_changed.connect(lambda _dirty: self._refresh_title())
-        document.path_changed.connect(self._refresh_title)
-        document.disk.changed.connect(self._refresh_title)
-        document.project_replaced.connect(self._refresh_title)
 
     def _bring_back(self) -> None:
         self.restoreGeometry(self.state.bytes("window/geometry"))
@@ -306,7 +306,7 @@ class MainWindow(QMainWindow):
 
     def show_problems(self) -> None:
         """Opens the list of problems."""
-        if all_views()[self.views.current_key].is_start:
+        if self._is_at_start:
             self.show_view("design")
         self.popup.open_above(self.status.problems)
 
@@ -327,6 +327,18 @@ class MainWindow(QMainWindow):
         elif self.files.close():
             self.show_view("welcome")
 
+    @property
+    def _is_at_start(self) -> bool:
+        return all_views()[self.views.current_key].is_start
+
+    def _on_layer_help(self) -> None:
+        """The page of the selected layers' type, else the overview."""
+        selected: list[str] = []
+        if self.views.current_key == "design":
+            selected = self.design().canvas.scene.selected_ids()
+        nodes = self.context.document.graph.nodes
+        self.help.show_layer({nodes[node].kind for node in selected})
+
     def _on_full_screen(self) -> None:
         if self.isFullScreen():
             self.showNormal()
@@ -342,14 +354,6 @@ class MainWindow(QMainWindow):
     def _open_path(self, path: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
             self.say(f"No file manager was found. The folder is {path}")
-
-    def _refresh_title(self) -> None:
-        document = self.context.document
-        at_start = all_views()[self.views.current_key].is_start
-        name = f"[*]{self.files.name} — Workbench{self.files.elsewhere}"
-        self.setWindowTitle("Workbench[*]" if at_start else name)
-        self.setWindowModified(document.is_dirty)
-        self.actions_by_key["revert"].setEnabled(self.files.can_revert)
 
     def _refresh_run(self) -> None:
         running, is_stopping = self.runs.is_running, self.runs.is_stopping

@@ -36,6 +36,11 @@ ROUND_PX = 40
 LONGEST_S = 59 * 60 + 59
 """The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
 
+_BEST, _BEST_ON_TEST = "Best val. accuracy", "Best on test set"
+_ON_TEST_TIP = (
+    "Validated on the test set: the best epoch was chosen on it, and its accuracy is slightly "
+    "optimistic."
+)
 _TIPS = {
     "pause": "Saves a checkpoint and ends the training process (Ctrl+F5). Can be resumed at any "
     "time.",
@@ -81,7 +86,7 @@ class RunHeader(QFrame):
         self.elapsed.setToolTip("Elapsed time")
         self.left = plain_label(role="dim")
         self.speed = Figure("Images/s")
-        self.best = Figure("Best val. accuracy")
+        self.best = Figure(_BEST)
         self.best_epoch = Figure("Best epoch")
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
@@ -275,6 +280,10 @@ class RunHeader(QFrame):
             speed = history.epochs[-1].images_per_second  # as the list and Compare show it
         _set(self.speed.value, count(round(speed)) if speed else "–")
         best = history.best
+        on_test = history.data is not None and history.data.validates_on_test
+        _set(self.best.heading, _BEST_ON_TEST if on_test else _BEST)
+        for figure in (self.best, self.best_epoch):
+            figure.setToolTip(_ON_TEST_TIP if on_test else "")
         _set(self.best.value, share(best.val_accuracy) if best else "–")
         _set(self.best_epoch.value, count(best.epoch) if best else "–")
 

@@ -165,6 +165,7 @@ class TrainingSetup:
                 num_test=len(data.test or ()),
                 steps_per_epoch=sizes.steps_per_epoch,
                 bad_files=list(data.bad_files),
+                validates_on_test=data.validation is not None and data.validation is data.test,
             )
         )
 

@@ -144,6 +144,15 @@ def test_a_rate_half_a_point_behind_is_kept() -> None:
     assert words.endswith("0.01: 85.0% training accuracy (standard error 0.0 points).")
 
 
+def test_a_rate_that_no_other_comes_near_is_kept() -> None:
+    outcome = _search(_made(LADDER), 0.01, 1e-3).run()
+    assert (outcome.verdict, outcome.good) == ("keep", (0.01,))
+    assert answer_words(outcome, chance=0.1, has_fallen=True) == (
+        "Your rate 0.01 is the best of the rates tried; keep it. "
+        "0.01: 85.0% training accuracy after 80 steps."
+    )
+
+
 def test_a_present_rate_that_diverges_is_said() -> None:
     outcome = _search(_made(LADDER), 3.0, 1e-3).run()
     assert outcome.suggested == 0.01

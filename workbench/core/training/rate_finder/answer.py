@@ -21,6 +21,8 @@ def answer_words(outcome: Outcome, *, chance: float, has_fallen: bool) -> str:
     if outcome.best is None:
         return _unknown(present, chance, has_fallen=has_fallen)
     best, rate = outcome.best, rate_text(present.rate)
+    if outcome.verdict == "keep" and len(outcome.good) == 1:
+        return f"Your rate {rate} is the best of the rates tried; keep it. {_measured(best)}."
     if outcome.verdict == "keep":
         words = f"Your rate {rate} is within the good range ({_range(outcome.good)}); keep it."
         if best is present:

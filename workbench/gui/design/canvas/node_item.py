@@ -13,6 +13,7 @@ from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import (
     CENTER,
     DETAIL_FROM,
+    KIND_FROM,
     PADDING,
     PORT_RADIUS,
     RADIUS,
@@ -22,6 +23,9 @@ from workbench.gui.design.canvas.style import (
 )
 
 _MARGIN = 12.0
+_FAR_MARGIN, _FAR_PADDING = 34.0, 6.0
+_FAR_MARK_PX = 5.0
+"""Radius on the screen of the mark of a problem, seen from far away."""
 _BADGE = 16.0
 _SHAPE_AWAY = 12.0
 _SHAPE_TOP = 9.0
@@ -47,6 +51,8 @@ class NodeItem(CanvasItem):
     def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
         super().__init__(look)
         self.node_id = node_id
+        self._margin = _MARGIN
+        self._is_drawn = False
         self.facts = facts
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
@@ -82,12 +88,22 @@ class NodeItem(CanvasItem):
 
     def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
         """Caching pays only where texts are drawn."""
+        self.prepareGeometryChange()
+        self._margin = _MARGIN if is_detailed else _FAR_MARGIN
         mode = QGraphicsItem.CacheMode
         self.setCacheMode(mode.DeviceCoordinateCache if is_detailed else mode.NoCache)
 
+    def set_drawn(self, *, is_drawn: bool) -> None:
+        """Drawn into a file: in full detail at any scale, without dots of open ends."""
+        self.set_detailed(is_drawn)
+        self.setCacheMode(QGraphicsItem.CacheMode.NoCache)
+        self._is_drawn = is_drawn
+        self.is_hovered = False
+
     def boundingRect(self) -> QRectF:
+        margin = self._margin
         return QRectF(
-            -_MARGIN, -_MARGIN, NODE_WIDTH + 2 * _MARGIN, self.height + _MARGIN + 2 * _SHAPE_HEIGHT
+            -margin, -margin, NODE_WIDTH + 2 * margin, self.height + margin + 2 * _SHAPE_HEIGHT
         )
 
     def shape(self) -> QPainterPath:
@@ -97,27 +113,41 @@ class NodeItem(CanvasItem):
 
     def draw(self, painter: QPainter) -> None:
         scale = scale_of(painter)
-        if scale < DETAIL_FROM:
-            self._paint_box(painter, scale)
+        if scale < DETAIL_FROM and not self._is_drawn:
+            self._paint_far(painter, scale)
             return
         self._paint_card(painter)
         self._paint_title(painter)
         self._paint_words(painter)
         self._paint_shape(painter)
+        if self._is_drawn:
+            return
         self._paint_ports(painter)
         if self.facts.severity not in {"", "hint"}:
             self._paint_badge(painter)
 
-    def _paint_box(self, painter: QPainter, scale: float) -> None:
-        """The card from far away: its colors only."""
+    def _paint_far(self, painter: QPainter, scale: float) -> None:
+        """The card from far away: its colors, its type, and a mark where it has a problem."""
         look, rect = self._look, QRectF(0, 0, NODE_WIDTH, self.height)
         is_bad = self.facts.severity == "error"
         painter.fillRect(rect, look.bad_soft if is_bad else look.panel)
         strip = look.bad if is_bad else look.category_color(self.facts.category)
-        painter.fillRect(QRectF(0, 0, max(STRIP_WIDTH * 4, 3 / scale), self.height), strip)
+        width = max(STRIP_WIDTH * 2, 3 / scale)
+        painter.fillRect(QRectF(0, 0, width, self.height), strip)
+        if scale >= KIND_FROM:
+            room = NODE_WIDTH - width - 2 * _FAR_PADDING
+            place = QRectF(width + _FAR_PADDING, 0, room, self.height)
+            look.draw_far(painter, place, self.facts.title, scale)
         if self.isSelected() or self.is_target:
-            painter.setPen(look.selected_pen)
+            painter.setPen(look.far_selected_pen)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(rect)
+        if self.facts.severity not in {"", "hint"}:
+            radius = min(_FAR_MARGIN, _FAR_MARK_PX / scale)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(look.bad if is_bad else look.warning)
+            painter.drawEllipse(QPointF(NODE_WIDTH, 0), radius, radius)
 
     def _paint_card(self, painter: QPainter) -> None:
         look = self._look

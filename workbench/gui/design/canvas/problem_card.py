@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from workbench.core.checks.problems import Fix, Problem
-from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
+from workbench.gui.design.canvas.item import CanvasItem, Shown
 from workbench.gui.design.canvas.routing import Box
-from workbench.gui.design.canvas.style import CENTER, DETAIL_FROM, RADIUS, CanvasStyle, TextStyle
+from workbench.gui.design.canvas.style import CENTER, RADIUS, CanvasStyle, TextStyle
 from workbench.gui.kit.labels import unbroken
 
 CARD_WIDTH = 304.0
@@ -113,8 +113,6 @@ class ProblemCard(CanvasItem):
         painter.drawLine(self._anchor, QPointF(side, self._anchor.y()))
         painter.setBrush(look.panel)
         painter.drawRoundedRect(self.size, RADIUS, RADIUS)
-        if scale_of(painter) < DETAIL_FROM:
-            return
         title, body = self._texts
         title_ink = TextStyle(look.title_ink.font, pen.color())
         title_ink.draw(painter, title, self.problem.title, _WRAP)

@@ -164,6 +164,7 @@ class GraphScene(QGraphicsScene):
             self._is_detailed = is_detailed
             for item in self.nodes.values():
                 item.set_detailed(is_detailed)
+            self._notify_contents()
 
     def boxes(self) -> dict[str, Box]:
         """The place of every card."""
@@ -265,7 +266,7 @@ class GraphScene(QGraphicsScene):
             for item in self.nodes.values():
                 below = 28.0 if item.facts.shape else 0.0
                 rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
-            if self.card is not None:
+            if self.card is not None and self.card.isVisible():
                 rect = rect.united(self.card.mapRectToScene(self.card.size))
             self._content = rect
         return self._content
@@ -298,6 +299,31 @@ class GraphScene(QGraphicsScene):
         self._on_selection_changed()
 
     @contextmanager
+    def as_drawing(self) -> Iterator[None]:
+        """Without selection, problem card and cached pictures, in full detail, meanwhile."""
+        nodes, edges, card, is_detailed = *self._selection(), self.card, self._is_detailed
+        with self._batch():
+            self.clearSelection()
+            for item in self.nodes.values():
+                item.set_drawn(is_drawn=True)
+            if card is not None:
+                card.hide()
+            try:
+                yield
+            finally:
+                for item in self.nodes.values():
+                    item.set_drawn(is_drawn=False)
+                    item.set_detailed(is_detailed)
+                    item.setSelected(item.node_id in nodes)
+                for edge, line in self.edges.items():
+                    line.setSelected(edge in edges)
+                if card is not None:
+                    card.setVisible(is_detailed)
+
+    def _selection(self) -> tuple[list[str], list[Edge]]:
+        return self.selected_ids(), self.selected_edges()
+
+    @contextmanager
     def _batch(self) -> Iterator[None]:
         """Signals the selection once, when all of a change is done."""
         self._is_batch = True
@@ -311,7 +337,7 @@ class GraphScene(QGraphicsScene):
             return
         self._refresh_card()
         self._content = None
-        selected = self.selected_ids(), self.selected_edges()
+        selected = self._selection()
         if selected != self._last_selection:
             self._last_selection = selected
             self.document.selection = tuple(selected[0]), tuple(selected[1])
@@ -345,7 +371,14 @@ class GraphScene(QGraphicsScene):
             self.card = ProblemCard(problem, self.look)
             self.addItem(self.card)
         boxes = self.boxes()
+        self.card.setVisible(self._is_detailed)  # from far away the node's mark says it
         self.card.place(boxes[problem.node], boxes.values(), room)
+
+    def card_at(self, point: QPointF) -> ProblemCard | None:
+        """The problem card, if it is under a scene point."""
+        card = self.card
+        is_there = card is not None and card.isVisible() and card.size.contains(point - card.pos())
+        return card if is_there else None
 
     def _remove_card(self) -> None:
         if self.card is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QStaticText
 
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.gui.kit.theme import Theme
@@ -19,7 +19,11 @@ LEFT = int(Qt.AlignmentFlag.AlignLeft | _LINE)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | _LINE)
 CENTER = int(Qt.AlignmentFlag.AlignHCenter | _LINE)
 DETAIL_FROM = 0.35
-"""Below this scale texts cannot be read: items draw plain boxes."""
+"""Below this scale texts of the usual size cannot be read: cards show their type alone, large."""
+KIND_FROM = 0.15
+"""Below this scale a card has no room for that either: it is a plain box."""
+_FAR_TEXT_PX, _LARGEST_TEXT = 9.5, 34
+"""Smallest size on the screen, and largest in the scene, of a type seen from far away."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class TextStyle:
         painter.setFont(self.font)
         painter.setPen(self.color)
         painter.drawText(place, flags, text)
+
+    def cut(self, text: str, width: float) -> str:
+        """The beginning of a text that fills a width: an ellipsis would take half of it."""
+        while text and self.metrics.horizontalAdvance(text) > width:
+            text = text[:-1]
+        return text
 
     def elided(self, text: str, width: float) -> str:
         """A text, shortened to a width in pixels."""
@@ -80,6 +90,8 @@ class CanvasStyle:
         self.far_edge_pen.setCosmetic(True)
         self.hot_edge_pen = QPen(self.accent, 2.4)
         self.selected_pen = QPen(self.accent, 2)
+        self.far_selected_pen = QPen(self.accent, 2)
+        self.far_selected_pen.setCosmetic(True)
         self.bad_pen = QPen(self.bad, 1.2)
         self.bad_line_pen = QPen(self.bad, 2.4)
         self.warning_pen = QPen(self.warning, 1.2)
@@ -87,6 +99,8 @@ class CanvasStyle:
         self.ghost_pen = QPen(self.accent, 1.4, Qt.PenStyle.DashLine)
 
     def _make_fonts(self) -> None:
+        self._far_texts: dict[tuple[str, int, int], tuple[QStaticText, QFont]] = {}
+        self._far_widths: dict[str, float] = {}
         font = self.theme.font
         self.title_ink = TextStyle(font(13, weight=600), self.text)
         self.words_ink = TextStyle(font(12), self.dim)
@@ -96,6 +110,33 @@ class CanvasStyle:
         self.button_ink = TextStyle(font(12, weight=600), self.text)
         self.primary_ink = TextStyle(font(12, weight=600), self.accent_text)
         self.badge_ink = TextStyle(font(11, weight=600), self.panel)
+
+    def draw_far(self, painter: QPainter, place: QRectF, text: str, scale: float) -> None:
+        """Writes a text from far away: it fills the place, and can be read at the scale.
+
+        Laid out texts are kept: hundreds are drawn at once there.
+        """
+        size = self._far_size(text, place.width(), scale)
+        key = text, size, round(place.width())
+        if key not in self._far_texts:
+            ink = TextStyle(self.theme.font(size, weight=600), self.text)
+            laid_out = QStaticText(ink.cut(text, place.width()))
+            laid_out.setTextFormat(Qt.TextFormat.PlainText)
+            laid_out.prepare(font=ink.font)
+            self._far_texts[key] = laid_out, ink.font
+        laid_out, font = self._far_texts[key]
+        painter.setFont(font)
+        painter.setPen(self.text)
+        top = place.center().y() - laid_out.size().height() / 2
+        painter.drawStaticText(QPointF(place.left(), top), laid_out)
+
+    def _far_size(self, text: str, width: float, scale: float) -> int:
+        """Font size in scene pixels."""
+        if text not in self._far_widths:
+            metrics = QFontMetricsF(self.theme.font(_LARGEST_TEXT, weight=600))
+            self._far_widths[text] = max(1.0, metrics.horizontalAdvance(text))
+        filled = _LARGEST_TEXT * width / self._far_widths[text]
+        return round(max(_FAR_TEXT_PX / scale, min(_LARGEST_TEXT, filled)))
 
     def category_color(self, category: str) -> QColor:
         """The strip's color of a layer category."""

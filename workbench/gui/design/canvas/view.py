@@ -161,10 +161,9 @@ class GraphView(ZoomView):
             self.mousePressEvent(event)
             return
         item = self.graph_scene.node_at(pointer.scene)
-        card = self.graph_scene.card
         if item is not None:
             self.node_activated.emit(item.node_id)
-        elif card is not None and card.sceneBoundingRect().contains(pointer.scene):
+        elif self.graph_scene.card_at(pointer.scene) is not None:
             self.mousePressEvent(event)
         else:
             self.search_asked.emit(pointer.scene, "")
@@ -187,8 +186,8 @@ class GraphView(ZoomView):
 
     def _item_at(self, point: QPointF) -> NodeItem | EdgeItem | None:
         """The card or the line at a scene point; a problem's card belongs to its layer."""
-        scene, card = self.graph_scene, self.graph_scene.card
-        if card is not None and card.isVisible() and card.size.contains(point - card.pos()):
+        scene = self.graph_scene
+        if (card := scene.card_at(point)) is not None:
             return scene.nodes[card.problem.node or ""]
         return scene.node_at(point) or self.line_at(point)
 
@@ -222,7 +221,7 @@ class GraphView(ZoomView):
         scene = self.graph_scene
         item = scene.output_at(pointer.scene, PORT_REACH)
         self._set_hovered(item or scene.node_at(pointer.scene))
-        if scene.card is not None and scene.card.hover(pointer.scene):
+        if scene.card is not None and scene.card.hover(pointer.scene) and scene.card.isVisible():
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         elif item is not None:
             self.viewport().setCursor(Qt.CursorShape.CrossCursor)

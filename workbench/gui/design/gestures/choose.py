@@ -23,8 +23,7 @@ _INSIDE_CARD = 5.0
 def choose_gesture(view: ZoomView, pointer: Pointer) -> Gesture:
     """The gesture for what is topmost at the pointer."""
     scene, point = view.graph_scene, pointer.scene
-    card = scene.card
-    if card is not None and card.isVisible() and card.size.contains(point - card.pos()):
+    if scene.card_at(point) is not None:
         return PressFix(view)
     item, line = scene.node_at(point), view.line_at(point)
     seen = line if item is None else None

@@ -1,0 +1,51 @@
+"""Settings of the application do what they say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench.app import _follow_autosave
+from workbench.gui.files.recovery import RecoveryController
+from workbench.settings.store import SettingsStore
+
+ROOT = Path(__file__).resolve().parents[3]
+
+SHOW_SCALE = """
+from workbench import app
+app._scale_display()
+from PySide6.QtWidgets import QApplication
+print(QApplication([]).primaryScreen().devicePixelRatio())
+"""
+
+
+@pytest.mark.parametrize(("outside", "expected"), [(None, "1.5"), ("2", "2.0")])
+def test_text_size_scales_the_next_start_unless_the_desktop_does(tmp_path, outside, expected):
+    store = SettingsStore(tmp_path)
+    store.change(display_scale="150")
+    store.close()
+    environment = {**os.environ, "WORKBENCH_HOME": str(tmp_path)}
+    environment.pop("QT_SCALE_FACTOR", None)
+    if outside:
+        environment["QT_SCALE_FACTOR"] = outside
+    words = [sys.executable, "-c", SHOW_SCALE]
+    shown = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == expected
+
+
+def test_autosave_follows_its_setting(window, tmp_path, qtbot):
+    recovery = RecoveryController(window.context.document, tmp_path / "recovery", window)
+    window.context.settings.change(autosave_seconds=600)
+    _follow_autosave(window.context.settings, recovery)
+    window.context.document.add_node("dropout")
+    with qtbot.assertNotEmitted(recovery.autosave.snapshot_saved, wait=1500):
+        pass
+    with qtbot.waitSignal(recovery.autosave.snapshot_saved):
+        window.context.settings.change(autosave_seconds=1)
+    recovery.close()

@@ -1,0 +1,21 @@
+"""How large text and controls are."""
+
+from __future__ import annotations
+
+from workbench.core.params import ChoiceParam
+from workbench.settings.spec import SettingSpec
+
+SCALES = ("100", "110", "125", "150", "175", "200")
+
+SPEC: SettingSpec[str] = SettingSpec(
+    order=15,
+    param=ChoiceParam(
+        key="display_scale",
+        title="Text size",
+        default="100",
+        choices=SCALES,
+        titles={scale: f"{scale}%" for scale in SCALES},
+        help="Size of text, icons and controls, on top of what the desktop sets.",
+    ),
+    note="A new text size takes effect after restart.",
+)
