@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import (
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollArea,
     QScrollBar,
+    QStackedLayout,
     QStyle,
     QStyleOptionComboBox,
     QWidget,
@@ -39,7 +41,7 @@ class Flaw:
     """One thing that is wrong.
 
     Attributes:
-        kind: "clipped", "unreachable" or "scroll bar".
+        kind: "clipped", "overlap", "unreachable" or "scroll bar".
         where: The widget, by its class, name and words.
         why: What is too large for what, in pixels.
     """
@@ -55,7 +57,12 @@ class Flaw:
 def flaws_of(window: QWidget) -> list[Flaw]:
     """All flaws of a window that is shown, of its present size."""
     shown = [widget for widget in window.findChildren(QWidget) if widget.isVisibleTo(window)]
-    found = [*_clipped(shown), *_sideways(shown), *_unreachable(window, shown)]
+    found = [
+        *_clipped(shown),
+        *_sideways(shown),
+        *_overlapping(shown),
+        *_unreachable(window, shown),
+    ]
     return list(dict.fromkeys(found))
 
 
@@ -146,6 +153,21 @@ def _sideways(shown: list[QWidget]) -> Iterator[Flaw]:
             why = _too_large("width", widget.widget().width(), widget.viewport().width())
             if off and why:
                 yield Flaw("clipped", name_of(widget), why)
+
+
+def _overlapping(shown: list[QWidget]) -> Iterator[Flaw]:
+    """Widgets of one layout that cover each other, as they do where it has too little room."""
+    for widget in shown:
+        layout = widget.layout()
+        if layout is None or isinstance(layout, QStackedLayout):
+            continue
+        items = (layout.itemAt(at).widget() for at in range(layout.count()))
+        parts = [each for each in items if each is not None and each.isVisibleTo(widget)]
+        for first, second in pairwise(parts):
+            both = first.geometry().intersected(second.geometry())
+            if both.width() > SLACK_PX and both.height() > SLACK_PX:
+                size = f"{both.width()} x {both.height()} px"
+                yield Flaw("overlap", name_of(first), f"{size} with {name_of(second)}")
 
 
 def _unreachable(window: QWidget, shown: list[QWidget]) -> Iterator[Flaw]:

@@ -16,8 +16,10 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
 
-
-_MIN_PX, _LOW_PX = 132, 60
+_DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 200
+_OTHERS_PX, _RECENT_PX, _HIGH_PX = 474, 146, 720
+"""Height of the panels above and below, of the lower one, and of a view with room for all."""
+_ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
 
 
 class DropArea(QFrame):
@@ -43,7 +45,7 @@ class DropArea(QFrame):
         column(*inner, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def set_low(self, *, is_low: bool) -> None:
-        """Shows only the buttons, and a short title, in a low window."""
+        """Shows only the buttons in a low window."""
         self.text.setHidden(is_low)
         self.title.setHidden(is_low)
 
@@ -63,8 +65,8 @@ class PicturesPanel(QStackedWidget):
         self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
         self.addWidget(self.drop)
         self.addWidget(self.picker)
-        self.set_low(is_low=False)
-        state.low_changed.connect(lambda is_low: self.set_low(is_low=is_low))
+        self.set_view_height(_HIGH_PX)
+        state.height_changed.connect(self.set_view_height)
         self.drop.open.clicked.connect(self.ask_pictures)
         self.drop.paste.clicked.connect(state.paste)
         self.drop.test.clicked.connect(self.show_test_pictures)
@@ -76,10 +78,17 @@ class PicturesPanel(QStackedWidget):
         state.run_changed.connect(self._on_run_changed)
         self.currentChanged.connect(self._on_current_changed)
 
-    def set_low(self, *, is_low: bool) -> None:
-        """Shows the drop area in less height; the test pictures keep theirs."""
-        self.drop.set_low(is_low=is_low)
-        self.setMinimumHeight(_LOW_PX if is_low and not self._state.is_picking else _MIN_PX)
+    def set_view_height(self, height: int) -> None:
+        """Takes what the other panels leave of the view: in a low one the buttons in a line."""
+        self._view_px = height
+        is_drop = self.currentWidget() is self.drop
+        least = _LEAST_DROP_PX if is_drop else _LEAST_PICKER_PX
+        recent = 0 if is_drop or height >= _HIGH_PX else _RECENT_PX  # it has given way
+        room = max(least, height - _OTHERS_PX + recent)
+        self.drop.set_low(is_low=room < _DROP_PX)
+        self.setMinimumHeight(min(room, _DROP_PX))
+        # A stack is as high as its highest page wants, shown or not.
+        self.setMaximumHeight(room if height < _HIGH_PX else _ANY_PX)
 
     def ask_pictures(self) -> None:
         """Lets the user choose picture files."""
@@ -108,6 +117,7 @@ class PicturesPanel(QStackedWidget):
             self.show_test_pictures()
 
     def _on_current_changed(self) -> None:
+        self.set_view_height(self._view_px)
         self._state.set_picking(is_picking=self.currentWidget() is self.picker)
 
     def hasHeightForWidth(self) -> bool:

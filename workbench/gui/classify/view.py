@@ -21,10 +21,6 @@ from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
 
-_LOW_PX = 640
-"""Height of the view below which the drop area is a line of buttons."""
-
-
 class ClassifyView(QWidget):
     """Classifies pictures with a run's network; `train_requested` where there is none and the
     user wants to train one.
@@ -143,7 +139,7 @@ class ClassifyView(QWidget):
     def _share_room(self) -> None:
         """In a low window the test pictures take the room of the earlier ones."""
         self.panels.set_tight(is_tight=self.state.is_picking and self.height() < 720)
-        self.state.low_changed.emit(self.height() < _LOW_PX)
+        self.state.height_changed.emit(self.height())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -37,6 +37,7 @@ class StatusLine(QStatusBar):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
+        self.setContentsMargins(0, 0, 8, 0)
         self._document = context.document
         self._predictor = context.estimator
         self._values: dict[str, tuple[QLabel, QLabel]] = {}
