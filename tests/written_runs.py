@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,9 +35,16 @@ def as_trained(values):
 class WrittenRun:
     """A run folder whose events the test writes; `live` while its lock is held."""
 
-    def __init__(self, title="A run", *, epochs=5, recipe=None, home=None):
+    def __init__(
+        self, title="A run", *, epochs=5, recipe=None, home=None, project=None, project_path=""
+    ):
         recipe = recipe or TrainingRecipe(epochs=epochs)
-        self.folder: RunFolder = create_run(Project(recipe=recipe), title=title, home=home)
+        # A run without a project is known by its title alone, as an imported one.
+        label = "" if project is not None else title
+        project = replace(project or Project(), recipe=recipe)
+        self.folder: RunFolder = create_run(
+            project, title=title, label=label, home=home, project_path=project_path
+        )
         self.epochs = epochs
         self.step = 0
         self.losses: list[float | None] = []
@@ -135,7 +143,7 @@ class WrittenRun:
             self.epoch(number, val_accuracy=0.5 + 0.01 * number, val_loss=1.0 / number)
         return self
 
-    def finish(self, outcome="completed", error: ErrorParts | None = None):
+    def finish(self, outcome="completed", error: ErrorParts | None = None, kept=None):
         self._writer.write(
             RunFinished(
                 outcome=outcome,
@@ -144,6 +152,7 @@ class WrittenRun:
                 epochs_done=self.step // STEPS_PER_EPOCH,
                 test=TestResult(loss=0.5, accuracy=0.75, count=200) if error is None else None,
                 error=error,
+                kept=kept,
             )
         )
         return self.end()

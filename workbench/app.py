@@ -26,6 +26,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.project_runs import ProjectRuns
 from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.common.window_state import WindowState
@@ -110,6 +111,7 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
         layers, datasets=datasets, targets=targets, state_folder=home / "open", parent=owner
     )
     library = RunLibrary(runs_home(settings.settings), owner)
+    ProjectRuns(document, library, owner or document)
     service = ServiceProcess(owner)
     return WindowContext(
         document=document,

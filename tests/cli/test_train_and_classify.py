@@ -124,7 +124,10 @@ def test_evaluate_agrees_with_the_run(trained, run_command):
     run, events = trained
     code, (answer,) = run_command("evaluate", run)
     assert code == 0
-    assert answer["accuracy"] == pytest.approx(events[-1]["test"]["accuracy"], abs=1e-3)
+    assert answer["accuracy"] == events[-1]["test"]["accuracy"]
+    kept = events[-1]["kept"]
+    assert answer["weights"] == kept
+    assert kept["kind"] == "last"
     assert sum(map(sum, answer["confusion"])) == 10_000
     assert len(answer["per_class"]) == 10
 

@@ -38,6 +38,7 @@ plain_values = st.recursive(
 by_type = {
     str: texts,
     int: st.integers(-(2**40), 2**40),
+    int | None: st.none() | st.integers(-(2**40), 2**40),
     bool: st.booleans(),
     float: st.floats(allow_nan=False, allow_infinity=False),
     list[str]: st.lists(texts, max_size=4),

@@ -12,11 +12,10 @@ from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.messages import Evaluate, Evaluation
 from workbench.runs.library.find import find_model
+from workbench.runs.log.scores import weights_words
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
-
-_PRINTED = ("loss", "accuracy", "classes", "per_class", "confusion")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
     if arguments.json:
-        print_json({key: getattr(answer, key) for key in _PRINTED})
+        names = (name for name in answer.__struct_fields__ if name != "id")
+        print_json({name: getattr(answer, name) for name in names})
     else:
         _print_table(answer)
     return 0
@@ -54,3 +54,5 @@ def _print_table(answer: Evaluation) -> None:
         print(printable(line))
     for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
+    if words := weights_words(answer.weights):
+        print(f"weights: {words}")

@@ -110,6 +110,7 @@ def convolution_layer(
     filters = (FILTERS,) if has_filters else ()
     return LayerSpec(
         category="convolution",
+        is_linear=True,
         params=(*filters, *WINDOW, activation_param(), *params, *weight_params(*kernels)),
         describe=_describe,
         keras_arguments=with_regularizers,

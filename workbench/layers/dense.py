@@ -37,9 +37,7 @@ def _describe(params: Params) -> str:
 
 
 def _tpu_hint(params: Params, output: Shape) -> str:
-    # units of the last layer are the classes: there is no choice to give advice on
-    is_last = params["activation"] == "softmax"
-    return "" if is_last else lanes_hint(params["units"], "units")
+    return lanes_hint(params["units"], "units")
 
 
 def _projection(shape: Shape, wanted: Shape) -> Params | None:
@@ -67,6 +65,7 @@ SPEC = LayerSpec(
         *weight_params("kernel"),
     ),
     infer_shape=_infer_shape,
+    is_linear=True,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
     describe=_describe,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.messages import PROTOCOL_VERSION, ErrorParts
+from workbench.protocol.messages import PROTOCOL_VERSION, ErrorParts, KeptWeights
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -56,6 +56,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
             for a run from its start.
         bit_exact: For a resumed run: True, or the reasons why its figures can differ from
             those of the run never interrupted.
+        keep: The recipe's value for the weights to save, "last" or "best"; "" in older logs.
         on: The computer that trains, as those call it who sent the run there; "" for the
             one that the run was started on. `pid` is a number there.
         keep_by: The recipe's value that selects the best epoch; older logs without it are
@@ -76,6 +77,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     resumed_at_step: int | None = None
     bit_exact: bool | list[str] | None = None
     keep_by: str = "val_accuracy"
+    keep: str = ""
     on: str = ""
     per_core_batch: int | None = None
     protocol: int = PROTOCOL_VERSION
@@ -214,6 +216,8 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     Attributes:
         can_resume: A checkpoint is kept from which `resume` goes on.
         is_paused: The run was paused: stopped to be resumed, nothing tested.
+        kept: Which weights were saved; None where none were, and in older logs.
+        verdict: What is wrong with how it has learned, in words; "" where nothing is.
     """
 
     outcome: str
@@ -225,6 +229,8 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     error: ErrorParts | None = None
     can_resume: bool = False
     is_paused: bool = False
+    kept: KeptWeights | None = None
+    verdict: str = ""
 
 
 RunEvent = (

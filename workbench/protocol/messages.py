@@ -36,6 +36,26 @@ class ErrorParts(msgspec.Struct, frozen=True, kw_only=True):
 # requests to a service worker -----------------------------------------------------------
 
 
+class KeptWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """Which weights a run has saved: those that classify, and are tested and exported.
+
+    Attributes:
+        epoch: The last epoch they have finished, 0 for none.
+        kind: "last" or "best".
+        is_partial: They have trained steps beyond that epoch: the run was stopped within the next.
+        is_averaged: They are the moving average of the weights (EMA).
+        val_accuracy: Of that epoch, 0..1; None where it was not measured for these weights.
+        is_chosen_on_test: The best epoch was chosen by the test images, which also test it.
+    """
+
+    epoch: int
+    kind: str = "last"
+    is_partial: bool = False
+    is_averaged: bool = False
+    val_accuracy: float | None = None
+    is_chosen_on_test: bool = False
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
     """A request to a service worker; `id` is repeated in every answer to it."""
 
@@ -228,7 +248,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     """One picture's scores, highest first; or why it could not be read. `picture_png` and
-    `input_png` are files in the worker's session folder, when requested.
+    `input_png` are files in the worker's session folder, when requested. `weights` are those that
+    answered; None where that is not known.
     """
 
     file: str
@@ -241,6 +262,7 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     picture_png: str = ""
     input_png: str = ""
     error: ErrorParts | None = None
+    weights: KeptWeights | None = None
 
 
 class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
@@ -303,13 +325,16 @@ class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
-    """Scores on a set of pictures. Rows of `confusion` are true classes."""
+    """Scores on a set of pictures. Rows of `confusion` are true classes. `weights` are those that
+    answered; None where that is not known.
+    """
 
     loss: float | None
     accuracy: float | None
     classes: list[str]
     per_class: list[ClassScore]
     confusion: list[list[int]]
+    weights: KeptWeights | None = None
 
 
 class LearningRateTried(Answer, frozen=True, kw_only=True, tag="learning_rate_tried"):

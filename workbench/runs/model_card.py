@@ -10,6 +10,7 @@ import msgspec
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.errors import RunFolderError, os_errors_as
 from workbench.protocol.events import BestEpoch, TestResult
+from workbench.protocol.messages import KeptWeights
 
 CARD_NAME = "model.json"
 WEIGHTS_NAME = "weights.npz"
@@ -34,6 +35,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
         epochs_done, kept_epoch: Epochs trained, and the one the weights are of (0: before
             the first was finished).
         best, test: Scores where known.
+        kept: Which weights these are; None where they were not trained here, and in older cards.
         checksum: SHA-256 over the weights, see weights_file.array_checksum.
     """
 
@@ -52,9 +54,23 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     kept_epoch: int = 0
     best: BestEpoch | None = None
     test: TestResult | None = None
+    kept: KeptWeights | None = None
     checksum: str = ""
     format: str = "workbench-model"
     version: int = CARD_VERSION
+
+
+def weights_of(card: ModelCard) -> KeptWeights | None:
+    """Which weights those of a card are; None where they come from elsewhere."""
+    if card.kept is not None or not card.kept_epoch:
+        return card.kept
+    is_best = card.recipe.get("keep") == "best"
+    return KeptWeights(
+        epoch=card.kept_epoch,
+        kind="best" if is_best else "last",
+        is_averaged=bool(card.recipe.get("ema_decay")),
+        is_chosen_on_test=is_best and card.recipe.get("validation") == "test",
+    )
 
 
 def read_card(folder: Path) -> ModelCard:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
+from workbench.gui.common.run_text import state_words
+from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
+from workbench.gui.train.runs.run_delegate import state_color
 from workbench.protocol.events import (
     CheckpointKept,
     Heartbeat,
@@ -14,6 +20,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.protocol.messages import ErrorParts
+from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import resumed_words, time_shares, time_words
 
 
@@ -91,3 +98,16 @@ def test_a_phase_is_logged_once_while_nothing_else_happens():
     beat = Heartbeat(memory_bytes=1)
     lines = formatter.lines([phase, _spent(), phase, beat, phase, _started(), phase])
     assert [words for _, words in lines].count("Validating") == 2
+
+
+def test_a_run_that_did_not_learn_says_so_in_the_list(qapp):
+    theme = Theme("light")
+    words = "Did not learn: accuracy stays at chance (10%)"
+    healthy = RunSummary(
+        path=Path("/r"), name="r", title="r", outcome="completed", words="", created=1.0,
+        epochs_done=5, epochs=5,
+    )  # fmt: skip
+    failed = msgspec.structs.replace(healthy, verdict=words)
+    assert state_words(failed).startswith(f"{words} · ")
+    assert state_color(theme, "completed", failed.verdict) == theme.colors.warning
+    assert state_color(theme, "completed", healthy.verdict) == theme.colors.good

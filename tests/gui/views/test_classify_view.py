@@ -339,12 +339,11 @@ def test_an_empty_clipboard_is_reported(ready):
     assert "clipboard holds no picture" in ready.wait.text()
 
 
-def test_the_newest_network_answers_unless_another_was_chosen(
-    qtbot, ready, context, service, model
-):
+def test_the_current_run_answers_unless_another_was_chosen(qtbot, ready, context, service, model):
     first = ready.chooser.path
     second = model("newer")
     context.library.refresh()
+    context.library.select(second.path)
     qtbot.waitUntil(lambda: ready.chooser.path == second.path)
     ready.chooser.choose(first)
     third = model("newest")

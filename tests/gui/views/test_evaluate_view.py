@@ -22,6 +22,7 @@ from workbench.protocol.messages import (
     Evaluate,
     Evaluation,
     Failed,
+    KeptWeights,
     Progress,
 )
 
@@ -35,6 +36,7 @@ RESULT = Evaluation(
         ClassScore(name="dog", precision=0.4, recall=0.8, f1=0.53, count=15),
     ],
     confusion=[[3, 2], [3, 12]],
+    weights=KeptWeights(epoch=40),
 )
 
 
@@ -83,7 +85,9 @@ def test_all_figures_are_shown(shown):
     assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert shown.panels["evaluate_classes"].loss.value.text() == "0.5124"
     assert shown.panels["evaluate_classes"].pictures.value.text() == "20"
-    assert shown.panels["evaluate_classes"].source.text() == "Run “cifar”, test set"
+    assert shown.panels["evaluate_classes"].source.text() == (
+        "Run “cifar”, test set · weights: last epoch (40)"
+    )
     assert table_texts(shown) == [
         ["cat", "90.0%", "60.0%", "72.0%", "5"],
         ["dog", "40.0%", "80.0%", "53.0%", "15"],
@@ -130,7 +134,9 @@ def test_other_pictures_are_named(view, service):
     request, answer = service.take(Evaluate)
     assert (request.source, request.params) == ("folder", {"path": "/x/flowers"})
     answer(RESULT)
-    assert view.panels["evaluate_classes"].source.text() == "Run “cifar”, flowers"
+    assert view.panels["evaluate_classes"].source.text() == (
+        "Run “cifar”, flowers · weights: last epoch (40)"
+    )
 
 
 def test_a_failure_is_reported_and_the_result_before_stays(shown, service):

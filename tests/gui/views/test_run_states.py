@@ -25,7 +25,7 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.protocol.messages import ErrorParts
+from workbench.protocol.messages import ErrorParts, KeptWeights
 from workbench.runs.link import Link, Remote, write_link, write_remote
 from workbench.runs.state.crash_diagnosis import Suggestion
 from workbench.runs.state.outcome import RunOutcome
@@ -368,7 +368,7 @@ def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, op
     context.library.runs_changed.emit()
     assert view.panels["train_runs"].list.model().rowCount() == 1_001
     painted = []
-    delegate = view.panels["train_runs"].list.itemDelegate()
+    delegate = view.panels["train_runs"].list.itemDelegateForColumn(0)
     paint = delegate.paint
     delegate.paint = lambda *args: (painted.append(1), paint(*args))
     view.panels["train_runs"].list.scrollToBottom()
@@ -399,3 +399,45 @@ def test_of_a_run_that_nobody_is_connected_to_nothing_is_asked(qtbot, view, writ
     assert all(part.isHidden() for part in (header.pause, header.stop, header.resume))
     assert header.left.text() == ""
     assert not view.trouble.attach.isHidden()
+
+
+def test_the_bar_keeps_its_width_whatever_the_run_does(qtbot, view, written, open_library):
+    run = written("a", epochs=2)
+    run.begin()
+    open_library()
+    qtbot.waitUntil(view.header.bar.isVisible)
+    widths = set()
+    for text in ("Compiling", "Preparing training images: 272 of 400", "Benchmarking bfloat16"):
+        run.phase("compiling", text)
+        qtbot.waitUntil(lambda text=text: view.header.headline.text().startswith(text))
+        widths.add(view.header.bar.width())
+    run.train(2).finish()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Completed 2 epochs")
+    qtbot.waitUntil(lambda: view.header.left.text() == "")
+    widths.add(view.header.bar.width())
+    assert len(widths) == 1
+
+
+def test_a_finished_run_says_its_test_accuracy_and_which_weights_it_has_saved(
+    qtbot, view, written, open_library
+):
+    run = written("a", epochs=3).begin().train(3)
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 3 of 3")
+    assert view.header.test.isHidden()
+    run.finish(kept=KeptWeights(epoch=3, val_accuracy=0.53))
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Completed 3 epochs")
+    assert view.header.test.isVisible()
+    assert view.header.test.value.text() == "75.0%"
+    assert view.header.how.full_text.startswith(
+        "Saved weights: last epoch (3), val. accuracy 53.0%"
+    )
+    assert view.header.best.toolTip() == "Best val. accuracy 53.0% (epoch 3)"
+
+
+def test_a_run_says_which_weights_it_will_save(qtbot, view, written, open_library):
+    run = written("a", epochs=3)
+    log(run, started(run, keep="best"))
+    open_library()
+    words = "Saves the weights of the best epoch"
+    qtbot.waitUntil(lambda: view.header.how.full_text.startswith(words))

@@ -45,9 +45,24 @@ def test_evaluate_repeats_the_test_of_a_mixed_precision_run_to_the_digit(
     with ServiceCall() as service:
         *_, answer = service.answers(Evaluate(id=1, model=str(trained.run.path)))
     assert (test.loss, test.accuracy) == (answer.loss, answer.accuracy)
-    assert trained.run.model_card().test == test
+    card = trained.run.model_card()
+    assert card.test == test
+    assert answer.weights == card.kept == trained.training.kept
+    assert (card.kept.epoch, card.kept.kind, card.kept.is_partial) == (3, "last", False)
+    assert card.kept.val_accuracy == trained.all(EpochFinished)[-1].val_accuracy
     if validation == "test":  # the same images, with fewer digits: what it would have been
         assert trained.all(EpochFinished)[-1].val_loss != test.loss
+
+
+def test_weights_of_the_best_epoch_are_named_and_where_it_was_chosen(train_here, small_project):
+    recipe = {"keep": "best", "validation": "test", "ema_decay": 0.9, "precision": "float32"}
+    trained = train_here(small_project(**recipe))
+    kept = trained.training.kept
+    assert kept == trained.run.model_card().kept
+    assert kept.epoch == trained.training.counters.best.epoch
+    assert (kept.kind, kept.is_averaged, kept.is_chosen_on_test) == ("best", True, True)
+    (started,) = trained.all(RunStarted)
+    assert started.keep == "best"
 
 
 def test_the_speed_of_a_run_is_known_before_it_ends(trainer, small_project):

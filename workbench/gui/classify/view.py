@@ -47,24 +47,25 @@ class ClassifyView(QWidget):
             action="Train",
             second="Load weights…",
         )
+        self.top = QWidget()
         self._pages = QStackedWidget()
         self._build()
         self._connect()
         self._on_model_changed()
 
     def _build(self) -> None:
-        top = row(self.chooser, self.load, (self.wait, 1), spacing=12)
+        row(self.chooser, self.load, (self.wait, 1), parent=self.top, spacing=12)
         page = QWidget()
-        inner = column(top, parent=page, margins=(18, 12, 18, 12), spacing=12)
-        self.panels.fill(inner, "left", "right", "bottom")
+        self.panels.fill(column(parent=page, spacing=12), "left", "right", "bottom")
         self._pages.addWidget(self.empty)
         area = scroll_area(page)  # in a low window nothing covers another: it scrolls
         area.setFrameShape(QFrame.Shape.NoFrame)
         self._pages.addWidget(area)
-        column(self._pages, parent=self)
+        column(self.top, (self._pages, 1), parent=self, margins=(18, 12, 18, 12), spacing=12)
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
+        self.chooser.models_changed.connect(self._show_head)
         self._context.weights.loaded.connect(self._on_weights)
         self._context.library.run_ended.connect(self._on_run_ended)
         for loader in (self.load.clicked, self.empty.second_pressed):
@@ -111,10 +112,16 @@ class ClassifyView(QWidget):
 
     def _on_model_changed(self) -> None:
         self._pages.setCurrentIndex(1 if self.chooser.path is not None else 0)
+        self._show_head()
         is_wanted = self.isVisible() or self._has_run_ended
         if is_wanted:
             self._has_run_ended = False
-        self.state.set_run(self.chooser.path, self.chooser.title, is_wanted=is_wanted)
+        chooser = self.chooser
+        self.state.set_run(chooser.path, chooser.title, note=chooser.note, is_wanted=is_wanted)
+
+    def _show_head(self) -> None:
+        """The choice of a model, where there is any: be it of another project."""
+        self.top.setVisible(self.chooser.has_models)
 
     def _on_run_ended(self, _path: str, _outcome: object) -> None:
         # The list shows a moment later that the run has weights: then it is the newest model,

@@ -16,6 +16,8 @@ _WHERE = {"waiting": "Queued", "away": "Not connected"}
 
 def state_words(summary: RunSummary) -> str:
     """The second line of a run in the list."""
+    if summary.verdict and summary.outcome in ("completed", "stopped"):
+        return f"{summary.verdict} · {when(summary.created)}"
     match summary.outcome:
         case "running" | "silent" | "away":
             return _live_words(summary)

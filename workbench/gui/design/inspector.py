@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
 from workbench.core.format import count
 from workbench.core.network.graph import Node
+from workbench.core.network.roles import class_layer
 from workbench.core.params import Param
 from workbench.core.specs import shared_params
 from workbench.errors import WorkbenchError
@@ -83,6 +84,7 @@ class InspectorPanel(QScrollArea):
         self.problems = ProblemList(can_show=True)
         self.problems.fix_chosen.connect(self._document.apply_fix)
         self.problems.problem_chosen.connect(self._state.problem_chosen)
+        self.problems.problem_hovered.connect(self._state.problem_hovered)
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")
@@ -133,7 +135,8 @@ class InspectorPanel(QScrollArea):
         self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
         output = analysis.shapes.get(node.id)
         values = {**spec.defaults(), **node.params} if spec else {}
-        hint = spec.tpu_hint(values, output) if spec and output else ""
+        has_choice = node.id != class_layer(self._document.graph, self._layers)
+        hint = spec.tpu_hint(values, output) if spec and output and has_choice else ""
         self.tpu.text.setText(hint)
         self.tpu.setVisible(bool(hint))
         if spec is None:

@@ -11,6 +11,7 @@ from workbench.core.format import share
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import Evaluate, Evaluation, Progress
+from workbench.runs.log.scores import weights_words
 
 
 class EvaluateState(QObject):
@@ -53,7 +54,9 @@ class EvaluateState(QObject):
             return
 
         def show(answer: Evaluation) -> None:
-            self._latest[run] = (answer, subject)
+            words = weights_words(answer.weights)
+            weights = f" · weights: {words}" if words else ""
+            self._latest[run] = (answer, f"{subject}{weights}")
             self.show_latest(run)
 
         self.started.emit()

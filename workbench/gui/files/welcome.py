@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
@@ -17,6 +17,7 @@ from workbench.core.specs import Shape
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
+from workbench.gui.files.welcome_runs import RecentRuns
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
@@ -25,15 +26,16 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.runs.library.projects import full_name
 from workbench.templates import Template, list_templates
 
 _NUM_LARGE = 4
 _MAX_RECENT_SHOWN = 6
 _PAGE_PX = 1200
-_THREE_COLUMNS_PX = 860
-_ONE_ROW_PX = 1180
-"""Viewport from which on the columns below the cards are beside each other, not in pairs."""
 _MARK_PX = 12
+_THREE_CARDS_PX, _FOUR_BLOCKS_PX = 860, 1180
+"""Widths of the page from which on so many are side by side."""
+_LONGEST_NAME = 40
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
 
@@ -69,13 +71,14 @@ class WelcomeView(QScrollArea):
         title.setFont(ui_font(28, weight=600))
         words = plain_label("Start from a working network.", role="dim")
         words.setFont(ui_font(15))
-        self._below = QGridLayout()
         self._grid = QGridLayout()
         self._grid.setSpacing(18)
         self._make_cards()
         self._place_cards(3)
+        self._below = self._footer()
+        self._place_footer(4)
         head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
-        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._footer())
+        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._below)
         column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
@@ -88,15 +91,17 @@ class WelcomeView(QScrollArea):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        name = self._services.project_name().replace("&", "&&")
-        self.back.setText(f"Back to {name}")
+        name = self._services.project_name()
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+        self.back.setText(f"Back to {shown}".replace("&", "&&"))
+        self.back.setToolTip(plain_tip(name))
         self.back.setVisible(bool(name))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         width = self.viewport().width()
-        self._place_cards(3 if width >= _THREE_COLUMNS_PX else 2)
-        self._place_footer(len(self._footer_parts) if width >= _ONE_ROW_PX else 2)
+        self._place_cards(3 if width >= _THREE_CARDS_PX else 2)
+        self._place_footer(4 if width >= _FOUR_BLOCKS_PX else 2)
 
     # cards -------------------------------------------------------------------------
 
@@ -149,12 +154,14 @@ class WelcomeView(QScrollArea):
 
     def _footer(self) -> QGridLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
+        self.recent_runs = RecentRuns(self._context.library)
+        self.recent_runs.chosen.connect(self._services.open_run)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
         help_page = self._services.show_help
         pages = [self._link(title, partial(help_page, page)) for title, page in _PAGES]
         shortcuts = self._link("Keyboard shortcuts", self._services.show_shortcuts)
         columns = {
-            "Recent": self._recent,
+            "Recent": column(self._recent, self.recent_runs),
             "More networks": networks,
             "Targets": self._targets,
             "Learn": column(*pages, shortcuts, spacing=2),
@@ -163,24 +170,23 @@ class WelcomeView(QScrollArea):
         self._services.state.recent_changed.connect(self._refresh_recent)
         # Asking what the machine has may take a moment: the page is shown first.
         QTimer.singleShot(0, self, self._fill_targets)
-        headed = (
-            column(plain_label(heading, role="heading"), below, STRETCH, spacing=8)
-            for heading, below in columns.items()
-        )
-        self._footer_parts = [_holder(each) for each in headed]
-        self._below.setHorizontalSpacing(40)
-        self._below.setVerticalSpacing(24)
-        self._place_footer(len(self._footer_parts))
-        return self._below
+        self._blocks = []
+        for heading, below in columns.items():
+            block = QWidget()
+            column(plain_label(heading, role="heading"), below, STRETCH, parent=block, spacing=8)
+            self._blocks.append(block)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(40)
+        grid.setVerticalSpacing(22)
+        return grid
 
     def _place_footer(self, columns: int) -> None:
         if self._below.property("columns") == columns:
             return
         self._below.setProperty("columns", columns)
-        for index, part in enumerate(self._footer_parts):
-            self._below.addWidget(part, index // columns, index % columns)
-        for place in range(len(self._footer_parts) + 1):
-            self._below.setColumnStretch(place, int(place == columns))
+        for index, block in enumerate(self._blocks):
+            self._below.addWidget(block, index // columns, index % columns)
+        self._below.setColumnStretch(len(self._blocks), 1)
 
     def _network(self, template: Template) -> QHBoxLayout:
         link = self._link(template.title, partial(self._services.new_project, template.project))
@@ -220,13 +226,12 @@ class WelcomeView(QScrollArea):
         running = [run for run in runs if run.outcome in ("running", "silent")]
         self._running_path = str(running[0].path) if running else ""
         self._running.setText(
-            f"{running[0].title} is training".replace("&", "&&") if running else ""
+            f"{full_name(running[0])} is training".replace("&", "&&") if running else ""
         )
         self._running.setVisible(bool(running))
 
     def _watch(self) -> None:
-        self._context.library.select(self._running_path)
-        self._services.show_view("train")
+        self._services.open_run(Path(self._running_path))
 
     def _link(self, text: str, follow: Callable[[], object]) -> TextButton:
         link = button(text.replace("&", "&&"), role="link")
@@ -239,10 +244,3 @@ def _marked(mark: str, *parts: QWidget) -> QHBoxLayout:
     sign = plain_label(mark, role="text" if mark == _HERE else "dim")
     sign.setFixedWidth(_MARK_PX)
     return row(sign, *parts, STRETCH, spacing=6)
-
-
-def _holder(layout: QLayout) -> QWidget:
-    """A widget with a layout, to be moved in a grid."""
-    widget = QWidget()
-    widget.setLayout(layout)
-    return widget

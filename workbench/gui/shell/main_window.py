@@ -26,6 +26,7 @@ from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.data_chooser import DataChooser
+from workbench.gui.files.run_opener import RunOpener
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.file_dialogs import DialogFolders
@@ -86,6 +87,7 @@ class MainWindow(QMainWindow):
         document = context.document
         self.files = FileController(document, state, self)
         self.start = StartController(self.files, self)
+        self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
         self.runs = RunController(context, self.check, self)
         self.places = TargetController(context, self)
@@ -171,6 +173,7 @@ class MainWindow(QMainWindow):
             say=self.say,
             new_project=self.files.new,
             open_project=self.files.open,
+            open_run=self.run_opener.open,
             start_from_folder=self.start.from_folder,
             counting=self.start.said,
             train=self.runs.start,
@@ -266,9 +269,11 @@ class MainWindow(QMainWindow):
         self.places.problem_chosen.connect(self.show_problem)
         self.status.problems.clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
+        self.popup.list.problem_hovered.connect(self._on_problem_hovered)
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
         self.start.started.connect(lambda: self.show_view("data"))
+        self.run_opener.opened.connect(lambda: self.show_view("train"))
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
@@ -303,6 +308,10 @@ class MainWindow(QMainWindow):
     def show_shortcuts(self) -> None:
         """Shows the keys of all menus."""
         self.help.show_shortcuts(self._menu_actions())
+
+    def _on_problem_hovered(self, problem: Problem | None) -> None:
+        if self.views.current_key == "design":
+            self.design().state.problem_hovered.emit(problem)
 
     def show_problems(self) -> None:
         """Opens the list of problems."""
@@ -392,6 +401,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.run_opener.close()
         self.check.close()
         self.places.close()
         for view in self.views.built.values():

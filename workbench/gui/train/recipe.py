@@ -77,7 +77,7 @@ class RecipePanel(QScrollArea):
         words = plain_label("The selected run used other values:", role="dim", wrap=True)
         add_to(self.other.column, heading, words, self.facts, self.take)
         self.other.hide()
-        parts = (warning, self.form, self.other, STRETCH)
+        parts = (warning, self.other, self.form, STRETCH)
         column(*parts, parent=inner, margins=(14, 10, 14, 14), spacing=14)
         self.setWidget(inner)
         self._keep_wide(inner)
@@ -141,6 +141,7 @@ class RecipePanel(QScrollArea):
         self.curve.set_recipe(recipe, steps)
         self.curve_words.setText(schedule_words(recipe, steps))
         self.form.sections["Schedule"].set_note(recipe.schedule_spec.title)
+        self.form.sections["Checkpoints"].set_note(f"saves the {recipe.keep} epoch")
 
     def _on_take(self) -> None:
         if self._run_recipe is not None:

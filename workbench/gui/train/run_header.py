@@ -15,11 +15,13 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label
-from workbench.gui.kit.layout import STRETCH, Gap, column, row
+from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plan_popup import PlanPopup
 from workbench.runs.log.event_text import resumed_words
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.pace import Countdown
+from workbench.runs.log.scores import best_words, plan_words, saved_words
 
 SAY_HOW_LONG_AFTER_S = 2.0
 PROGRESS_STEPS = 1000
@@ -32,6 +34,9 @@ CAPTION_PX = 156
 
 ROUND_PX = 40
 """Room for the headline is taken in steps of this: figures do not come and go with a word."""
+
+NOTHING = "–"
+"""A figure that is not known."""
 
 LONGEST_S = 59 * 60 + 59
 """The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
@@ -76,48 +81,63 @@ class RunHeader(QFrame):
         self._elapsed_s = 0.0
         self._countdown = Countdown()
         self.caption = ElidedLabel()
-        self.caption.setProperty("role", "heading")
         self.headline = plain_label(role="title")
         self.headline.setFont(theme.font(17, weight=600, tabular=True))
         self.bar = QProgressBar()
-        self.bar.setRange(0, PROGRESS_STEPS)
-        self.bar.setTextVisible(False)
         self.elapsed = plain_label(role="dim")
-        self.elapsed.setToolTip("Elapsed time")
         self.left = plain_label(role="dim")
         self.speed = Figure("Images/s")
         self.best = Figure(_BEST)
         self.best_epoch = Figure("Best epoch")
+        self.test = Figure("Test accuracy")
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
         self.how = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
-        self.how.setProperty("role", "dim")
+        self.verdict = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.plan = button("Execution settings", role="link")
         self.popup = PlanPopup(self)
         self._tick = QTimer(self)
         self._tick.setInterval(500)
         self._tick.timeout.connect(self.refresh)
         self.plan.clicked.connect(self._on_plan)
+        self._dress()
         self._build()
+
+    def _dress(self) -> None:
+        """Gives the parts their looks and tooltips."""
+        roles = ((self.caption, "heading"), (self.how, "dim"), (self.verdict, "warning"))
+        for label, role in roles:
+            label.setProperty("role", role)
+        self.bar.setRange(0, PROGRESS_STEPS)
+        self.bar.setTextVisible(False)
+        self.elapsed.setToolTip("Elapsed time")
+        self.test.setToolTip("Of the saved weights, computed in float32 as Evaluate does")
 
     def _build(self) -> None:
         for label in (self.elapsed, self.left):
             label.setFont(ui_font(12, tabular=True))
         self.speed.keep_room_for(count(88_888))
-        self.best.keep_room_for(share(1.0))
-        widest = (clock(LONGEST_S), left_words(LONGEST_S))
+        for figure in (self.best, self.test):
+            figure.keep_room_for(share(1.0))
         metrics = self.elapsed.fontMetrics()
-        self._times_px = sum(metrics.horizontalAdvance(words) for words in widest) + SPACING_PX
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        self.left.setAlignment(right)
+        # Of one width: the bar between them stays as it is while they count.
+        self.elapsed.setFixedWidth(metrics.horizontalAdvance(clock(LONGEST_S)))
+        self.left.setFixedWidth(metrics.horizontalAdvance(left_words(LONGEST_S)))
         names = column(self.caption, self.headline, STRETCH, spacing=2)
-        times = row(self.elapsed, STRETCH, self.left)
-        progress = column(Gap(4), self.bar, times, STRETCH, spacing=6)
-        figures = (self.speed, self.best, self.best_epoch)
+        figures = (self.speed, self.best, self.best_epoch, self.test)
         buttons = row(self.pause, self.resume, self.stop, spacing=BUTTON_SPACING_PX)
-        top = row((names, 2), (progress, 3), *figures, buttons, spacing=SPACING_PX)
+        top = row((names, 1), *figures, buttons, spacing=SPACING_PX)
+        self._progress = QWidget()
+        times = (self.elapsed, (self.bar, 1), self.left)
+        row(*times, parent=self._progress, spacing=SPACING_PX)
         line = QWidget()
         row((self.how, 1), self.plan, parent=line, spacing=12)
-        column(top, line, parent=self, margins=(MARGIN_PX, 12, MARGIN_PX, 8), spacing=4)
+        margins = (MARGIN_PX, 12, MARGIN_PX, 8)
+        parts = (top, self._progress, self.verdict, line)
+        column(*parts, parent=self, margins=margins, spacing=6)
 
     def set_follower(self, follower: RunFollower | None, title: str) -> None:
         """Shows another run."""
@@ -166,18 +186,20 @@ class RunHeader(QFrame):
     def _show_parts(self) -> None:
         """A run that waits has no figures yet; where room is short the lesser give way."""
         is_begun = self._kind != "waiting"
-        self.bar.setVisible(is_begun)
+        self._progress.setVisible(is_begun)
         room = self._room_for_figures()
         self.caption.setMinimumWidth(CAPTION_PX if room >= 0 and not self._asked else 0)
-        for figure in (self.best, self.best_epoch, self.speed):
-            room -= figure.sizeHint().width() + SPACING_PX
-            figure.setVisible(is_begun and room >= 0)
+        is_tested = self.test.value.text() != NOTHING
+        for figure in (self.test, self.best, self.best_epoch, self.speed):
+            is_wanted = is_begun and (figure is not self.test or is_tested)
+            room -= figure.sizeHint().width() + SPACING_PX if is_wanted else 0
+            figure.setVisible(is_wanted and room >= 0)
 
     def _room_for_figures(self) -> int:
-        """Pixels that name, headline, progress and buttons leave; below 0 they have too few."""
+        """Pixels that name, headline and buttons leave; below 0 they have too few."""
         headline = -(-self.headline.sizeHint().width() // ROUND_PX) * ROUND_PX
-        room = self.width() - 2 * MARGIN_PX - max(CAPTION_PX, headline) - self._times_px
-        return room - self._buttons_px - 2 * SPACING_PX
+        room = self.width() - 2 * MARGIN_PX - max(CAPTION_PX, headline)
+        return room - self._buttons_px - SPACING_PX
 
     def refresh(self) -> None:
         """Shows the figures as they are now."""
@@ -226,7 +248,11 @@ class RunHeader(QFrame):
     def _show_how(self, follower: RunFollower) -> None:
         started = follower.history.started
         self.plan.setVisible(started is not None)
-        words = [resumed_words(started), started.plan.words if started is not None else ""]
+        words = [
+            _weights_words(follower.history),
+            resumed_words(started),
+            started.plan.words if started is not None else "",
+        ]
         if started is not None and started.on:
             words.insert(0, f"on {started.on}")
         outcome = follower.outcome
@@ -278,14 +304,28 @@ class RunHeader(QFrame):
         speed = history.progress.images_per_second
         if follower.is_over and history.epochs:
             speed = history.epochs[-1].images_per_second  # as the list and Compare show it
-        _set(self.speed.value, count(round(speed)) if speed else "–")
-        best = history.best
-        on_test = history.data is not None and history.data.validates_on_test
+        _set(self.speed.value, count(round(speed)) if speed else NOTHING)
+        best, finished = history.best, history.finished
+        _set(self.best.value, share(best.val_accuracy) if best else NOTHING)
+        _set(self.best_epoch.value, count(best.epoch) if best else NOTHING)
+        test = finished.test.accuracy if finished is not None and finished.test else None
+        _set(self.test.value, share(test) if test is not None else NOTHING)
+        best_by = history.started.keep_by if history.started is not None else "val_accuracy"
+        on_test = history.is_validated_on_test
         _set(self.best.heading, _BEST_ON_TEST if on_test else _BEST)
+        words = best_words(best, best_by, is_on_test=on_test)
         for figure in (self.best, self.best_epoch):
-            figure.setToolTip(_ON_TEST_TIP if on_test else "")
-        _set(self.best.value, share(best.val_accuracy) if best else "–")
-        _set(self.best_epoch.value, count(best.epoch) if best else "–")
+            figure.setToolTip(f"{words}\n{_ON_TEST_TIP}" if on_test else words)
+        self.verdict.set_full_text(history.verdict)
+        self.verdict.setVisible(bool(history.verdict))
+
+
+def _weights_words(history: MetricHistory) -> str:
+    """Which weights are saved, or will be."""
+    finished, started = history.finished, history.started
+    if finished is not None:
+        return saved_words(finished.kept)
+    return plan_words(started.keep) if started is not None else ""
 
 
 def clock(seconds: float) -> str:

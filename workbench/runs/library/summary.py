@@ -30,7 +30,7 @@ from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 4
+SUMMARY_VERSION = 5
 
 NETWORK = ("graph",)
 REQUESTED = ("graph", "recipe", "dataset", "target")
@@ -59,10 +59,12 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         network_key, request_key: Equal for runs of the same network, of the same request.
         outcome: completed, stopped, paused, failed, died, running, silent, waiting or away.
         words: The outcome as a sentence.
+        verdict: What is wrong with how it has learned, in words; "" where nothing is.
         created: Seconds since the epoch.
         epochs_done, epochs: Finished and planned.
         best_val_accuracy, test_accuracy: 0..1 where known.
         best_loss: Validation loss of the best epoch.
+        learning_rate, batch_size: As requested; None where the request does not say.
         seconds: How long it has trained.
         images_per_second: Images per second in its last epoch.
         parameters: Numbers that the network learns and keeps.
@@ -88,12 +90,15 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     request_key: str = ""
     outcome: str
     words: str
+    verdict: str = ""
     created: float
     epochs_done: int = 0
     epochs: int = 0
     best_val_accuracy: float | None = None
     test_accuracy: float | None = None
     best_loss: float | None = None
+    learning_rate: float | None = None
+    batch_size: int | None = None
     seconds: float = 0.0
     images_per_second: float | None = None
     parameters: int | None = None
@@ -133,6 +138,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
         **_of_request(request, notes.title),
         outcome=outcome.kind,
         words=outcome.sentence(),
+        verdict=finished.verdict if finished is not None else "",
         epochs_done=finished.epochs_done if finished is not None else len(history.epochs),
         epochs=started.epochs if started is not None else _planned_epochs(request),
         best_val_accuracy=best.val_accuracy if best else None,
@@ -163,6 +169,8 @@ def _of_request(request: RunRequest, own_title: str) -> dict[str, Any]:
         "network_key": plain_key(request.project, NETWORK),
         "request_key": plain_key(request.project, REQUESTED),
         "created": request.created,
+        "learning_rate": _recipe_number(request, "learning_rate"),
+        "batch_size": _recipe_number(request, "batch_size"),
     }
 
 
@@ -246,9 +254,14 @@ def _summary_events(path: Path) -> Iterator[RunEvent]:
 
 
 def _planned_epochs(request: RunRequest) -> int:
+    return int(_recipe_number(request, "epochs") or 0)
+
+
+def _recipe_number(request: RunRequest, key: str) -> float | None:
+    """A number of the requested recipe; None where there is none."""
     recipe = request.project.get("recipe")
-    epochs = recipe.get("epochs", 0) if isinstance(recipe, dict) else 0
-    return epochs if isinstance(epochs, int) else 0
+    value = recipe.get(key) if isinstance(recipe, dict) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def dataset_words(choice: Any) -> str:

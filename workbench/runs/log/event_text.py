@@ -153,6 +153,8 @@ def _finished(event: RunFinished, _epochs: int) -> str:
     words = f"{ended}, {duration(event.seconds)}"
     if event.test is not None and event.test.accuracy is not None:
         words += f" · test accuracy {share(event.test.accuracy)}"
+    if event.verdict:
+        words += f"\n{event.verdict}."
     if event.error is not None:
         return f"{words}\n{event.error.what} {event.error.fix}".rstrip()
     return f"{words} · can be resumed" if event.can_resume else words

@@ -30,6 +30,7 @@ from workbench.runs.log.columns import Column
 from workbench.runs.log.curve_columns import CurveColumns
 from workbench.runs.log.pace import Pace, RunClock, seconds_left, time_of_both
 from workbench.runs.log.series import Series
+from workbench.runs.log.verdict import verdict
 
 _LOG_LINES = 1_000
 
@@ -211,9 +212,20 @@ class MetricHistory:
             epoch_validation=self.curves.epoch_values(curve, is_validation=True),
             best_epoch=best.epoch if best else 0,
             best_by=self.started.keep_by if self.started else "val_accuracy",
+            is_on_test=self.is_validated_on_test,
             steps_per_epoch=self.steps_per_epoch,
             rewinds=self.num_rewinds,
         )
+
+    @property
+    def verdict(self) -> str:
+        """What is wrong with how it learns, in words; "" where nothing is."""
+        return verdict(self.epochs, self.data)
+
+    @property
+    def is_validated_on_test(self) -> bool:
+        """Whether the validation images are the test images."""
+        return self.data is not None and self.data.validates_on_test
 
     @property
     def steps_per_epoch(self) -> int:

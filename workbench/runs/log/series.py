@@ -8,18 +8,11 @@ import numpy as np
 
 from workbench.curves import CurveSpec
 from workbench.runs.log.columns import Column
+from workbench.runs.log.scores import metric_words
 
 
 def _empty() -> Column:
     return np.empty(0, dtype=np.float64)
-
-
-_BEST_WORDS = {
-    "val_accuracy": "best val. accuracy",
-    "val_loss": "lowest val. loss",
-    "top_k": "best top-k accuracy",
-    "loss": "lowest training loss",
-}
 
 
 @dataclass(frozen=True)
@@ -35,6 +28,7 @@ class Series:
         epoch_validation: The value on the validation pictures after each epoch.
         best_epoch: Number of the best epoch so far, 0 when there is none.
         best_by: The recipe's `keep_by`, which decides on the best epoch.
+        is_on_test: The validation images are the test images.
         steps_per_epoch: 0 while it is unknown.
         rewinds: How often the run was resumed: with another number the values may differ
             from those given before.
@@ -48,6 +42,7 @@ class Series:
     epoch_validation: Column = field(default_factory=_empty)
     best_epoch: int = 0
     best_by: str = "val_accuracy"
+    is_on_test: bool = False
     steps_per_epoch: int = 0
     rewinds: int = 0
 
@@ -60,9 +55,8 @@ class Series:
     @property
     def best_words(self) -> str:
         """The label of the best epoch: which metric, which epoch."""
-        metric = _BEST_WORDS.get(self.best_by, "best")
-        if not np.isfinite(self.epoch_validation).any():  # the training metric decides then
-            metric = metric.replace("val. ", "")
+        is_validated = bool(np.isfinite(self.epoch_validation).any())
+        metric = metric_words(self.best_by, is_validated=is_validated, is_on_test=self.is_on_test)
         return f"{metric}: epoch {self.best_epoch:,}"
 
     @property

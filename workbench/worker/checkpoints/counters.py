@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import BestEpoch, EpochFinished
+from workbench.protocol.messages import KeptWeights
 from workbench.runs.store.checkpoint import TrainerState
 from workbench.worker.checkpoints.prepared import PreparedTraining
 from workbench.worker.step.training_loop import Scores, StepResults
@@ -113,6 +116,21 @@ class TrainingCounters:
         self.losses, self.accuracies = [], []
         self.epoch_training_s = self._epoch_before = 0.0
         self._epoch_begun = time.monotonic()
+
+    def kept(self, recipe: TrainingRecipe, epoch: int) -> KeptWeights:
+        """Which weights those are that are saved now as the ones of `epoch`."""
+        is_best = recipe.keep == "best" and self.best is not None
+        is_partial = not is_best and self.steps_of_epoch > 0
+        scores = None if is_partial else self.scores.get(epoch)
+        is_finite = scores is not None and math.isfinite(scores.accuracy)
+        return KeptWeights(
+            epoch=epoch,
+            kind="best" if is_best else "last",
+            is_partial=is_partial,
+            is_averaged=bool(recipe.ema_decay),
+            val_accuracy=float(scores.accuracy) if scores is not None and is_finite else None,
+            is_chosen_on_test=is_best and recipe.validation == "test",
+        )
 
     def to_state(
         self, number: int, ready: PreparedTraining, *, rules: dict[str, Any], best_file: str

@@ -59,7 +59,8 @@ class CheckpointManager:
         self._compiled = ready.compiled
         self._position = counters
         self._rules = rules
-        self._keeps_best = job.project.recipe.keep == "best"
+        self._recipe = job.project.recipe
+        self._keeps_best = self._recipe.keep == "best"
         self._events = job.events
         self._number = state.number if state else 0
         self._best_file = state.best_file if state else ""
@@ -185,6 +186,7 @@ class CheckpointManager:
             epochs_done=self._position.epochs_done,
             kept_epoch=kept_epoch,
             best=self._position.best_epoch,
+            kept=self._position.kept(self._recipe, kept_epoch),
             test=test,
         )
 

@@ -14,6 +14,7 @@ from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Score, WarmUp
 from workbench.protocol.wire import error_parts
+from workbench.runs.model_card import weights_of
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import Runner
 
@@ -65,6 +66,7 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
         input_shape=list(shape),
         picture_png=shown[0],
         input_png=shown[1],
+        weights=weights_of(runner.card),
     )
 
 

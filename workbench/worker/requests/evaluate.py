@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.protocol.messages import AnyAnswer, ClassScore, Evaluate, Evaluation
+from workbench.runs.model_card import weights_of
 from workbench.worker.input.sources import match_classes, other_part, run_test_part
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.scoring import score_all
@@ -39,6 +40,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
         classes=list(card.class_names),
         per_class=class_scores(confusion, card.class_names),
         confusion=confusion.tolist(),
+        weights=weights_of(card),
     )
 
 

@@ -219,6 +219,7 @@ def log_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None)
             resumed_at_step=resumed_at,
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,
             keep_by=project.recipe.keep_by,
+            keep=project.recipe.keep,
             on=run.request().on,
         )
     )

@@ -22,6 +22,7 @@ from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.log.pace import seconds_logged
+from workbench.runs.log.verdict import logged_verdict
 from workbench.runs.start import joins_another
 from workbench.runs.state.queue import start_next_after
 from workbench.runs.store.checkpoint import (
@@ -185,6 +186,8 @@ def _finish(
         seconds=round(seconds, 3),
         epochs_done=training.counters.epochs_done if training else 0,
         test=training.test if training else None,
+        kept=training.kept if training else None,
+        verdict=logged_verdict(run.events_path),
         best=training.counters.best_epoch if training else None,
         error=error_parts(error, batch_size=batch_size) if error else None,
         can_resume=is_worth_it and (is_pause or has_checkpoint(run)),

@@ -9,6 +9,7 @@ from functools import partial
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.protocol.events import TestResult
+from workbench.protocol.messages import KeptWeights
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
 from workbench.runs.store.checkpoint import Checkpoint
 from workbench.runs.store.provenance import write_origin
@@ -54,6 +55,7 @@ class Training:
         counters: Steps, epochs and scores so far.
         batch_size: Pictures a step.
         test: Scores of the kept weights on the test pictures.
+        kept: Which weights those are; None before the end.
         is_completed: All epochs were trained, or the recipe ended it early.
     """
 
@@ -84,6 +86,7 @@ class Training:
         self._folder = FolderWatch(job.run)
         self.batch_size = job.project.recipe.batch_size
         self.test: TestResult | None = None
+        self.kept: KeptWeights | None = None
         self.is_completed = False
 
     def run(self) -> None:
@@ -190,6 +193,7 @@ class Training:
             self._company.send_model(model)
         except NotFiniteError as error:
             raise self._spoilt(ready.compiled, trainer) from error
+        self.kept = self.counters.kept(self._recipe, model.epoch)
         self.test = saved_test(self._job, ready) if is_needed(ready) else None
         scores = None if self.test else self._test_scores(ready.compiled, trainer, model)
         if scores is not None:

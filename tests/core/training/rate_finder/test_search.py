@@ -7,7 +7,7 @@ earlier finder, which knew the sweep alone, got wrong.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +157,19 @@ def test_a_present_rate_that_diverges_is_said() -> None:
     outcome = _search(_made(LADDER), 3.0, 1e-3).run()
     assert outcome.suggested == 0.01
     assert answer_words(outcome, chance=0.1, has_fallen=True).endswith("; 3 diverges.")
+
+
+def test_a_loss_far_above_the_first_is_no_success_however_easy_the_images() -> None:
+    made = _made({**LADDER, 3e-2: 0.99, 1e-1: 0.99})
+
+    def train(rate: float, steps: int) -> Trial:
+        trial = made(rate, steps)
+        rising = np.geomspace(1.5, 600.0, steps)
+        return replace(trial, losses=rising) if rate in {3e-2, 1e-1} else trial
+
+    outcome = _search(train, 0.1, 1e-3).run()
+    assert outcome.suggested == 0.01
+    assert answer_words(outcome, chance=0.1, has_fallen=True).endswith("; 0.1 diverges.")
 
 
 def test_where_nothing_learns_it_cannot_be_told() -> None:

@@ -16,6 +16,9 @@ Values = np.ndarray[Any, np.dtype[np.float64]]
 TAIL = 0.25
 """Part of a trial's steps, its last ones, that it is judged by."""
 
+RISEN = 2.0
+"""A trial that ends with so many times its first loss has diverged."""
+
 _BLOCKS = 8
 """Neighboring batches depend on each other; the means of so many blocks hardly do."""
 
@@ -38,13 +41,21 @@ class Trial:
 
     @property
     def has_diverged(self) -> bool:
-        """A loss was not a finite number."""
-        return len(self.losses) < self.steps or not bool(np.isfinite(self.losses).all())
+        """A loss was not a finite number, or the last ones are far above the first: where nearly
+        every image is easy, accuracy alone would not show it.
+        """
+        if len(self.losses) < self.steps or not bool(np.isfinite(self.losses).all()):
+            return True
+        return float(np.mean(self.losses[-self._tail_steps :])) > RISEN * float(self.losses[0])
+
+    @property
+    def _tail_steps(self) -> int:
+        return max(1, round(TAIL * self.steps))
 
     @property
     def tail(self) -> Values:
         """Accuracies of the last steps, float64 (m,); zeros where it diverged."""
-        count = max(1, round(TAIL * self.steps))
+        count = self._tail_steps
         return np.zeros(count) if self.has_diverged else self.accuracies[-count:]
 
     @property
@@ -55,7 +66,7 @@ class Trial:
     @property
     def loss(self) -> float | None:
         """Mean loss of the last steps; None where it diverged."""
-        return None if self.has_diverged else float(np.mean(self.losses[-len(self.tail) :]))
+        return None if self.has_diverged else float(np.mean(self.losses[-self._tail_steps :]))
 
 
 def trial_rates(

@@ -6,14 +6,15 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QR
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from workbench.core.format import share
 from workbench.gui.common.run_text import state_words
 from workbench.gui.kit.theme import Theme
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.log.scores import figure_words
 
 ROW_HEIGHT_PX = 52
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
 EYE_COLOR_ROLE = SUMMARY_ROLE + 1
+PROJECT_ROLE = SUMMARY_ROLE + 2
 EYE_PX = 16
 CHIP_PX = 16
 _MARGIN_PX = 14
@@ -28,9 +29,11 @@ _ELIDE = Qt.TextElideMode.ElideRight
 Index = QModelIndex | QPersistentModelIndex
 
 
-def state_color(theme: Theme, outcome: str) -> str:
+def state_color(theme: Theme, outcome: str, verdict: str = "") -> str:
     """Colour of the dot of a run; the words beside it say the same."""
     colors = theme.colors
+    if verdict and outcome in ("completed", "stopped"):
+        return colors.warning
     return {
         "running": colors.train,
         "completed": colors.good,
@@ -78,7 +81,11 @@ class RunDelegate(QStyledItemDelegate):
             painter.drawLine(rect.topLeft(), rect.bottomLeft())
         inner = rect.adjusted(_MARGIN_PX, 7, -_MARGIN_PX, -7)
         self._paint_first_line(painter, inner, run)
-        self._paint_second_line(painter, inner, run)
+        project = index.data(PROJECT_ROLE)
+        words = " · ".join(filter(None, (project, state_words(run))))
+        below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)
+        self._paint_figure(painter, below, run)
+        self._paint_second_line(painter, below, run.tags, words)
         eye = index.data(EYE_COLOR_ROLE)
         if eye or is_hovered or is_selected:
             self._paint_eye(painter, rect, eye or colors.faint)
@@ -86,30 +93,34 @@ class RunDelegate(QStyledItemDelegate):
 
     def _paint_first_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:
         colors = self._theme.colors
-        color = QColor(state_color(self._theme, run.outcome))
+        color = QColor(state_color(self._theme, run.outcome, run.verdict))
         middle = QPoint(inner.left() + 4, inner.top() + 9)
         is_ring = run.outcome in ("waiting", "paused")  # it can begin, or go on
         painter.setPen(color if is_ring else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if is_ring else color)
         painter.drawEllipse(middle, 4, 4)
-        accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
-        figure = "" if accuracy is None else share(accuracy)
         width = inner.width() - _DOT_PX - EYE_PX - 6
         top = QRect(inner.left() + _DOT_PX, inner.top(), width, 18)
-        painter.setFont(self._theme.font(13, tabular=True))
         painter.setPen(QColor(colors.text))
-        painter.drawText(top, _RIGHT, figure)
-        top.setRight(top.right() - painter.fontMetrics().horizontalAdvance(figure) - 8)
         painter.setFont(self._theme.font(13, weight=600))
-        title = painter.fontMetrics().elidedText(run.title, _ELIDE, top.width())
+        title = painter.fontMetrics().elidedText(run.label, _ELIDE, top.width())
         painter.drawText(top, _LEFT, title)
 
-    def _paint_second_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:
-        below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)
-        below.setRight(self._paint_chips(painter, below, run.tags))
+    def _paint_figure(self, painter: QPainter, line: QRect, run: RunSummary) -> None:
+        """Writes the accuracy at the right of a line, which is as much shorter afterwards."""
+        figure = figure_words(run.test_accuracy, run.best_val_accuracy)
+        painter.setFont(self._theme.font(12, tabular=True))
+        painter.setPen(QColor(self._theme.colors.text))
+        painter.drawText(line, _RIGHT, figure)
+        line.setRight(line.right() - painter.fontMetrics().horizontalAdvance(figure) - 8)
+
+    def _paint_second_line(
+        self, painter: QPainter, below: QRect, tags: list[str], words: str
+    ) -> None:
+        below.setRight(self._paint_chips(painter, below, tags))
         painter.setFont(self._theme.font(12))
         painter.setPen(QColor(self._theme.colors.dim))
-        words = painter.fontMetrics().elidedText(state_words(run), _ELIDE, below.width())
+        words = painter.fontMetrics().elidedText(words, _ELIDE, below.width())
         painter.drawText(below, _LEFT, words)
 
     def _paint_chips(self, painter: QPainter, line: QRect, tags: list[str]) -> int:

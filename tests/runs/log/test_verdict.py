@@ -1,0 +1,99 @@
+"""Runs that fail or overfit are named; healthy ones are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.protocol.events import DataReady, EpochFinished
+from workbench.runs.log.verdict import logged_verdict, verdict
+
+
+def data(classes=10, validation=10_000):
+    return DataReady(
+        class_names=[str(i) for i in range(classes)], num_train=60_000, num_validation=validation,
+        num_test=10_000, steps_per_epoch=600,
+    )  # fmt: skip
+
+
+def run(loss, val_loss, accuracy, val_accuracy):
+    """Epochs of these values; None for all of a column is "not measured"."""
+    columns = [
+        [None] * len(loss) if c is None else c for c in (loss, val_loss, accuracy, val_accuracy)
+    ]
+    return [
+        EpochFinished(
+            epoch=number, step=600 * number, loss=one, val_loss=two, accuracy=three,
+            val_accuracy=four, seconds=1.0, images_per_second=1.0,
+        )
+        for number, (one, two, three, four) in enumerate(zip(*columns, strict=True), 1)
+    ]  # fmt: skip
+
+
+EPOCHS = np.arange(1, 41)
+FALLING = 0.9 * np.exp(-EPOCHS / 8) + 0.05
+RISING_ACCURACY = 0.95 - 0.4 * np.exp(-EPOCHS / 5)
+
+
+@pytest.mark.parametrize("start", [2.4, 230.0])  # also where it first falls back to guessing
+def test_a_run_at_chance_did_not_learn(start):
+    loss = [start, *[2.303] * 4]
+    chance = [0.1, 0.0995, 0.1003, 0.1, 0.1]
+    words = verdict(run(loss, loss, chance, chance), data())
+    assert words == "Did not learn: accuracy stays at chance (10%)"
+    assert verdict(run(loss, None, chance, None), data()) == words
+
+
+def test_a_few_epochs_at_chance_are_not_judged_yet():
+    loss = [2.4, 2.303, 2.303]
+    assert verdict(run(loss, loss, [0.1] * 3, [0.1] * 3), data()) == ""
+
+
+def test_a_slow_start_is_no_failure():
+    loss = [2.30, 2.28, 2.24, 2.18, 2.10]
+    accuracy = [0.101, 0.102, 0.103, 0.103, 0.104]
+    assert verdict(run(loss, loss, accuracy, accuracy), data()) == ""
+    few = data(classes=5, validation=102)  # 28% of 102 images may still be chance of five classes
+    accuracy = [0.22, 0.24, 0.25, 0.27, 0.31]
+    assert verdict(run([1.61] * 5, [1.61] * 5, accuracy, accuracy), few) == ""
+
+
+def test_a_loss_far_above_guessing_has_diverged():
+    loss = [3e3, 4e6, 4e10]
+    words = verdict(run(loss, loss, [0.1] * 3, [0.1] * 3), data())
+    assert words == "Diverged: the training loss is 4e+10; a lower learning rate may help"
+
+
+def test_overfitting_is_named_with_the_epoch_since_which():
+    val = np.where(EPOCHS <= 8, 0.6 - 0.04 * EPOCHS, 0.28 + 0.012 * (EPOCHS - 8))
+    epochs = run(FALLING.tolist(), val.tolist(), RISING_ACCURACY.tolist(), [0.9] * 40)
+    words = "Overfitting since epoch 8: validation loss rises while training loss falls"
+    assert verdict(epochs, data()) == words
+    assert verdict(epochs[:11], data()) == ""  # three epochs are no trend
+
+
+@pytest.mark.parametrize(
+    "val",
+    [
+        FALLING + 0.02,
+        np.maximum(FALLING, 0.25),  # flat: no better, but no worse either
+        0.25 + 0.02 * np.sin(EPOCHS),  # noise
+        np.where(EPOCHS == 40, 3.0, FALLING + 0.1),  # one bad epoch
+    ],
+)
+def test_a_healthy_run_has_no_verdict(val):
+    accuracy = RISING_ACCURACY.tolist()
+    assert verdict(run(FALLING.tolist(), val.tolist(), accuracy, accuracy), data()) == ""
+
+
+def test_regularization_that_raises_the_training_loss_is_no_failure():
+    loss = (1.2 + 0.8 * np.exp(-EPOCHS / 8)).tolist()  # mixup: the training looks poor
+    accuracy = [0.3] * 40
+    val_accuracy = RISING_ACCURACY.tolist()
+    assert verdict(run(loss, FALLING.tolist(), accuracy, val_accuracy), data()) == ""
+
+
+def test_nothing_is_said_of_nothing(tmp_path):
+    assert verdict([], data()) == ""
+    assert verdict(run([1.0], [1.0], [0.1], [0.1]), None) == ""
+    assert logged_verdict(tmp_path / "missing.jsonl") == ""

@@ -1,0 +1,78 @@
+"""Which figure is of which weights, in words: the one table of them, for window and terminal."""
+
+from __future__ import annotations
+
+from workbench.core.format import count, share
+from workbench.protocol.events import BestEpoch
+from workbench.protocol.messages import KeptWeights
+
+_BEST = {
+    "val_accuracy": "best val. accuracy",
+    "val_loss": "lowest val. loss",
+    "top_k": "best top-k accuracy",
+    "loss": "lowest training loss",
+}
+"""What the best epoch is the best by, for each value of the recipe's `keep_by`."""
+
+
+def metric_words(best_by: str, *, is_validated: bool = True, is_on_test: bool = False) -> str:
+    """What the best epoch is the best by: "best val. accuracy".
+
+    Args:
+        best_by: The recipe's `keep_by`.
+        is_validated: Without validation the training metric decides.
+        is_on_test: The validation images are the test images.
+    """
+    words = _BEST.get(best_by, "best")
+    if not is_validated:
+        return words.replace("val. ", "")
+    return words.replace("val. ", "test ") if is_on_test else words
+
+
+def best_words(best: BestEpoch | None, best_by: str, *, is_on_test: bool = False) -> str:
+    """The best epoch: "Best val. accuracy 90.8% (epoch 32)"; "" where there is none.
+
+    The accuracy is of the best epoch, whatever it is the best by; then its metric is named.
+    """
+    if best is None or best.val_accuracy is None:
+        return ""
+    metric = metric_words(best_by, is_on_test=is_on_test)
+    accuracy, epoch = share(best.val_accuracy), f"epoch {count(best.epoch)}"
+    chosen = ", chosen on the test set" if is_on_test else ""
+    if best_by == "val_accuracy":
+        return f"{metric[:1].upper()}{metric[1:]} {accuracy} ({epoch}{chosen})"
+    where = "Test" if is_on_test else "Val."
+    return f"{where} accuracy {accuracy} ({epoch}, {metric}{chosen})"
+
+
+def weights_words(kept: KeptWeights | None) -> str:
+    """Which weights answer: "last epoch (40)", "best epoch (32), averaged (EMA)"; "" if unknown."""
+    if kept is None:
+        return ""
+    if kept.is_partial:
+        words = f"last step, in epoch {count(kept.epoch + 1)}"
+    else:
+        words = f"{kept.kind} epoch ({count(kept.epoch)})"
+    if kept.is_averaged:
+        words += ", averaged (EMA)"
+    return f"{words}, chosen on the test set" if kept.is_chosen_on_test else words
+
+
+def saved_words(kept: KeptWeights | None) -> str:
+    """As "Saved weights: last epoch (40), val. accuracy 89.9%"; "" where it is not known."""
+    words = weights_words(kept)
+    if kept is not None and kept.val_accuracy is not None:
+        words += f", val. accuracy {share(kept.val_accuracy)}"
+    return f"Saved weights: {words}" if words else ""
+
+
+def plan_words(keep: str) -> str:
+    """Which weights a run will save: "Saves the weights of the last epoch"; "" if unknown."""
+    return f"Saves the weights of the {keep} epoch" if keep in ("last", "best") else ""
+
+
+def figure_words(test: float | None, best_val: float | None) -> str:
+    """A run's one figure with its name: "test 89.3%", while it trains "val. 90.8%"."""
+    if test is not None:
+        return f"test {share(test)}"
+    return f"val. {share(best_val)}" if best_val is not None else ""
