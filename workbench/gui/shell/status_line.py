@@ -14,7 +14,7 @@ from workbench.core.checks.problems import SEVERITIES, Fix, Problem
 from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.run_estimator import epoch_words, fit_words, memory_words
+from workbench.gui.common.run_estimator import epoch_words
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import row
@@ -144,8 +144,8 @@ class StatusLine(QStatusBar):
 
     def _show_figures(self, prediction: RunEstimate) -> None:
         label = self._values["Memory"][1]
-        label.setText(memory_words(prediction))
-        trouble = fit_words(prediction)
+        label.setText(prediction.memory_words)
+        trouble = prediction.trouble
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
         self._set_tip("Memory", trouble or _TIPS["Memory"])
