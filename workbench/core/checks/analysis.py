@@ -19,7 +19,7 @@ from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.checks.trial import Trial
-from workbench.core.format import bytes_text, shape_text
+from workbench.core.format import memory_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
@@ -275,14 +275,15 @@ def _check_costs(
             "Too many parameters",
             f"{node_text(graph.nodes[heaviest], layers)} has {share:,} of the network's "
             f"{total:,} parameters. Weights, gradients and optimizer state alone need "
-            f"{bytes_text(costs.weight_bytes)} during training. Add pooling before it, or reduce "
+            f"{memory_text(costs.weight_bytes)} during training. Add pooling before it, or reduce "
             "its units.",
         )
-    elif costs.memory_bytes > MUCH_MEMORY_BYTES:
+    written = costs.memory_bytes - costs.weight_bytes
+    if total <= MANY_PARAMETERS and written > MUCH_MEMORY_BYTES:
         yield Problem(
             None,
             "warning",
-            "High memory use",
-            f"Training needs about {bytes_text(costs.memory_bytes)} at batch "
-            f"{recipe.batch_size:,}. Reduce the batch size, or pool earlier.",
+            "Large activations",
+            f"The layers' outputs and their gradients take {memory_text(written)} in float32 at "
+            f"batch {recipe.batch_size:,}. Reduce the batch size, or pool earlier.",
         )
