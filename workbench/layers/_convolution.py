@@ -13,7 +13,6 @@ from workbench.layers._common import (
     activation_param,
     extras,
     join,
-    lanes_hint,
     size_text,
     unless,
     weight_params,
@@ -106,7 +105,6 @@ def convolution_layer(
     """
     if has_filters:
         more["width"] = FILTERS.key
-        more["tpu_hint"] = lambda params, output: lanes_hint(params["filters"], "filters")
     filters = (FILTERS,) if has_filters else ()
     return LayerSpec(
         category="convolution",

@@ -11,7 +11,6 @@ from workbench.layers._common import (
     activation_param,
     extras,
     join,
-    lanes_hint,
     unless,
     weight_params,
     with_regularizers,
@@ -34,10 +33,6 @@ def _describe(params: Params) -> str:
     units = params["units"]
     words = "1 unit" if units == 1 else f"{units:,} units"
     return join(words, unless(params, "activation", "linear"), *extras(params))
-
-
-def _tpu_hint(params: Params, output: Shape) -> str:
-    return lanes_hint(params["units"], "units")
 
 
 def _projection(shape: Shape, wanted: Shape) -> Params | None:
@@ -77,5 +72,4 @@ SPEC = LayerSpec(
     training_class=TrainingClass.EXACT_BIAS,
     common_rank=4,
     keywords=("fully connected", "linear", "classifier", "units"),
-    tpu_hint=_tpu_hint,
 )

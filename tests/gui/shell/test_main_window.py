@@ -270,6 +270,15 @@ def test_the_welcome_page_leads_back_to_the_open_project(window, qtbot):
     window.context.document.new()
 
 
+@pytest.mark.parametrize("width", [900, 1024, 1440])
+def test_the_welcome_page_never_scrolls_sideways(cifar, width, qtbot):
+    welcome = cifar.show_view("welcome")
+    cifar.resize(width, 600)
+    qtbot.waitUntil(lambda: cifar.width() == width and not welcome._targets.isEmpty())
+    assert welcome.back.isVisible()
+    qtbot.waitUntil(lambda: welcome.horizontalScrollBar().maximum() == 0)
+
+
 def test_no_two_entries_of_a_menu_share_a_mnemonic(window):
     for title, menu in window._menus.items():
         words = [action.text() for action in menu.actions() if action.text()]

@@ -125,7 +125,8 @@ class LayerSpec:
         place: Where it runs, see Place.
         keras_arguments: Constructor arguments for `keras.layers.<title>` from params.
         keywords: More words the palette's search finds it by.
-        tpu_hint: One sentence on its cost on a TPU for these (params, output), or "".
+        tpu_hint: One sentence on its cost on a TPU for these (params, output), or "". What its
+            width makes of the matrix unit is said of every layer with a width.
         needs_float32: Whether TensorFlow learns through it in float32 only: it then computes
             in that, whatever the recipe's precision.
         stops_learning: Whether TensorFlow has no gradient of it at all: no layer before it

@@ -172,7 +172,8 @@ class ResultCard(QFrame):
         self.seen.show_image(entry.seen, f"Model input, {shape}" if shape else "")
         is_read = answer.error is None
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""
-        weights = weights_words(answer.weights)
+        words = weights_words(answer.weights)
+        weights = f"weights: {words}" if words else ""
         self.caption.setText(" · ".join(filter(None, (entry.model, weights))) + took)
         self.bars.setVisible(is_read)
         self.message.setVisible(not is_read)

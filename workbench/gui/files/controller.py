@@ -47,6 +47,7 @@ class FileController(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.WindowActivate:
             self._document.disk.look()
+            self._document.look_for_data()
         return super().eventFilter(watched, event)
 
     @property

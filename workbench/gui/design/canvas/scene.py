@@ -17,7 +17,7 @@ from workbench.core.checks.analysis import Analysis
 from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
-from workbench.core.network.layout import Position
+from workbench.core.network.layout import NODE_WIDTH, Position
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
@@ -218,12 +218,15 @@ class GraphScene(ProblemScene):
         limit = spec.max_inputs if spec is not None else None
         return limit is None or len(graph.edges_into(node_id)) < limit
 
-    def node_at(self, point: QPointF, margin: float = 0.0) -> NodeItem | None:
-        """The topmost card under a scene point."""
-        grown = (-margin, -margin, margin, margin)
-        above = reversed(self.nodes.values())
-        found = (item for item in above if item.card_rect().adjusted(*grown).contains(point))
-        return next(found, None)
+    def node_at(self, point: QPointF, margin: float = 0.0, *, without: str = "") -> NodeItem | None:
+        """The topmost card, but of one node, under a scene point."""
+        x, y = point.x(), point.y()
+        for key, item in reversed(self.nodes.items()):
+            away_x, away_y = x - item.pos().x(), y - item.pos().y()
+            is_beside = -margin <= away_x <= NODE_WIDTH + margin
+            if is_beside and -margin <= away_y <= item.height + margin and key != without:
+                return item
+        return None
 
     def output_at(self, point: QPointF, reach: float) -> NodeItem | None:
         """The node whose output port is under a scene point."""
