@@ -34,6 +34,7 @@ class ClassifyState(QObject):
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
         table_changed(bool): Whether a folder is being classified into a table.
+        height_changed(int): How high the view is, in pixels.
         picking_changed(bool): Whether pictures of the test set are shown to pick from.
 
     Attributes:
@@ -55,6 +56,7 @@ class ClassifyState(QObject):
     shown = Signal(object)
     table_changed = Signal(bool)
     picking_changed = Signal(bool)
+    height_changed = Signal(int)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
         super().__init__(parent)

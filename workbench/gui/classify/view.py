@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.state import ClassifyState
@@ -17,7 +17,7 @@ from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
 
@@ -58,7 +58,9 @@ class ClassifyView(QWidget):
         page = QWidget()
         self.panels.fill(column(parent=page, spacing=12), "left", "right", "bottom")
         self._pages.addWidget(self.empty)
-        self._pages.addWidget(page)
+        area = scroll_area(page)  # in a low window nothing covers another: it scrolls
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        self._pages.addWidget(area)
         column(self.top, (self._pages, 1), parent=self, margins=(18, 12, 18, 12), spacing=12)
 
     def _connect(self) -> None:
@@ -144,6 +146,7 @@ class ClassifyView(QWidget):
     def _share_room(self) -> None:
         """In a low window the test pictures take the room of the earlier ones."""
         self.panels.set_tight(is_tight=self.state.is_picking and self.height() < 720)
+        self.state.height_changed.emit(self.height())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -36,6 +36,7 @@ _MARK_PX = 12
 _THREE_CARDS_PX, _FOUR_BLOCKS_PX = 860, 1180
 """Widths of the page from which on so many are side by side."""
 _LONGEST_NAME = 40
+_MARGIN_PX, _BLOCK_GAP_PX = 48, 40
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
 
@@ -66,7 +67,7 @@ class WelcomeView(QScrollArea):
         self.setWidget(page)
         body.setMaximumWidth(_PAGE_PX)
         middle = row(STRETCH, (body, 1000), STRETCH)
-        column(middle, STRETCH, parent=page, margins=(48, 40, 48, 32), spacing=20)
+        column(middle, STRETCH, parent=page, margins=(_MARGIN_PX, 40, _MARGIN_PX, 32), spacing=20)
         title = plain_label("Build it. Train it. Show it a picture.", role="title")
         title.setFont(ui_font(28, weight=600))
         words = plain_label("Start from a working network.", role="dim")
@@ -96,12 +97,13 @@ class WelcomeView(QScrollArea):
         self.back.setText(f"Back to {shown}".replace("&", "&&"))
         self.back.setToolTip(plain_tip(name))
         self.back.setVisible(bool(name))
+        self._place_footer(self._num_blocks_beside(self.viewport().width()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         width = self.viewport().width()
         self._place_cards(3 if width >= _THREE_CARDS_PX else 2)
-        self._place_footer(4 if width >= _FOUR_BLOCKS_PX else 2)
+        self._place_footer(self._num_blocks_beside(width))
 
     # cards -------------------------------------------------------------------------
 
@@ -176,9 +178,17 @@ class WelcomeView(QScrollArea):
             column(plain_label(heading, role="heading"), below, STRETCH, parent=block, spacing=8)
             self._blocks.append(block)
         grid = QGridLayout()
-        grid.setHorizontalSpacing(40)
+        grid.setHorizontalSpacing(_BLOCK_GAP_PX)
         grid.setVerticalSpacing(22)
         return grid
+
+    def _num_blocks_beside(self, width: int) -> int:
+        """In how many columns the blocks below the cards fit: 4, 2 or 1."""
+        if width >= _FOUR_BLOCKS_PX:
+            return len(self._blocks)
+        wide = [block.sizeHint().width() for block in self._blocks]
+        pairs = max(wide[::2]) + max(wide[1::2]) + _BLOCK_GAP_PX
+        return 2 if pairs <= width - 2 * _MARGIN_PX else 1
 
     def _place_footer(self, columns: int) -> None:
         if self._below.property("columns") == columns:

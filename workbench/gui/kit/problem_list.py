@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.core.checks.problems import Fix, Problem
 from workbench.gui.kit.buttons import WrappedButton, button
 from workbench.gui.kit.cards import Box
+from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 
@@ -67,9 +68,7 @@ class ProblemList(QWidget):
         self._by_box[box] = problem
         is_error = problem.severity == "error"
         title = plain_label(problem.title, role="bad" if is_error else "strong", wrap=True)
-        font = title.font()
-        font.setBold(True)
-        title.setFont(font)
+        title.setFont(ui_font(weight=600))
         box.column.addWidget(title)
         box.column.addWidget(plain_label(problem.message, wrap=True))
         buttons = [self._fix_button(fix) for fix in problem.fixes[:_MAX_FIXES]]

@@ -59,7 +59,11 @@ if TYPE_CHECKING:
 
 MESSAGE_MS = 8_000
 _SIZE_PX = (1440, 900)
-_SMALLEST_PX = (900, 600)
+_FRAME_PX = (16, 64)
+"""What a window manager's frame and title bar may take of a screen: known only once the window is
+shown, too late for its first size."""
+_SMALLEST_PX = (900, 500)
+"""A screen of 1920 x 1080 at a scale of 2, without the frame and a task bar."""
 _HELP_PAGES = {
     "getting_started": "getting_started",
     "tpu_help": "tpu",
@@ -77,7 +81,8 @@ class MainWindow(QMainWindow):
         self.state = state
         self.setObjectName("main_window")
         self.setMinimumSize(*_SMALLEST_PX)
-        self.resize(QSize(*_SIZE_PX).boundedTo(self.screen().availableSize()))
+        room = self.screen().availableSize() - QSize(*_FRAME_PX)
+        self.resize(QSize(*_SIZE_PX).boundedTo(room).expandedTo(self.minimumSize()))
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileController(document, state, self)

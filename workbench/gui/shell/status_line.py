@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import SEVERITIES, Fix, Problem
+from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimator import epoch_words
@@ -24,6 +26,10 @@ _TIPS = {
     "images and TensorFlow itself.",
 }
 
+_PREDICTED = ("Memory", "Epoch")
+_FIRST_TO_GO = ("Multiply-adds", "Parameters", "Epoch", "Memory")
+_GAPS_PX, _MARGINS_PX = 25, 40
+
 
 class StatusLine(QStatusBar):
     """Totals of the network, a button for its problems, and one for what is to be done next."""
@@ -31,6 +37,7 @@ class StatusLine(QStatusBar):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
+        self.setContentsMargins(0, 0, 8, 0)
         self._document = context.document
         self._predictor = context.estimator
         self._values: dict[str, tuple[QLabel, QLabel]] = {}
@@ -51,6 +58,28 @@ class StatusLine(QStatusBar):
         self._document.project_replaced.connect(self.refresh)
         self._predictor.changed.connect(self._show_prediction)
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """In a narrow window the totals that matter least give way: the problems stay."""
+        has_prediction = self._predictor.prediction is not None
+        shown = [key for key in self._values if has_prediction or key not in _PREDICTED]
+        beside = (self.problems, self.next_step)
+        room = self.width() - sum(
+            each.sizeHint().width() for each in beside if each.isVisibleTo(self)
+        )
+        for key in _FIRST_TO_GO:
+            if key in shown and sum(map(self._width_of, shown)) + _MARGINS_PX > room:
+                shown.remove(key)
+        for key, parts in self._values.items():
+            for part in parts:
+                part.setVisible(key in shown)
+
+    def _width_of(self, key: str) -> int:
+        return sum(part.sizeHint().width() for part in self._values[key]) + _GAPS_PX
 
     def _total(self, key: str) -> QHBoxLayout:
         name, value = plain_label(key, role="dim"), plain_label(role="value")
@@ -101,6 +130,7 @@ class StatusLine(QStatusBar):
         self.problems.set_look(words, role="status", icon=icon)
         self.next_step.setText(self._step.title if self._step else "")
         self.next_step.setVisible(self._step is not None)
+        self._share_room()
 
     def _on_next_step(self) -> None:
         if self._step is not None:
@@ -109,10 +139,11 @@ class StatusLine(QStatusBar):
     def _show_prediction(self) -> None:
         """What a run will take; nothing while that is not known."""
         prediction = self._predictor.prediction
-        for part in (*self._values["Memory"], *self._values["Epoch"]):
-            part.setVisible(prediction is not None)
-        if prediction is None:
-            return
+        if prediction is not None:
+            self._show_figures(prediction)
+        self._share_room()
+
+    def _show_figures(self, prediction: RunEstimate) -> None:
         label = self._values["Memory"][1]
         label.setText(prediction.memory_words)
         trouble = prediction.trouble

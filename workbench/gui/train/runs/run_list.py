@@ -122,7 +122,7 @@ class RunListPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(184)
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter: name, tag:x, acc>0.8")
+        self.filter.setPlaceholderText("Filter runs")
         self.filter.setAccessibleName("Filter runs")
         self.filter.setToolTip(FILTER_TIP)
         self.filter.setClearButtonEnabled(True)
