@@ -72,7 +72,7 @@ def run_window(project_path: str | None = None) -> int:
     recovery.said.connect(window.say)
     _follow_autosave(context.settings, recovery)
     window.show()
-    QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path))
+    QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path, faults))
     code = app.exec()
     recovery.close()
     close_context(context)
@@ -144,11 +144,11 @@ def close_context(context: WindowContext) -> None:
 
 
 def _after_first_paint(
-    window: MainWindow, recovery: RecoveryController, project_path: str | None
+    window: MainWindow, recovery: RecoveryController, project_path: str | None, faults: Faults
 ) -> None:
     window.context.library.open()
-    if window.context.settings.note:
-        window.say(window.context.settings.note)
+    for note in filter(None, (faults.problem, window.context.settings.note)):
+        window.say(note)
     if project_path:
         window.files.open(project_path)
     if window.context.settings.settings.get(OFFERS_RECOVERY):

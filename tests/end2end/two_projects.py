@@ -70,6 +70,7 @@ class Owner(User):
         link = self._link(recent, part)
         assert link is not None
         self.robot.wait(link.isVisible, part)
+        self.robot.pause(500)  # the page is laid out anew for what it lists
         self.robot.click(link.mapToGlobal(QPoint(20, link.height() // 2)))
         self.robot.wait(lambda: self.window.views.current_key == "train", "the run")
 
@@ -134,13 +135,13 @@ def use(window: MainWindow, shots: Path | None) -> dict[str, object]:
     make_colors(folder)
     owner = Owner(window, shots)
     colors = owner.train_colors(folder)
-    window.files.new(find_template("fashion_convnet").project)
+    window.context.document.new(find_template("fashion_convnet").project)  # as Discard does
     owner.document.set_recipe(**_FASHION)
     layers = len(owner.document.graph.nodes)
     empty = owner.project()["run"]
     fashion = owner.train()
-    window.files._document.new()  # as Discard does
-    owner.follow("Untitled (")
+    window.context.document.new()
+    owner.follow("Untitled (colors)")
     reopened = owner.project()
     own = owner.classify(folder / "red" / "0.png")
     other = owner.choose_last_model()

@@ -85,7 +85,7 @@ _ROWS = (
         "bypass",
         "B&ypass",
         "",
-        "Removes the layer and connects what fed it with all that it fed.",
+        "Removes the layer; what fed its first input feeds all that it fed.",
         "linked",
     ),
     (

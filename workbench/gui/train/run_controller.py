@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
-from workbench.errors import WorkbenchError
+from workbench.errors import SaveError, WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
@@ -17,6 +18,7 @@ from workbench.gui.kit.messages import ask_choice, error_text, show_notice
 from workbench.gui.train.export import ExportAction
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.places import UnknownPlaceError, remember
 
 
 class RunController(QObject):
@@ -64,6 +66,7 @@ class RunController(QObject):
         library.run_queued.connect(self._on_queued)
         library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
         library.failed.connect(self._on_failed)
+        library.place_unknown.connect(self._ask_place)
 
     @property
     def is_running(self) -> bool:
@@ -123,6 +126,10 @@ class RunController(QObject):
         self, project: Project, path: Path | None, problem: WorkbenchError | None, *, wait: bool
     ) -> None:
         self._is_asking = False
+        if isinstance(problem, UnknownPlaceError):
+            self._ask_place(problem, lambda: self._connect(problem, then=self.start))
+            self.changed.emit()
+            return
         if problem is not None:
             self.said.emit(unready_words(problem))
             self.changed.emit()
@@ -132,6 +139,28 @@ class RunController(QObject):
         where = str(path) if path else ""
         self._alike = self._queued_alike(project)
         self._library.start_run(project, title=title, project_path=where, wait=wait)
+        self.changed.emit()
+
+    def _connect(self, problem: UnknownPlaceError, *, then: Callable[[], None]) -> None:
+        """The person has agreed to connect to an address."""
+        if problem.target is not None:
+            try:
+                remember(problem.target)
+            except SaveError as error:
+                self._on_failed(error)
+                return
+        then()
+
+    def _ask_place(self, problem: UnknownPlaceError, go_on: Callable[[], None]) -> None:
+        """Nothing was started: an address that came with a file is contacted when a person
+        agrees to it.
+        """
+        words = f"{problem.fix} Nothing has been sent there so far."
+        choices = (f"Connect to {problem.where}", "Cancel")
+        if ask_choice(self._window, problem.what, words, choices, default=1) == 0:
+            go_on()
+        else:
+            self.said.emit("Training was not started.")
         self.changed.emit()
 
     def _queued_alike(self, project: Project) -> str:

@@ -26,8 +26,9 @@ from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.naming import run_name, settings_words, source_words
+from workbench.runs.places import place_words
 from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
-from workbench.runs.state.queue import is_waiting, num_before, waiting_words
+from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
 SUMMARY_VERSION = 5
@@ -126,7 +127,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
     notes = read_notes(run)
     place = num_before(run) + 1 if is_waiting(run) else 0
     history = _summary_history(run.events_path)
-    outcome = RunOutcome("waiting", waiting_words(place - 1)) if place else outcome_of(run, history)
+    outcome = _waiting(run, place) if place else outcome_of(run, history)
     finished, started = history.finished, history.started
     best = history.best
     last = history.epochs[-1] if history.epochs else None
@@ -202,13 +203,20 @@ def _settings(request: RunRequest) -> list[str]:
         return []
 
 
+def _waiting(run: RunFolder, place: int) -> RunOutcome:
+    words = waiting_words(place - 1, starts_by_itself=starts_by_itself(run))
+    return RunOutcome("waiting", words)
+
+
 def _host_of(run: RunFolder) -> str:
     """The computer that trains it: known from the link before it has arrived there."""
     link = read_link(run)
     if link is None:
         return ""
     remote = read_remote(run)
-    return remote.host if remote is not None else link.host or "another computer"
+    if remote is None:
+        return link.host or "another computer"
+    return place_words(remote.choice()) or remote.host
 
 
 def _summary_history(path: Path) -> MetricHistory:

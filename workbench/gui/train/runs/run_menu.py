@@ -62,7 +62,7 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
     elif run.can_resume:
         add("resume", "Resume")
     if run.outcome == "away":
-        add("attach", "Reconnect")
+        add("attach", f"Reconnect to {run.on}" if run.on else "Reconnect")
     if run.can_move and not run.can_resume:
         add("go_on_here", "Continue on this computer")
     if menu.actions():
