@@ -50,6 +50,8 @@ def flowers(window, monkeypatch):
 
 @pytest.mark.parametrize("how", ["button", "key"])
 def test_train_leads_to_the_problem_and_records_no_run(flowers, how, qtbot):
+    with qtbot.waitActive(flowers):
+        flowers.activateWindow()
     with qtbot.assertNotEmitted(flowers.context.library.run_started, wait=100):
         if how == "key":
             QTest.keyClick(flowers, Qt.Key.Key_F5)

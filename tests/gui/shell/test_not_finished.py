@@ -26,6 +26,9 @@ def test_each_step_is_named_and_taken_by_a_click_until_it_can_be_trained(empty, 
         assert status.problems.accessibleName().startswith("Not finished: ")
         assert empty.top.train.toolTip().startswith(status.problems.accessibleName())
         assert status.next_step.isVisible()
+        step = status.next_step
+        qtbot.waitUntil(lambda step=step: step.width() >= step.sizeHint().width())
+        assert step.mapTo(empty, step.rect().topRight()).x() < empty.width() - 4
         taken.append(status.next_step.text())
         qtbot.mouseClick(status.next_step, Qt.MouseButton.LeftButton)
     assert taken == ["Add Input", "Add Flatten and a Dense layer with 10 units"]

@@ -51,8 +51,9 @@ class StatusLine(QStatusBar):
         self.next_step.setObjectName("next_step_button")
         self.next_step.clicked.connect(self._on_next_step)
         self._step: Fix | None = None
-        self.addPermanentWidget(self.problems)
-        self.addPermanentWidget(self.next_step)
+        found = QWidget()
+        row(self.problems, self.next_step, parent=found, margins=(0, 0, 12, 0), spacing=4)
+        self.addPermanentWidget(found)
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)
         self._predictor.changed.connect(self._show_prediction)
