@@ -44,28 +44,14 @@ apt_install() {
     return 1
 }
 
-# Debian packages that hold the shared libraries the window needs and that are not here yet.
+# Debian packages that hold the shared libraries the window needs and that are not here yet;
+# the installed program reads the same list (workbench/window_libraries.py).
 missing_window_packages() {
     local known soname package
     known=$(/sbin/ldconfig -p 2>/dev/null || true)
     while read -r soname package; do
         case "$known" in *"$soname"*) ;; *) printf '%s\n' "$package" ;; esac
-    done <<'LIBRARIES' | sort -u
-libEGL.so.1 libegl1
-libGL.so.1 libgl1
-libxkbcommon.so.0 libxkbcommon0
-libxkbcommon-x11.so.0 libxkbcommon-x11-0
-libxcb-cursor.so.0 libxcb-cursor0
-libxcb-icccm.so.4 libxcb-icccm4
-libxcb-image.so.0 libxcb-image0
-libxcb-keysyms.so.1 libxcb-keysyms1
-libxcb-render-util.so.0 libxcb-render-util0
-libxcb-shape.so.0 libxcb-shape0
-libxcb-xinerama.so.0 libxcb-xinerama0
-libdbus-1.so.3 libdbus-1-3
-libfontconfig.so.1 libfontconfig1
-libglib-2.0.so.0 libglib2.0-0
-LIBRARIES
+    done <"$project/resources/window_libraries.txt" | sort -u
 }
 
 # Programs that tests and screenshots need: NAME PACKAGE pairs.

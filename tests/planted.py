@@ -30,7 +30,7 @@ RUNS_FILES = (
 )  # fmt: skip
 HOME_FILES = (
     "settings.json", "window.ini", "logs/window.log", "logs/faults.log", "hosts.json",
-    "known_hosts", "known-places.json", "cache/speeds.json", "seal.key",
+    "known_hosts", "known-places.json", "cache/speeds.json", "queue.key",
 )  # fmt: skip
 HOME_FOLDERS = (
     "logs", "recovery", "recovery/discarded", "cache/plans", "cache/pictures", "cache/arrays",
@@ -112,6 +112,25 @@ def places() -> Iterable[str]:
     yield from (f"EXPORTS/{name}" for name in EXPORT_FILES)
 
 
+def together() -> dict[str, tuple[str, ...]]:
+    """Places by name that links are planted at together: where a trainer goes on in spite of each."""
+    refused = ("events.jsonl", "worker.lock", "log.txt", "crash.txt", "request.json")
+    late = [name for name in (*RUN_FILES, *INNER_FILES) if name not in (*refused, "waiting")]
+    return {
+        **{place: (place,) for place in RUNS_FILES[:2]},
+        **{f"RUN/{name}": (f"RUN/{name}",) for name in refused},
+        "other files of the run": tuple(f"RUN/{name}" for name in late if name != "remote.json"),
+        "folders of the run": tuple(f"RUN/{name}" for name in RUN_FOLDERS),
+        "folders in those": tuple(f"RUN/{name}" for name in INNER_FOLDERS),
+        LINKED_RUN: (LINKED_RUN,),
+        BEHIND_LINK: (BEHIND_LINK,),
+        "files of settings and caches": HOME_FILES,
+        "folders of settings and caches": tuple(one for one in HOME_FOLDERS if "/d" not in one),
+        "beside a project": tuple(f"PROJECTS/{name}" for name in PROJECT_FILES),
+        "exports": tuple(f"EXPORTS/{name}" for name in EXPORT_FILES),
+    }  # fmt: skip
+
+
 def plant(sandbox: Sandbox, place: str, *, is_dangling: bool = False) -> None:
     """Replaces what is at a place by a link to outside.
 
@@ -122,6 +141,8 @@ def plant(sandbox: Sandbox, place: str, *, is_dangling: bool = False) -> None:
         _plant_run(sandbox, place)
         return
     path = _path_of(sandbox, place)
+    if any(parent.is_symlink() for parent in path.parents):
+        return  # it is behind another planted link
     path.parent.mkdir(parents=True, exist_ok=True)
     if _is_folder(place):
         if path.exists():
@@ -132,10 +153,11 @@ def plant(sandbox: Sandbox, place: str, *, is_dangling: bool = False) -> None:
         path.unlink(missing_ok=True)
         path.symlink_to(sandbox.outside / "nothing")
         return
+    target = sandbox.outside / "file"
     if path.exists():
-        path.replace(sandbox.outside / "moved")
-    target = sandbox.outside / "moved"
-    path.symlink_to(target if target.exists() else sandbox.outside / "file")
+        target = sandbox.outside / f"moved {path.name}"
+        path.replace(target)
+    path.symlink_to(target)
 
 
 def _plant_run(sandbox: Sandbox, place: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,9 +35,16 @@ def as_trained(values):
 class WrittenRun:
     """A run folder whose events the test writes; `live` while its lock is held."""
 
-    def __init__(self, title="A run", *, epochs=5, recipe=None, home=None):
+    def __init__(
+        self, title="A run", *, epochs=5, recipe=None, home=None, project=None, project_path=""
+    ):
         recipe = recipe or TrainingRecipe(epochs=epochs)
-        self.folder: RunFolder = create_run(Project(recipe=recipe), title=title, home=home)
+        # A run without a project is known by its title alone, as an imported one.
+        label = "" if project is not None else title
+        project = replace(project or Project(), recipe=recipe)
+        self.folder: RunFolder = create_run(
+            project, title=title, label=label, home=home, project_path=project_path
+        )
         self.epochs = epochs
         self.step = 0
         self.losses: list[float | None] = []

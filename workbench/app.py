@@ -26,6 +26,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.project_runs import ProjectRuns
 from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.common.window_state import WindowState
@@ -71,7 +72,7 @@ def run_window(project_path: str | None = None) -> int:
     recovery.said.connect(window.say)
     _follow_autosave(context.settings, recovery)
     window.show()
-    QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path))
+    QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path, faults))
     code = app.exec()
     recovery.close()
     close_context(context)
@@ -110,6 +111,7 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
         layers, datasets=datasets, targets=targets, state_folder=home / "open", parent=owner
     )
     library = RunLibrary(runs_home(settings.settings), owner)
+    ProjectRuns(document, library, owner or document)
     service = ServiceProcess(owner)
     return WindowContext(
         document=document,
@@ -142,11 +144,11 @@ def close_context(context: WindowContext) -> None:
 
 
 def _after_first_paint(
-    window: MainWindow, recovery: RecoveryController, project_path: str | None
+    window: MainWindow, recovery: RecoveryController, project_path: str | None, faults: Faults
 ) -> None:
     window.context.library.open()
-    if window.context.settings.note:
-        window.say(window.context.settings.note)
+    for note in filter(None, (faults.problem, window.context.settings.note)):
+        window.say(note)
     if project_path:
         window.files.open(project_path)
     if window.context.settings.settings.get(OFFERS_RECOVERY):

@@ -16,16 +16,21 @@ from workbench.cli._follow import follow
 from workbench.client import run_jobs
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.stop_ladder import end_trainer
+from workbench.core.projects.project import Choice
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.runs.control import courier_command_of
 from workbench.runs.library.index import list_runs
-from workbench.runs.link import Link, Remote, write_link, write_remote
+from workbench.runs.link import Link, Remote, plain_target, write_link, write_remote
+from workbench.runs.places import is_known, remember
+
+BOX = Choice("ssh", {"host": "box"})
 
 
 @pytest.fixture
 def brought(written):
     run = written().begin().train(1)
-    write_remote(run.folder, Remote(target={"key": "ssh"}, host="box", run="run-1"))
+    run.folder.move_to(BOX)
+    write_remote(run.folder, Remote(target=plain_target(BOX), host="box", run="run-1"))
     write_link(run.folder, Link(state="attached", host="box", since=time.time()))
     return run
 
@@ -56,6 +61,7 @@ def test_without_a_courier_nothing_can_be_ended_elsewhere(brought):
 
 def test_a_run_that_nobody_is_connected_to_is_connected_to_once_a_minute(brought, monkeypatch):
     brought.end()
+    remember(BOX)
     home = brought.path.parent
     started = []
     monkeypatch.setattr(run_jobs, "reattach", lambda run: started.append(run.path))
@@ -68,8 +74,26 @@ def test_a_run_that_nobody_is_connected_to_is_connected_to_once_a_minute(brought
     assert started == [brought.path] * 2
 
 
+def test_an_address_that_came_with_a_run_folder_is_not_connected_to(brought, monkeypatch):
+    brought.end()
+    monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
+    assert AwayRuns().attach(list_runs(brought.path.parent)) is None
+    assert not is_known(BOX)
+
+
+def test_no_trainer_is_started_here_for_a_run_that_claims_to_be_elsewhere(written, monkeypatch):
+    run = written().begin().train(1).end()
+    for target in ({"key": "this_computer"}, plain_target(BOX)):
+        remember(BOX)
+        write_remote(run.folder, Remote(target=target, host="box", run="run-1"))
+        assert list_runs(run.path.parent)[0].outcome == "away"
+        monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
+        assert AwayRuns().attach(list_runs(run.path.parent)) is None
+
+
 def test_who_was_refused_is_left_to_a_person(brought, monkeypatch):
     brought.end()
+    remember(BOX)
     write_link(brought.folder, Link(state="refused", host="box"))
     monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
     assert AwayRuns().attach(list_runs(brought.path.parent)) is None

@@ -75,3 +75,18 @@ def test_the_largest_unit_goes_on():
 )
 def test_metrics(value, words):
     assert numbers.number_text(value) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 bytes"),
+        (12_300_000, "12.3 MB"),
+        (999_400_000, "999 MB"),
+        (999_600_000, "1.0 GB"),
+        (25_300_000_000, "25.3 GB"),
+        (1_666_000_000_000, "1,666 GB"),
+    ],
+)
+def test_memory_has_one_unit_above_a_gigabyte(count, words):
+    assert numbers.memory_text(count) == words

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from workbench.core.params import FloatParam, ShapeParam
+from workbench.core.params import FloatParam, ShapeParam, SizeParam
 from workbench.errors import ParamError
 
 
@@ -21,3 +21,11 @@ def test_what_is_no_shape_is_refused(value):
     with pytest.raises(ParamError) as caught:
         ShapeParam("shape", (8,), "a shape", can_infer=True).check(value)
     assert caught.value.expected
+
+
+def test_shapes_and_sizes_have_thousands_separators_everywhere():
+    size = SizeParam("size", (1, 1), "Its size.", maximum=65_536)
+    shape = ShapeParam("shape", (-1,), "Its shape.", can_infer=True)
+    assert size.show((1024, 768)) == "1,024 × 768"
+    assert shape.show((3200,)) == "3,200"
+    assert shape.show((-1, 10_816)) == "rest × 10,816"

@@ -176,3 +176,13 @@ def test_a_state_folder_that_cannot_be_used_does_not_keep_from_saving(qapp, path
     with pytest.raises(FileChangedError):
         document.save()
     document.close()
+
+
+def test_a_closed_document_looks_no_more(qapp, path):
+    document = ProjectDocument(all_layers())
+    document.open(path)  # its mark is set in the writer's thread, and a look would follow
+    document.close()
+    qapp.processEvents()
+    document.disk.look()
+    document.look_for_data()
+    assert document.disk.num_looks == 0

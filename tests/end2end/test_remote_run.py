@@ -29,6 +29,7 @@ from workbench.runs.control import request_pause
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import read_all
+from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import newest_state
@@ -57,6 +58,7 @@ class Remote:
             epochs=epochs, batch_size=20, steps_per_epoch=6, precision="float32", xla="off"
         )
         self.run = create_run(replace(project, recipe=recipe, target=Choice("ssh", params)))
+        remember(self.run.project().target)
         self.home = server.home / ".workbench"
 
     @property

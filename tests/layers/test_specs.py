@@ -201,23 +201,6 @@ def _wild(rng, spec):
         yield value
 
 
-@pytest.mark.parametrize(
-    ("filters", "words"),
-    [
-        (128, ""),
-        (256, ""),
-        (32, "32 filters fill 25% of a TPU's 128-wide matrix unit. 64 or 128 would take"),
-        (1, "1 filter fills 1% of"),
-        (200, "200 filters take 2 passes through a TPU's 128-wide matrix unit and fill 78%"),
-    ],
-)
-def test_tpu_hint_says_how_full_the_matrix_unit_is(filters, words):
-    spec = all_layers()["conv2d"]
-    hint = spec.tpu_hint({**spec.defaults(), "filters": filters}, (8, 8, filters))
-    assert hint.startswith(words)
-    assert bool(hint) == bool(words)
-
-
 def test_a_transposed_convolution_that_no_memory_holds_is_a_problem():
     spec = all_layers()["conv2d_transpose"]
     params = {**spec.defaults(), "strides": (1_000, 1_000)}

@@ -130,7 +130,7 @@ def test_too_large_is_halved_until_it_fits():
     assert report.suggested_batch == 32 * 8
     assert report.memory.needs_bytes == 38_026_742_784
     assert report.estimate is None
-    assert "needs 35.42 GiB per core" in report.verdict
+    assert "needs 38.0 GB per core" in report.verdict
     assert "A batch of 256 (32 per core on 8 cores) fits." in report.verdict
     error = report.problems[0]
     assert error.severity == "error"

@@ -123,10 +123,10 @@ def test_waste_of_the_matrix_unit_is_reported_worst_first_and_by_its_own_width()
     project = wide(filters=(24, 128, 136), batch_size=1024)
     analysis = analyse(project.graph, LAYERS, recipe=project.recipe)
     on_v5e = wasted(project, LAYERS, V5E_8, analysis)
-    costs = [waste.share * (1 - waste.used) for waste in on_v5e]
+    costs = [waste.share * (1 - waste.use.used) for waste in on_v5e]
     assert costs == sorted(costs, reverse=True)
     assert [waste.node for waste in on_v5e] == ["n3"]  # 136 of 256; 128 fills it, 24 is cheap
-    assert on_v5e[0].used == pytest.approx(136 / 256)
+    assert on_v5e[0].use.used == pytest.approx(136 / 256)
     assert "n2" in {waste.node for waste in wasted(project, LAYERS, V6E, analysis)}
 
 

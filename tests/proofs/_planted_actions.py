@@ -122,13 +122,12 @@ GROUPS: dict[str, dict[str, Action]] = {
         "queue cancel": command("queue", "cancel", "RUN"),
     },
     "turn": {"queue": command("queue")},
+    "resume": {"resume": command("resume", "RUN")},
     "train": {
-        "resume": command("resume", "RUN"),
         "evaluate": command("evaluate", "RUN"),
         "load": command("load", "PROJECTS/p.workbench", "PROJECTS/model.keras"),
         "train": command("train", "PROJECTS/p.workbench", "--epochs", "1"),
     },
-    "again": {"queue resume": command("queue", "resume", "RUN")},
     "export": {
         "runs export": command("runs", "export", "RUN", "EXPORTS/curves.csv"),
         "notebook": command("notebook", "PROJECTS/p.workbench", "EXPORTS/train.ipynb"),
@@ -143,7 +142,7 @@ GROUPS: dict[str, dict[str, Action]] = {
 """Actions by group; those of a group are done one after another in one sandbox."""
 
 LIGHT = ("light", "waiting")
-"""Groups that need no TensorFlow and no window."""
+"""Groups that need no TensorFlow and no window: tried with each place by itself."""
 
 QUEUED = ("waiting", "turn")
 """Groups whose run is queued before links are planted."""

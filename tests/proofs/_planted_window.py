@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.planted import Sandbox
 from tests.proofs._planted_actions import wait_for_trainers
@@ -37,8 +37,17 @@ def use_window(sandbox: Sandbox) -> str:
             windows[0].context.document.new()
             QTimer.singleShot(0, windows[0].close)
 
+    def answer() -> None:
+        """A question at the end (a run goes on) is answered by its first button."""
+        box = QApplication.activeModalWidget()
+        if isinstance(box, QMessageBox) and box.buttons():
+            said.append(box.text())
+            box.buttons()[0].click()
+        QTimer.singleShot(500, answer)
+
     application = QApplication.instance() or QApplication([])
     QTimer.singleShot(0, work)
+    QTimer.singleShot(500, answer)
     app.run_window(str(sandbox.projects / "p.workbench"))
     wait_for_trainers(sandbox)
     assert application is not None

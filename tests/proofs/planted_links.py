@@ -1,8 +1,8 @@
 """Plants links where the program writes, and counts what changes outside: it must be nothing.
 
 `python -m tests.proofs.planted_links [--light] [--only WORDS]` tries each place with each action
-of command line, trainer, mirror and window, in a process of its own, and prints a table; it ends
-with 1 when any file or folder outside has changed.
+of the command line and of a mirror, and places together with trainer, service and window; each
+case in a process of its own. It prints a table, and ends with 1 when anything outside has changed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from tests.planted import RUN, Sandbox, changes, places, plant, state_of
+from tests.planted import RUN, Sandbox, changes, places, plant, state_of, together
 from tests.proofs._planted_actions import GROUPS, LIGHT, QUEUED, command, set_home
 from tests.proofs._tiny_runs import tiny_project, wait_for_end, write_stripes
 from workbench.core.projects.project_file import save_project
@@ -35,19 +38,38 @@ from workbench.runs.state.queue import enqueue
 _PATIENCE_S = 1_800.0
 
 
-def groups_for(place: str, *, is_light: bool) -> Iterator[tuple[str, bool]]:
-    """Those whose writes a link at a place could lead astray, and whether it leads to nothing."""
-    if place.startswith("EXPORTS/"):
-        names = ["light", "export"]
-    elif place.startswith("PROJECTS/"):
-        names = ["light", "train", "window"]
-    else:
-        names = [name for name in GROUPS if name != "export"]
-    for name in names:
-        if name in LIGHT:
-            yield from ((name, False), (name, True))
-        elif not is_light:
-            yield name, False
+def cases(*, is_light: bool) -> Iterator[Case]:
+    """Each place with the light groups, to a file and to nothing; then places together with all."""
+    for place in places():
+        for group in LIGHT:
+            if group == "light" or not place.startswith(("EXPORTS/", "PROJECTS/")):
+                yield Case(place, group, (place,), is_dangling=False)
+                yield Case(place, group, (place,), is_dangling=True)
+    if is_light:
+        return
+    for name, planted in together().items():
+        for group in _heavy_groups(planted):
+            yield Case(f"together: {name}", group, planted, is_dangling=False)
+
+
+def _heavy_groups(planted: tuple[str, ...]) -> tuple[str, ...]:
+    """Those whose writes links at these places could lead astray."""
+    first = planted[0]
+    if first.startswith("EXPORTS/"):
+        return ("export",)
+    if first.startswith(("RUN/", "(")):
+        return ("resume", "turn", "window")
+    return ("train", "window")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Links at some places, to files (or to nothing), and the group of actions done then."""
+
+    name: str
+    group: str
+    places: tuple[str, ...]
+    is_dangling: bool
 
 
 def prepare(sandbox: Sandbox) -> None:
@@ -76,39 +98,38 @@ def _is_kept(event: object) -> bool:
     return isinstance(event, CheckpointKept) and event.problem is None
 
 
-def try_group(
-    sandbox: Sandbox, group: str, place: str, *, is_dangling: bool
-) -> Iterator[dict[str, object]]:
+def try_group(sandbox: Sandbox, case: Case) -> Iterator[dict[str, Any]]:
     """Does the actions of a group in a sandbox, after each what has changed outside by it."""
     set_home(sandbox)
-    if group in QUEUED:
+    if case.group in QUEUED:
         enqueue(RunFolder(sandbox.run), resume=True)
-    plant(sandbox, place, is_dangling=is_dangling)
+    for place in case.places:
+        plant(sandbox, place, is_dangling=case.is_dangling)
     before = state_of(sandbox.outside)
-    for name, action in GROUPS[group].items():
+    for name, action in GROUPS[case.group].items():
         said = action(sandbox)
         yield {"action": name, "changed": changes(before, sandbox.outside), "said": said[-400:]}
         before = state_of(sandbox.outside)
 
 
-def _in_child(base: Sandbox, words: list[str]) -> list[dict[str, object]]:
+def _in_child(base: Sandbox, case: Case) -> list[dict[str, Any]]:
     """A case in a process of its own; what came of it."""
     with tempfile.TemporaryDirectory(prefix="workbench-planted-") as folder:
-        case = base.copied_to(Path(folder) / "case")
-        line = [sys.executable, "-m", "tests.proofs.planted_links", "--case", str(case.root)]
+        copy = base.copied_to(Path(folder) / "case")
+        plain = json.dumps([str(copy.root), asdict(case)])
         done = subprocess.run(
-            [*line, *words], capture_output=True, text=True, timeout=_PATIENCE_S, check=False
-        )
+            [sys.executable, "-m", "tests.proofs.planted_links", "--case", plain],
+            capture_output=True, text=True, timeout=_PATIENCE_S, check=False,
+        )  # fmt: skip
     found = [json.loads(text) for text in done.stdout.splitlines() if text.startswith('{"action"')]
-    if len(found) < len(GROUPS[words[0]]):
+    if len(found) < len(GROUPS[case.group]):
         found.append({"action": "died", "changed": ["?"], "said": done.stderr[-800:]})
     return found
 
 
-def _case(words: list[str]) -> int:
-    root, group, place, *options = words
-    is_dangling = "--dangling" in options
-    for result in try_group(Sandbox(Path(root)), group, place, is_dangling=is_dangling):
+def _case(text: str) -> int:
+    root, values = json.loads(text)
+    for result in try_group(Sandbox(Path(root)), Case(**values)):
         print(json.dumps(result), flush=True)
     return 0
 
@@ -116,7 +137,7 @@ def _case(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     """Runs the cases and prints the table."""
     if words[:1] == ["--case"]:
-        return _case(words[1:])
+        return _case(words[1])
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--light", action="store_true", help="no trainer, no window")
     parser.add_argument("--only", default="", help="only places and groups with these words")
@@ -128,29 +149,28 @@ def main(words: list[str]) -> int:
         base = Sandbox(Path(folder) / "base")
         set_home(base)
         prepare(base)
-        for place in places():
-            tried = [
-                (group, is_dangling, result)
-                for group, is_dangling in groups_for(place, is_light=options.light)
-                if options.only in f"{place} {group}"
-                for result in _in_child(base, [group, place, *["--dangling"] * is_dangling])
-            ]
-            if not tried:
-                continue
-            num_tried += len(tried)
-            bad = [f"{place}: {result}" for _, _, result in tried if result["changed"]]
-            broken += bad
-            by_group = Counter(group for group, _, _ in tried)
-            words_of = ", ".join(f"{group} {count}" for group, count in by_group.items())
-            print(f"{place:46} {len(bad):3} changed outside; tried: {words_of}", flush=True)
-            if options.verbose:
-                print("\n".join(f"    {one}" for one in tried))
+        for name, group in groupby(cases(is_light=options.light), key=lambda case: case.name):
+            chosen = [case for case in group if options.only in f"{name} {case.group}"]
+            tried = [(case, result) for case in chosen for result in _in_child(base, case)]
+            bad = [f"{case}: {result}" for case, result in tried if result["changed"]]
+            num_tried, broken = num_tried + len(tried), broken + bad
+            if tried:
+                _print_row(name, tried, len(bad), is_verbose=options.verbose)
     print("\n".join(broken))
-    print(
-        f"{num_tried:,} actions, {time.monotonic() - started:,.0f} s: "
-        f"{len(broken)} changed something outside"
-    )
+    seconds = time.monotonic() - started
+    print(f"{num_tried:,} actions, {seconds:,.0f} s: {len(broken)} changed something outside")
     return 1 if broken else 0
+
+
+def _print_row(
+    name: str, tried: list[tuple[Case, dict[str, Any]]], num_bad: int, *, is_verbose: bool
+) -> None:
+    by_group = Counter(case.group for case, _ in tried)
+    words = ", ".join(f"{group} {count}" for group, count in by_group.items())
+    print(f"{name:52} {num_bad:3} changed outside; tried: {words}", flush=True)
+    if is_verbose:
+        for case, result in tried:
+            print(f"    {case.group} {result}")
 
 
 if __name__ == "__main__":

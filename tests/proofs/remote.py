@@ -34,6 +34,7 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import read_all
+from workbench.runs.places import place_of, remember
 from workbench.runs.start import reattach, start_trainer
 from workbench.runs.state.outcome import outcome_of
 
@@ -121,6 +122,7 @@ def prove(folder: Path, *, cuts: int, kills: int, fresh: bool, epochs: int, seed
 def _undisturbed(project: Project) -> RunFolder:
     run = create_run(project, title="Undisturbed")
     begun = time.monotonic()
+    remember(place_of(run))
     start_trainer(run)
     wait_for_end(run)
     print(f"undisturbed: {outcome_of(run).sentence()} {time.monotonic() - begun:.0f} s", flush=True)
@@ -134,6 +136,7 @@ def _disturb(scene: Scene, *, cuts: int, kills: int) -> None:
         scene.line.cuts.total() < cuts or tally.kills < kills or not tally.runs
     ):
         run = create_run(scene.project, title=f"Run {tally.runs + 1}")
+        remember(place_of(run))
         start_trainer(run)
         deadline = time.monotonic() + _PATIENCE_S
         while not _is_over(run, scene):
@@ -162,6 +165,7 @@ def _is_over(run: RunFolder, scene: Scene) -> bool:
         reattach(run)
         return False
     if outcome.kind == "died" and read_remote(run) is None:
+        remember(place_of(run))
         start_trainer(run)  # killed before the run had begun there
         return False
     return outcome.is_over
@@ -227,6 +231,7 @@ def _compare(run: RunFolder, scene: Scene) -> None:
 def _train_quietly(scene: Scene, *, title: str) -> None:
     """A run whose line is not cut."""
     run = create_run(scene.project, title=title)
+    remember(place_of(run))
     start_trainer(run)
     while not _is_over(run, scene):
         time.sleep(_LOOK_S)

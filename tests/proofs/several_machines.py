@@ -46,6 +46,7 @@ from workbench.protocol.events import CheckpointKept, RunFinished, RunStarted
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home, runs_home
 from workbench.runs.log.event_log import read_all
+from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.store.weights_file import read_arrays
 from workbench.targets import all_targets
@@ -87,6 +88,7 @@ def _without_idle_bias(node: Node, behind: Node) -> Node:
 def trained(project: Project, home: Path) -> RunFolder:
     """A run from its start to its end."""
     run = create_run(project, home=home)
+    remember(place_of(run))
     start_trainer(run)
     wait_for_end(run)
     return run
@@ -111,6 +113,7 @@ def disturbed(
 ) -> tuple[RunFinished, float]:
     """Starts a run, disturbs it after its first checkpoint; its end, and seconds until then."""
     tail = Tail(run)
+    remember(place_of(run))
     start_trainer(run, resume=resume)
     if tail.until(lambda event: isinstance(event, CheckpointKept)) is None:
         raise AssertionError(f"it ended before it was disturbed: {history_of(run).finished}")
@@ -216,6 +219,7 @@ def in_namespaces(data: Path, home: Path, reference: RunFolder) -> Iterator[str]
             check_gone(finished, seconds)
             subprocess.run(["ip", "link", "set", link, "up"], check=True)
             with joined(name, machines):
+                remember(place_of(run))
                 start_trainer(run, resume=True)
                 wait_for_end(run)
             undisturbed = trained(project_of(data, epochs=40, machines=LOCAL), home)
@@ -241,6 +245,7 @@ def over_ssh(data: Path, folder: Path, reference: RunFolder) -> Iterator[str]:
         run = create_run(replace(long, target=target))
         finished, seconds = disturbed(run, lambda _run: kill_joined(two))
         check_gone(finished, seconds)
+        remember(place_of(run))
         start_trainer(run, resume=True)
         wait_for_end(run)
         undisturbed = trained(replace(long, target=Choice("several", {"machines": LOCAL})), folder)
@@ -289,6 +294,7 @@ def locally(data: Path, home: Path, recipes: int) -> Iterator[str]:
         run = create_run(long, home=home)
         finished, seconds = disturbed(run, signal_member(number))
         check_gone(finished, seconds)
+        remember(place_of(run))
         start_trainer(run, resume=True)
         wait_for_end(run)
         verdict = _verdict("resumed", *distances(run, undisturbed))

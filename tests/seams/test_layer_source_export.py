@@ -111,7 +111,7 @@ def project(tmp_path_factory):
         ("input", {"shape": (8, 8, 1)}),
         ("random_sharpness", {}),
         ("rescaling", {}),
-        ("conv2d", {"filters": 4}),
+        ("conv2d", {"filters": 4, "activation": "relu"}),
         ("flatten", {}),
         ("gaussian_dropout", {"rate": 0.5}),
         ("dense", {"units": 2, "activation": "softmax"}),

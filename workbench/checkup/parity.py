@@ -29,6 +29,7 @@ from workbench.runs.home import data_home
 from workbench.runs.library.compare import compare_runs
 from workbench.runs.log.event_log import first_of, read_all
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.weights_file import read_arrays
@@ -165,7 +166,10 @@ def train_pair(
 
 
 def train_to_end(run: RunFolder, wait: Callable[[], None], *, resume: bool = False) -> None:
-    """Starts a run's trainer and waits for its end; raises what it failed by."""
+    """Starts a run's trainer on the target that was chosen for it, and waits for its end; raises
+    what it failed by.
+    """
+    remember(place_of(run))
     start_trainer(run, resume=resume)
     wait_for_end(run, wait)
     finished = history_of(run).finished

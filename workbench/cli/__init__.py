@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from workbench import __version__
-from workbench.cli._output import report_error
+from workbench.cli._output import open_closed_streams, report_error
 from workbench.errors import UsageError, WorkbenchError
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command; `words` are those of the process unless given."""
+    open_closed_streams()
     words = list(sys.argv[1:] if words is None else words)
     commands = _commands()
     try:

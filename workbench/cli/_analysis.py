@@ -9,7 +9,7 @@ from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.problems import Problem
 from workbench.core.projects.project import Project
 from workbench.core.projects.target_text import limits_of
-from workbench.datasets import glance_at, unset_of
+from workbench.datasets import glance_at, missing_data_of
 from workbench.layers import all_layers
 from workbench.targets import all_targets
 
@@ -22,7 +22,7 @@ def analysed(project: Project) -> Analysis:
         recipe=project.recipe,
         dataset=glance_at(project),
         limits=limits_of(project.target, all_targets()),
-        unset=unset_of(project),
+        missing=missing_data_of(project),
     )
 
 

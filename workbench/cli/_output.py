@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import msgspec
 
 from workbench.errors import WorkbenchError
+
+
+def open_closed_streams() -> None:
+    """Gives a process that was started with a closed stdin, stdout or stderr (`>&-`) one that
+    leads nowhere: the exit code says how it went, and no other file takes its number.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is not None:
+            continue
+        descriptor = os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+        if descriptor == number:
+            os.set_inheritable(descriptor, True)
+        setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
 
 
 def print_json(value: Any) -> None:

@@ -12,6 +12,7 @@ from workbench.cli.train import print_run
 from workbench.errors import RunFolderError
 from workbench.runs.library.find import open_run
 from workbench.runs.link import read_remote
+from workbench.runs.places import place_of, remember
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
 
@@ -44,5 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     with CtrlC(folder) as ctrl_c:
         if outcome.kind == "away":
+            remember(place_of(folder))
             reattach(folder)
         return print_run(folder, ctrl_c, as_json=arguments.json, past=past)

@@ -12,7 +12,7 @@ from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import SEVERITY_WORDS
 from workbench.core.checks.run_estimate import RunEstimate
-from workbench.core.format import bytes_text, shape_text
+from workbench.core.format import shape_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.datasets import facts_of
@@ -42,9 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
     else:
-        _print_table(project, analysis, recipe.batch_size)
+        _print_table(project, analysis)
         if prediction is not None:
-            print(f"{prediction.sentence()} ({prediction.basis()})")
+            print(f"Batch {recipe.batch_size:,}: {prediction.sentence()} ({prediction.basis()})")
     return 0 if analysis.is_trainable else 1
 
 
@@ -76,7 +76,7 @@ def _as_json(
     }
 
 
-def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
+def _print_table(project: Project, analysis: Analysis) -> None:
     costs = analysis.costs
     for node_id in project.graph.order:
         node = project.graph.nodes[node_id]
@@ -86,8 +86,7 @@ def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
         print(printable(f"{node.name:28} {node.kind:24} {shape:>18} {count:>14,}"))
     print(
         f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trainable), "
-        f"{costs.multiply_adds:,} multiply-adds per image, about "
-        f"{bytes_text(costs.memory_bytes)} at batch {batch_size:,}"
+        f"{costs.multiply_adds:,} multiply-adds per image"
     )
     for problem in analysis.problems:
         print_line(f"{SEVERITY_WORDS[problem.severity]}: {problem.title}. {problem.message}")

@@ -8,6 +8,7 @@ from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import report
 from workbench.remote.mirror.process import fetch
 from workbench.runs.library.find import open_run
+from workbench.runs.places import place_of, remember
 from workbench.runs.store.checkpoint import newest_state
 
 NAME = "fetch"
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fetches once; 4 when the other computer cannot be reached."""
     folder = open_run(arguments.run_name)
+    remember(place_of(folder))
     fetch(folder)
     state = newest_state(folder)
     step = state.step if state is not None else None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.cli._options import PROJECT_WORDS
 from workbench.errors import UsageError
+from workbench.window_libraries import refuse_without_libraries
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 
@@ -26,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         UsageError: no such project, or no display to show a window on.
+        RunError: system libraries of the window are missing.
     """
     if arguments.project is not None and not Path(arguments.project).exists():
         raise UsageError(
@@ -34,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
             expected="the path of a .workbench file",
         )
     _refuse_without_display()
+    refuse_without_libraries()
     # Late, so that commands for the terminal never load Qt.
     from workbench.app import run_window  # noqa: PLC0415
 

@@ -12,6 +12,7 @@ from workbench.errors import RunFolderError, WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, list_runs
+from workbench.runs.places import place_of, remember
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
@@ -80,6 +81,7 @@ def _print(summary: RunSummary, *, as_json: bool) -> None:
 
 def _add(arguments: argparse.Namespace) -> None:
     project: Project = train.project_for(arguments)
+    remember(project.target)
     folder = train.new_run(arguments, project)
     queue.enqueue(folder)
     _print_place(folder, as_json=arguments.json)
@@ -95,6 +97,7 @@ def _resume(arguments: argparse.Namespace) -> None:
             received=outcome.sentence(),
             fix="Train its project again.",
         )
+    remember(place_of(folder))
     queue.enqueue(folder, resume=True)
     _print_place(folder, as_json=arguments.json)
 
@@ -117,4 +120,6 @@ def _cancel(arguments: argparse.Namespace) -> None:
 
 
 def _start(arguments: argparse.Namespace) -> None:
-    queue.start_now(open_run(arguments.run_name))
+    folder = open_run(arguments.run_name)
+    remember(place_of(folder))
+    queue.start_now(folder)

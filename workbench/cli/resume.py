@@ -13,6 +13,7 @@ from workbench.core.projects.target_text import parse_target
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
+from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.migrate import go_on_with, is_moving
 from workbench.runs.state.outcome import RunOutcome, outcome_of
@@ -40,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     outcome = outcome_of(folder)
     target = parse_target(arguments.target, all_targets()) if arguments.target else None
     past = PastEvents(folder)
+    remember(target or place_of(folder))
     with CtrlC(folder) as ctrl_c:
         if target is not None and is_moving(folder, target):
             go_on_with(folder, target)

@@ -22,6 +22,7 @@ from workbench.runs.library.filter import comparable, wrong_comparisons
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.trash import trash_run
+from workbench.runs.log.scores import figure_words
 from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.notes import change_notes, read_notes
 
@@ -101,13 +102,13 @@ def _refuse_wrong(words: str) -> None:
 
 
 def _line(summary: RunSummary) -> str:
-    accuracy = summary.test_accuracy
-    words = "" if accuracy is None else f"test {accuracy:.1%}"
+    words = figure_words(summary.test_accuracy, summary.best_val_accuracy)
     tags = "".join(f" #{tag}" for tag in summary.tags)
     epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
+    verdict = f"  {summary.verdict}" if summary.verdict else ""
     return (
         f"{summary.label:34} {summary.project:20} {outcome_words(summary.outcome):10} "
-        f"{epochs:16} {words:10} {summary.name}{tags}"
+        f"{epochs:16} {words:10} {summary.name}{tags}{verdict}"
     )
 
 

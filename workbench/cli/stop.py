@@ -8,6 +8,7 @@ from workbench.cli._options import add_run
 from workbench.cli._output import print_line
 from workbench.runs.control import request_pause, request_stop
 from workbench.runs.library.find import open_run
+from workbench.runs.places import place_of, remember
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.state.queue import cancel, is_waiting
@@ -35,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif outcome_of(folder).kind == "away":
         # The courier passes it on: a stop that waits for a connection costs hours of a TPU.
         (request_pause if arguments.pause else request_stop)(folder)
+        remember(place_of(folder))
         reattach(folder)
         print_line(
             f"Reconnecting to the computer that trains {folder.name}. The run ends as soon as "

@@ -26,6 +26,7 @@ from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
 from workbench.targets import all_targets
@@ -77,6 +78,7 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
+    remember(project.target)
     refuse_unready(project.target)
     folder = new_run(arguments, project)
     with CtrlC(folder) as ctrl_c:

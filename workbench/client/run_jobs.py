@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
+from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import RunSummary, index_problem, list_runs
+from workbench.runs.ownership import is_own
+from workbench.runs.places import addresses_of, is_known, place_of
 from workbench.runs.start import may_reattach, reattach
 from workbench.runs.state.queue import start_next
 
@@ -17,7 +20,8 @@ _AGAIN_S = 60.0
 
 class AwayRuns:
     """Reconnects to runs that go on elsewhere without a courier here, each at most once a
-    minute: a courier that ends at once would do so again.
+    minute: a courier that ends at once would do so again. Only to addresses that the user has
+    agreed to connect to (`runs.places`), as are those of all runs started here.
     """
 
     def __init__(self) -> None:
@@ -35,12 +39,20 @@ class AwayRuns:
             self._tried[summary.path] = now
             run = RunFolder(summary.path)
             try:
-                if may_reattach(run):
+                if _may_attach(run):
                     reattach(run)
             except WorkbenchError as error:
                 if not run.is_alive():  # else somebody was faster
                     problem = error
         return problem
+
+
+def _may_attach(run: RunFolder) -> bool:
+    """Whether it may be connected to unasked: a run folder may come from elsewhere."""
+    place = place_of(run)
+    # Where there is no address to connect to, a trainer would be started here instead.
+    is_far = bool(addresses_of(place)) and is_remote(run.project().target)
+    return is_far and is_own(run.path) and is_known(place) and may_reattach(run)
 
 
 def list_and_start_next(

@@ -15,6 +15,8 @@ from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary
+from workbench.runs.library.places import keep_place
+from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.trash import trash_run
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
@@ -24,6 +26,9 @@ from workbench.runs.store.notes import RunNotes, change_notes, write_notes
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000
 """The list is read this often while nothing trains: another window may start a run."""
+
+LIVE = ("running", "silent", "away")
+"""Outcomes of runs that train, here or elsewhere."""
 
 SHOWN_INTERVAL_MS = 1_000
 """Least time between signals that runs shown beside the current one have grown."""
@@ -35,12 +40,14 @@ class RunLibrary(TrainerControl):
     Attributes:
         home: The folder that the runs are in.
         runs: The list as it was last read.
+        project: The project whose runs come first; None while none is open, and all are alike.
         current: Follower of the selected run, or None.
         shown: Paths of the runs whose curves are shown beside the current one's.
 
     Signals:
         runs_changed: `runs` is another list.
         current_changed: `current` is another follower, or None.
+        project_changed: `project` is another one, or has another name or file.
         shown_changed: `shown` is another set, or one of its histories is read or has grown.
         run_started: Path of a run whose trainer was just started here.
         run_queued: Path of a run that waits for its turn now.
@@ -50,6 +57,7 @@ class RunLibrary(TrainerControl):
 
     runs_changed = Signal()
     current_changed = Signal()
+    project_changed = Signal()
     shown_changed = Signal()
     run_started = Signal(str)
     run_queued = Signal(str)
@@ -59,6 +67,7 @@ class RunLibrary(TrainerControl):
     def __init__(self, home: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(home or runs_home(), parent)
         self.runs: list[RunSummary] = []
+        self.project: OpenProject | None = None
         self.current: RunFollower | None = None
         self.shown: set[Path] = set()
         self._followers: dict[Path, RunFollower] = {}
@@ -107,15 +116,15 @@ class RunLibrary(TrainerControl):
         self._is_listing = False
         runs, problem = found
         self._report_queue_problem(problem)
-        running = [run for run in runs if run.outcome in ("running", "silent", "away")]
+        running = [run for run in runs if run.outcome in LIVE]
         is_idle = not running and not any(run.queue_place for run in runs)
         self._timer.setInterval(IDLE_INTERVAL_MS if is_idle else REFRESH_INTERVAL_MS)
         for summary in running:
             self._follow(summary.path).go_on()
-        if self.current is None and runs:
-            self.select((running or runs)[0].path)
-        if runs != self.runs:
-            self.runs = runs
+        is_other, self.runs = runs != self.runs, runs
+        if self.current is None:
+            self._select_own()
+        if is_other:
             self.runs_changed.emit()
         if self._is_stale:
             self.refresh()
@@ -139,8 +148,35 @@ class RunLibrary(TrainerControl):
         return next((summary for summary in self.runs if summary.path == path), None)
 
     def latest_model(self) -> RunSummary | None:
-        """The newest run that can classify."""
-        return next((summary for summary in self.runs if summary.has_model), None)
+        """The newest run of the open project that can classify."""
+        return next((run for run in self.runs if run.has_model and self.is_own(run)), None)
+
+    # the project -------------------------------------------------------------------------
+
+    def set_project(self, project: OpenProject | None) -> None:
+        """Makes a project the open one; where it is another, its newest run the current one."""
+        before, self.project = self.project, project
+        if project == before:
+            return
+        if project is None or before is None or project.id != before.id:
+            current = self.summary(self.current.run.path) if self.current is not None else None
+            if current is None or not self.is_own(current):
+                self._select_own()
+        self.project_changed.emit()
+
+    def keep_place(self, project_id: str, path: str) -> None:
+        """Keeps where a project's file is, for its runs."""
+        self._change(lambda: keep_place(self.home, project_id, path), lambda: None)
+
+    def is_own(self, run: RunSummary) -> bool:
+        """Whether a run is of the open project; all are, while none is open."""
+        return self.project is None or self.project.owns(run)
+
+    def _select_own(self) -> None:
+        """Selects the project's run that trains, else its newest; none where it has none."""
+        own = [run for run in self.runs if self.is_own(run)]
+        live = [run for run in own if run.outcome in LIVE]
+        self.select(next((run.path for run in [*live, *own]), None))
 
     @property
     def is_training(self) -> bool:

@@ -15,6 +15,7 @@ from workbench.client.stop_ladder import StopLadder, end_trainer
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.places import UnknownPlaceError, check_known, place_of, remember
 from workbench.runs.start import reap, reattach, start_trainer
 from workbench.runs.state import queue
 from workbench.runs.state.migrate import go_on_with
@@ -44,11 +45,14 @@ class TrainerControl(QObject):
         stop_offered: Path of a run that still runs after such a request: it can be
             ended with `terminate`, and after that with `kill`.
         failed: A WorkbenchError: a request could not be carried out.
+        place_unknown: An UnknownPlaceError, and a function that goes on: a person has to agree
+            to connect to the address first.
     """
 
     asked_changed = Signal(str)
     stop_offered = Signal(str)
     failed = Signal(object)
+    place_unknown = Signal(object, object)
 
     def __init__(self, home: Path, parent: QObject | None) -> None:
         super().__init__(parent)
@@ -94,6 +98,7 @@ class TrainerControl(QObject):
         home = self.home
 
         def work() -> _Begun:
+            check_known(project.target)
             run = create_run(project, title=title, project_path=project_path, home=home)
             return _wait_for_turn(run) if wait else _Begun(run.path, start_trainer(run))
 
@@ -115,8 +120,16 @@ class TrainerControl(QObject):
         self._begin(lambda: _Begun(path, go_on_with(RunFolder(path), target)))
 
     def attach(self, path: Path) -> None:
-        """Connects again to a run that another computer trains; signals as of `start_run`."""
-        self._begin(lambda: _Begun(path, reattach(RunFolder(path))))
+        """Connects again to a run that another computer trains, whose address the button has
+        named; signals as of `start_run`.
+        """
+
+        def work() -> _Begun:
+            run = RunFolder(path)
+            remember(place_of(run))
+            return _Begun(path, reattach(run))
+
+        self._begin(work)
 
     def start_now(self, path: Path) -> None:
         """Starts a waiting run although it is not its turn; signals as of `start_run`."""
@@ -138,7 +151,7 @@ class TrainerControl(QObject):
             )
             return
         self._num_starting += 1
-        self._background.run(work, self._on_begun, self._on_not_begun)
+        self._background.run(work, self._on_begun, lambda error: self._on_not_begun(error, work))
 
     def _on_begun(self, begun: _Begun) -> None:
         self._num_starting -= 1
@@ -149,9 +162,22 @@ class TrainerControl(QObject):
             self._pids[begun.path] = begun.pid
         self._on_started(begun.path)
 
-    def _on_not_begun(self, error: WorkbenchError) -> None:
+    def _on_not_begun(self, error: WorkbenchError, work: Callable[[], _Begun]) -> None:
         self._num_starting -= 1
-        self.failed.emit(error)
+        if isinstance(error, UnknownPlaceError) and error.target is not None:
+            target = error.target
+            self.place_unknown.emit(error, lambda: self._begin_at(target, work))
+        else:
+            self.failed.emit(error)
+
+    def _begin_at(self, target: Choice, work: Callable[[], _Begun]) -> None:
+        """Begins after all: a person has agreed to connect to the target."""
+
+        def remembered() -> _Begun:
+            remember(target)
+            return work()
+
+        self._begin(remembered, may_be_one_of_many=True)
 
     # the queue ---------------------------------------------------------------------------
 

@@ -79,6 +79,16 @@ def bytes_text(count: float) -> str:
     return f"{three_figures(value) if power else f'{value:.0f}'} {_BYTE_UNITS[power]}"
 
 
+def memory_text(count: float) -> str:
+    """Memory, in MB or GB alone, so that figures beside each other have one unit:
+    1_666_000_000_000 -> "1,666 GB".
+    """
+    if count < 999_500_000:
+        return bytes_text(count)
+    value = count / 1e9
+    return f"{value:,.0f} GB" if value >= 99.95 else f"{value:.1f} GB"
+
+
 def three_figures(value: float) -> str:
     """12.345 -> "12.3"; 123.4 -> "123"."""
     return f"{value:.{0 if abs(value) >= 99.95 else 1}f}"

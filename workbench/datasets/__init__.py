@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from workbench.core.checks.analysis import DatasetFacts
-from workbench.core.params import Param
+from workbench.core.checks.data import MissingData
+from workbench.core.checks.missing_data import absent_data, unset_data
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
@@ -18,10 +19,10 @@ def all_datasets() -> Registry[DatasetSpec]:
     return Registry.from_package("workbench.datasets", DatasetSpec)
 
 
-def unset_of(project: Project) -> tuple[Param, ...]:
-    """What the project's data set still needs: the parameters without a value."""
-    spec = all_datasets().get(project.dataset.key)
-    return spec.unset(project.dataset.params) if spec is not None else ()
+def missing_data_of(project: Project) -> tuple[MissingData, ...]:
+    """What keeps the project's data set from being read; looks at the disk."""
+    spec, params = all_datasets().get(project.dataset.key), project.dataset.params
+    return (*unset_data(spec, params), *absent_data(spec, params))
 
 
 def facts_of(project: Project) -> DatasetFacts | None:

@@ -102,7 +102,8 @@ class DiskFile(QObject):
         self._show(found, is_open_elsewhere=self.is_open_elsewhere)
 
     def close(self) -> None:
-        """Gives the mark back; everything must be written."""
+        """Gives the mark back, and looks no more; everything must be written."""
+        self.path = None
         self._marks.release()
 
     def _show(self, found: FileStamp | None, *, is_open_elsewhere: bool) -> None:

@@ -15,6 +15,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.data import MissingData
+from workbench.core.checks.missing_data import absent_data, names_paths, unset_data
 from workbench.core.network.diff import diff
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
@@ -29,6 +31,7 @@ from workbench.document import placement
 from workbench.document.disk_file import DiskFile, DiskState
 from workbench.document.edits import GraphEdit, Selection
 from workbench.document.file_writer import FileWriter
+from workbench.errors import SaveError
 from workbench.runs.home import data_home
 
 _UNDO_LIMIT = 1000
@@ -92,6 +95,7 @@ class EditedProject(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(_UNDO_LIMIT)
         self.writer = FileWriter(self)
+        self._looker = FileWriter(self)  # a slow disk with images keeps no project from being saved
         self.disk = DiskFile(self.writer, state_folder or data_home() / "open")
         self.disk.changed.connect(self._report_dirty)
         self._state = Project()
@@ -105,6 +109,7 @@ class EditedProject(QObject):
         self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
+        self._absent: tuple[MissingData, ...] = ()
         self.analysis = self._analyse()
 
     # what it is --------------------------------------------------------------------------
@@ -158,6 +163,21 @@ class EditedProject(QObject):
             self._found_facts = facts
             self._reanalyse()
 
+    def look_for_data(self) -> None:
+        """Looks soon, in another thread, whether the files of the data set are there."""
+        chosen = self._state.dataset
+        spec = self._datasets.get(chosen.key)
+        if not names_paths(spec, chosen.params):
+            return
+        found: list[tuple[MissingData, ...]] = []
+
+        def done(_error: SaveError | None) -> None:
+            if found and chosen == self._state.dataset and found[0] != self._absent:
+                self._absent = found[0]
+                self._reanalyse()
+
+        self._looker.write(lambda: found.append(absent_data(spec, chosen.params)), done)
+
     # how it changes --------------------------------------------------------------------
 
     def _push(self, text: str, after: Project, merge_key: Hashable = None) -> None:
@@ -175,7 +195,8 @@ class EditedProject(QObject):
         """Makes `state` the document's and emits a signal for each difference."""
         old, self._state = self._state, state
         if old.dataset != state.dataset:
-            self._found_facts = None
+            self._found_facts, self._absent = None, ()
+            self.look_for_data()
         change = diff(old.graph, state.graph)
         signals = {
             "recipe": self.recipe_changed,
@@ -217,8 +238,9 @@ class EditedProject(QObject):
         self.undo_stack.clear()
         self.selection = ((), ())
         if project.dataset != self._state.dataset:
-            self._found_facts = None
+            self._found_facts, self._absent = None, ()
         self._state = replace(with_places(project, places), id="")
+        self.look_for_data()
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
         self.is_recovered = is_recovered
@@ -264,7 +286,7 @@ class EditedProject(QObject):
             recipe=self.recipe,
             dataset=self.dataset_facts,
             limits=self.target_limits,
-            unset=spec.unset(chosen.params) if spec is not None else (),
+            missing=(*unset_data(spec, chosen.params), *self._absent),
         )
 
 

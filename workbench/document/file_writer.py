@@ -22,10 +22,13 @@ class FileWriter(QObject):
         self._pool.setMaxThreadCount(1)
         self._waiting: dict[int, Done] = {}
         self._number = 0
+        self._is_closed = False
         self._written.connect(self._on_written)
 
     def write(self, save: Callable[[], None], done: Done) -> None:
         """Runs `save` soon; `done` is called in this thread with its SaveError or None."""
+        if self._is_closed:
+            return
         self._number += 1
         number = self._number
         self._waiting[number] = done
@@ -54,6 +57,11 @@ class FileWriter(QObject):
     def finish(self) -> None:
         """Blocks until everything is written: for the end of the application."""
         self._pool.waitForDone(-1)
+
+    def close(self) -> None:
+        """As `finish`, and takes nothing more: for what is not missed, such as a look."""
+        self._is_closed = True
+        self.finish()
 
     def _on_written(self, number: int, error: SaveError | None) -> None:
         self._waiting.pop(number)(error)

@@ -79,6 +79,7 @@ class SavedProject(EditedProject):
     def close(self) -> None:
         """Waits for what is still written; for the end of the application."""
         self.writer.finish()
+        self._looker.close()
         self.disk.close()
 
 

@@ -62,9 +62,6 @@ INITIALIZERS: tuple[str, ...] = (
 )
 """Keras's initializers by name."""
 
-TPU_LANES = 128
-"""Width of a TPU's matrix unit: channel counts are padded up to a multiple of it."""
-
 
 def activation_param(default: str = "linear") -> ChoiceParam:
     """The activation a layer applies to its own output."""
@@ -225,24 +222,6 @@ def extras(params: Params) -> list[str]:
         if key.endswith(("_l1", "_l2")) and value
     ]
     return words
-
-
-def lanes_hint(count: int, words: str) -> str:
-    """What a channel count costs on a TPU, or "" when it fills the matrix unit."""
-    passes = -(-count // TPU_LANES)
-    padded = passes * TPU_LANES
-    if padded == count:
-        return ""
-    name = words if count > 1 else words.removesuffix("s")
-    share = f"{100 * count / padded:.0f}%"
-    if passes == 1:
-        fills = f"{count} {name} {'fill' if count > 1 else 'fills'} {share} of a TPU's 128-wide"
-        wider = f"{2 * count} or {padded}" if 4 <= 2 * count < padded else str(padded)
-        return f"{fills} matrix unit. {wider} would take about the same time."
-    return (
-        f"{count} {name} take {passes} passes through a TPU's 128-wide matrix unit and fill "
-        f"{share} of them. {padded} would take about the same time."
-    )
 
 
 def interpolates_in_float32(params: Params) -> bool:

@@ -13,7 +13,6 @@ from workbench.layers._common import (
     activation_param,
     extras,
     join,
-    lanes_hint,
     size_text,
     unless,
     weight_params,
@@ -106,10 +105,10 @@ def convolution_layer(
     """
     if has_filters:
         more["width"] = FILTERS.key
-        more["tpu_hint"] = lambda params, output: lanes_hint(params["filters"], "filters")
     filters = (FILTERS,) if has_filters else ()
     return LayerSpec(
         category="convolution",
+        is_linear=True,
         params=(*filters, *WINDOW, activation_param(), *params, *weight_params(*kernels)),
         describe=_describe,
         keras_arguments=with_regularizers,

@@ -8,6 +8,7 @@ from workbench.layers._pooling import pooling_layer
 
 SPEC = pooling_layer(
     key="average_pooling2d",
+    is_linear=True,
     title="AveragePooling2D",
     summary="Averages each window: the image becomes smaller and smoother.",
     # One addition for each value in each window.

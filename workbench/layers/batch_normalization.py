@@ -37,6 +37,7 @@ SPEC = LayerSpec(
         *NORMALIZATION_PARAMS,
     ),
     infer_shape=same_shape,
+    is_linear=True,
     count_params=_count_params,
     count_multiply_adds=one_per_value,
     describe=_describe,

@@ -32,6 +32,7 @@ SPEC = LayerSpec(
     summary="Removes rows and columns at the sides of the image.",
     params=(sides_param("cropping", "Cropping", 0, "Rows and columns to remove at each side."),),
     infer_shape=_infer_shape,
+    is_linear=True,
     describe=describe_sides("cropping"),
     keras_arguments=sides_arguments("cropping"),
     keywords=("border", "crop", "cut"),

@@ -11,7 +11,6 @@ from workbench.layers._common import (
     activation_param,
     extras,
     join,
-    lanes_hint,
     unless,
     weight_params,
     with_regularizers,
@@ -34,12 +33,6 @@ def _describe(params: Params) -> str:
     units = params["units"]
     words = "1 unit" if units == 1 else f"{units:,} units"
     return join(words, unless(params, "activation", "linear"), *extras(params))
-
-
-def _tpu_hint(params: Params, output: Shape) -> str:
-    # units of the last layer are the classes: there is no choice to give advice on
-    is_last = params["activation"] == "softmax"
-    return "" if is_last else lanes_hint(params["units"], "units")
 
 
 def _projection(shape: Shape, wanted: Shape) -> Params | None:
@@ -67,6 +60,7 @@ SPEC = LayerSpec(
         *weight_params("kernel"),
     ),
     infer_shape=_infer_shape,
+    is_linear=True,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
     describe=_describe,
@@ -78,5 +72,4 @@ SPEC = LayerSpec(
     training_class=TrainingClass.EXACT_BIAS,
     common_rank=4,
     keywords=("fully connected", "linear", "classifier", "units"),
-    tpu_hint=_tpu_hint,
 )

@@ -14,6 +14,7 @@ SPEC = LayerSpec(
     "single ones. Inactive during prediction.",
     params=(rate_param(0.25, "values"),),
     infer_shape=same_shape,
+    is_linear=True,
     describe=describe_rate,
     randomness="rate",
     training_class=TrainingClass.FAST_DROPOUT,

@@ -19,6 +19,7 @@ SPEC = LayerSpec(
     category="core",
     summary="Reshapes the input into one vector, as Dense layers need it.",
     infer_shape=_infer_shape,
+    is_linear=True,
     role=Role.FLATTEN,
     common_rank=5,
     keywords=("vector", "row", "reshape"),

@@ -23,6 +23,7 @@ SPEC = LayerSpec(
         ),
     ),
     infer_shape=same_shape,
+    is_linear=True,
     describe=lambda params: f"stddev {params['stddev']:g}",
     randomness="stddev",
     keywords=("noise", "overfitting", "regularize", "random"),

@@ -7,6 +7,7 @@ from workbench.layers._pooling import global_pooling_layer
 
 SPEC = global_pooling_layer(
     key="global_average_pooling2d",
+    is_linear=True,
     title="GlobalAveragePooling2D",
     summary="Averages each channel over the whole image: any image size becomes one value per "
     "channel, without weights.",

@@ -51,6 +51,7 @@ SPEC = LayerSpec(
         ),
     ),
     infer_shape=_infer_shape,
+    is_linear=True,
     describe=lambda params: "×".join("rest" if n == -1 else str(n) for n in params["target_shape"]),
     keras_arguments=_keras_arguments,
     keywords=("shape", "view", "axes"),

@@ -15,6 +15,7 @@ SPEC = LayerSpec(
     "prediction.",
     params=(rate_param(0.25, "channels"),),
     infer_shape=picture_same_shape("SpatialDropout2D"),
+    is_linear=True,
     describe=describe_rate,
     randomness="rate",
     keywords=("overfitting", "regularize", "channels", "random"),

@@ -23,6 +23,7 @@ SPEC = LayerSpec(
     summary="Adds rows and columns of zeros around the image.",
     params=(sides_param("padding", "Padding", 1, "Rows and columns of zeros at each side."),),
     infer_shape=_infer_shape,
+    is_linear=True,
     describe=describe_sides("padding"),
     keras_arguments=sides_arguments("padding"),
     keywords=("border", "pad", "frame"),

@@ -14,13 +14,14 @@ from typing import Protocol
 
 from workbench.core.checks.analysis import DatasetFacts, analyse
 from workbench.core.checks.problems import Problem
+from workbench.core.format import memory_text
 from workbench.core.params import IntParam
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.errors import ChildDiedError, DeadlineError, TpuError
-from workbench.hardware.tpu_chips import GIB, ChipChoice
+from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.compile_answers import Compiled, CompilerAnswer, Rejected, TooLarge
 from workbench.preflight.compile_call import COMPILE_S
 from workbench.preflight.compiled_words import estimate_of, largest_buffers
@@ -257,8 +258,8 @@ class Examination:
         memory = memory_of(answer, chip)
         words = (
             f"A batch of {batch_words(self._question.per_core, chip)} needs "
-            f"{memory.needs_bytes / GIB:.2f} GiB per core; a core has "
-            f"{memory.has_bytes / GIB:.2f} GiB."
+            f"{memory_text(memory.needs_bytes)} per core; a core has "
+            f"{memory_text(memory.has_bytes)}."
         )
         fixes = (batch_fix(fits, chip),) if fits else ()
         title = "Does not fit into TPU memory"

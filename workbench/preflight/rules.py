@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.checks.fixes import set_fix
+from workbench.core.checks.matrix_unit import MatrixUse, matrix_use
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
-from workbench.core.format import bytes_text
+from workbench.core.format import bytes_text, memory_text
 from workbench.core.network.roles import pipeline_nodes
 from workbench.core.network.text import node_text, nodes_text
-from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
-from workbench.hardware.tpu_chips import GIB, ChipChoice
+from workbench.hardware.tpu_chips import ChipChoice
 
 MEMORY_GUESS = "May not fit into TPU memory"
 """Title of our own estimate, which the compiler's answer takes the place of."""
@@ -155,8 +155,8 @@ def _check_memory(project: Project, chip: ChipChoice, analysis: Analysis) -> Ite
     yield recipe_problem(
         "warning",
         MEMORY_GUESS,
-        f"A training step needs {needed / GIB:.1f} GiB per core (estimated); a core of "
-        f"{chip.generation.name} has {chip.generation.hbm_bytes / GIB:.2f} GiB. The "
+        f"A training step needs {memory_text(needed)} per core (estimated); a core of "
+        f"{chip.generation.name} has {memory_text(chip.generation.hbm_bytes)}. The "
         "compiler may need less.",
         *([batch_fix(fits, chip)] if fits else []),
     )
@@ -169,17 +169,13 @@ class Waste:
     Attributes:
         node: Its id.
         key: The parameter that sets its width.
-        width: Its value; `filled` would cost the same.
-        filled: The next multiple of the matrix unit's width.
-        used: Part of the matrix unit's work that is needed, 0..1.
+        use: What it makes of the matrix unit.
         share: Fraction of the network's multiply-adds, 0..1.
     """
 
     node: str
     key: str
-    width: int
-    filled: int
-    used: float
+    use: MatrixUse
     share: float
 
 
@@ -187,54 +183,34 @@ def wasted(
     project: Project, layers: Registry[LayerSpec], chip: ChipChoice, analysis: Analysis
 ) -> list[Waste]:
     """The layers that leave much of the matrix unit unused, the costliest waste first."""
-    unit = chip.generation.matrix_width
     total = max(1, analysis.costs.multiply_adds)
     found = []
     for node_id, cost in analysis.costs.nodes.items():
-        node = project.graph.nodes[node_id]
-        spec = layers[node.kind]
-        params, _ = check_all(spec.params, node.params)
         share = cost.multiply_adds / total
-        # The last layer's width is the number of classes: it cannot be changed.
-        if not spec.width or share < _WORTH_NAMING or _is_end(project, layers, node_id):
-            continue
-        width = params[spec.width]
-        outputs = math.prod(analysis.shapes[node_id])
-        depth = max(1, cost.multiply_adds // max(1, outputs))
-        used = _filled(width, unit) * _filled(depth, unit)
-        found.append(Waste(node_id, spec.width, width, unit * -(-width // unit), used, share))
-    found = [waste for waste in found if waste.used < 1 - _MUCH_WASTE / 2]
-    return sorted(found, key=lambda waste: -waste.share * (1 - waste.used))
-
-
-def _filled(count: int, unit: int) -> float:
-    return count / (unit * -(-count // unit))
+        unit = chip.generation.matrix_width
+        use = matrix_use(project.graph, layers, analysis, node_id, unit)
+        if use is not None and share >= _WORTH_NAMING and use.used < 1 - _MUCH_WASTE / 2:
+            key = layers[project.graph.nodes[node_id].kind].width
+            found.append(Waste(node_id, key, use, share))
+    return sorted(found, key=lambda waste: -waste.share * (1 - waste.use.used))
 
 
 def _check_widths(
     project: Project, layers: Registry[LayerSpec], chip: ChipChoice, analysis: Analysis
 ) -> Iterator[Problem]:
-    unit = chip.generation.matrix_width
     for waste in wasted(project, layers, chip, analysis)[:_MOST_WASTED]:
-        node = project.graph.nodes[waste.node]
+        node, better = project.graph.nodes[waste.node], waste.use.better
         param = next(p for p in layers[node.kind].params if p.key == waste.key)
-        grown = min(waste.filled, 2 * waste.width)
-        fixes = () if grown == waste.width else (set_fix(waste.node, param, grown),)
+        fixes = () if better == waste.use.width else (set_fix(waste.node, param, better),)
         yield Problem(
             waste.node,
             "hint",
             "Matrix unit not fully used",
-            f"{node_text(node, layers)} uses at most {waste.used:.0%} of the {unit} × "
-            f"{unit} matrix unit of {chip.generation.name} and does {waste.share:.0%} of "
-            "the model's multiply-adds. The compiler may use the batch axis instead.",
+            f"{node_text(node, layers)} {waste.use.words(f'of {chip.generation.name}')} and does "
+            f"{waste.share:.0%} of the model's multiply-adds. The compiler may use the batch axis "
+            "instead.",
             fixes,
         )
-
-
-def _is_end(project: Project, layers: Registry[LayerSpec], node_id: str) -> bool:
-    """True where only layers without a width of their own come behind."""
-    behind = [project.graph.nodes[other] for other in project.graph.descendants(node_id)]
-    return not any(layers[node.kind].width for node in behind)
 
 
 def _check_precision(project: Project) -> Iterator[Problem]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.checks.problems import Problem
-from workbench.hardware.tpu_chips import GIB, ChipChoice
+from workbench.core.format import memory_text
+from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.rules import batch_words
 from workbench.protocol.preflight import ESTIMATE_WORDS, HONESTY, Level, Memory
 
@@ -14,8 +15,8 @@ TIGHT = 0.85
 
 
 def memory_words(memory: Memory) -> str:
-    """Needs of has, "0.22 of 15.75 GiB": of one core's memory."""
-    return f"{memory.needs_bytes / GIB:.2f} of {memory.has_bytes / GIB:.2f} GiB"
+    """Needs of has, "236 MB of 16.9 GB": of one core's memory."""
+    return f"{memory_text(memory.needs_bytes)} of {memory_text(memory.has_bytes)}"
 
 
 def is_tight(memory: Memory) -> bool:
@@ -57,14 +58,14 @@ def verdict_words(
     elif level == "rules":
         finding = f"No rule rules out training on {chip.words} with {batch}."
     else:
-        finding = f"Compiles for {chip.name} (batch {per_core * chip.cores:,}). Memory not checked."
+        finding = f"Can be lowered for {chip.words} with {batch}. Compiling and memory not checked."
     return f"{finding} {honesty}."
 
 
 def _too_large(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
     words = (
-        f"Does not fit: {batch} needs {memory.needs_bytes / GIB:.2f} GiB per core, and "
-        f"{chip.words} has {memory.has_bytes / GIB:.2f} GiB per core."
+        f"Does not fit: {batch} needs {memory_text(memory.needs_bytes)} per core, and "
+        f"{chip.words} has {memory_text(memory.has_bytes)} per core."
     )
     smaller = suggested[:1].upper() + suggested[1:] or "No smaller batch"
     return f"{words} {smaller} fits."

@@ -22,6 +22,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
 from workbench.runs.lock import LOCK_FD_VARIABLE
 from workbench.runs.ownership import check_own
+from workbench.runs.places import check_known, place_of
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""
@@ -42,12 +43,14 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
+        UnknownPlaceError: nobody has agreed to connect to its target; see `runs.places`.
         RunError: the process cannot be started, or the target is unknown.
     """
     project = run.project()
     check_own(run.path)
-    environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     starts_courier = is_remote(project.target)
+    check_known(place_of(run) if starts_courier else project.target)
+    environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     reap()
     with _writing(run):
         lock = take_lock(run.lock_path, wait_s=0.2)

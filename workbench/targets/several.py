@@ -97,4 +97,5 @@ SPEC = TargetSpec(
     write=lambda params: str(params[_MACHINES.key]),
     is_offered=lambda: False,
     machines=lambda params: tuple(map(str, _addresses(params))),
+    addresses=lambda params: [str(one) for one in _addresses(params) if not one.is_here],
 )

@@ -257,4 +257,5 @@ SPEC = TargetSpec(
     probe=_probe,
     is_offered=lambda: False,
     label=_label,
+    addresses=lambda params: [place.text() for place in computers(params) if place.host],
 )

@@ -222,6 +222,7 @@ SPEC = TargetSpec(
     found=lambda variables: tuple(_found(variables)),
     is_remote=lambda params: _kind(params) == "name",
     probe=_probe,
+    addresses=lambda params: (params["address"],) if _kind(params) == "grpc" else (),
     is_offered=lambda: bool(TpuHost().chips()),
     label=_label,
 )

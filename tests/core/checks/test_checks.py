@@ -13,6 +13,7 @@ from workbench.layers import all_layers
 
 LAYERS = all_layers()
 CIFAR = DatasetFacts((32, 32, 3), 10, "CIFAR-10")
+RELU = {"activation": "relu"}
 END = ("dense", {"units": 10, "activation": "softmax"})
 
 
@@ -145,7 +146,7 @@ def test_softmax_layer_is_appended_where_the_last_layer_has_no_activation():
 
 
 def test_last_dense_on_a_picture_is_an_error_with_both_fixes():
-    graph = chain(INPUT, ("conv2d", {"filters": 64, "padding": "same"}), END)
+    graph = chain(INPUT, ("conv2d", {"filters": 64, "padding": "same", **RELU}), END)
     (problem,) = check(graph).errors
     assert problem.title == "Dense needs a flat input"
     assert problem.message.startswith("Dense “c” receives 32 × 32 × 64 from Conv2D “b”.")
@@ -158,21 +159,21 @@ def test_last_dense_on_a_picture_is_an_error_with_both_fixes():
 
 
 def test_dense_on_a_picture_in_the_middle_is_a_warning():
-    graph = chain(INPUT, ("dense", {"units": 8}), ("flatten", {}), END)
+    graph = chain(INPUT, ("dense", {"units": 8, **RELU}), ("flatten", {}), END)
     found = check(graph)
     assert found.is_trainable
     assert [(p.severity, p.node) for p in found.problems] == [("warning", "b")]
 
 
 def test_network_that_ends_in_a_picture_gets_a_classifier():
-    graph = chain(INPUT, ("conv2d", {}))
+    graph = chain(INPUT, ("conv2d", RELU))
     assert ("unfinished", "The output must be flat", "b") in titles(graph)
     assert check(mend(graph, "append_flatten")).problems == []
     assert check(mend(graph, "append_global_average_pooling2d")).problems == []
 
 
 def test_random_layer_behind_a_convolution_is_moved():
-    graph = chain(INPUT, ("conv2d", {}), ("random_flip", {}), ("flatten", {}), END)
+    graph = chain(INPUT, ("conv2d", RELU), ("random_flip", {}), ("flatten", {}), END)
     assert ("error", "Too far from Input", "c") in titles(graph)
     mended = mend(graph, "move_behind_input")
     assert check(mended).problems == []
@@ -211,7 +212,10 @@ def test_pictures_have_one_or_three_channels():
 
 def test_very_many_parameters_are_reported_with_their_memory():
     graph = chain(
-        ("input", {"shape": [224, 224, 3]}), ("flatten", {}), ("dense", {"units": 4096}), END
+        ("input", {"shape": [224, 224, 3]}),
+        ("flatten", {}),
+        ("dense", {"units": 4096, **RELU}),
+        END,
     )
     (problem,) = check(graph, None).problems
     assert (problem.severity, problem.node) == ("warning", "c")
@@ -237,7 +241,9 @@ def test_names():
 
 
 def test_problems_come_by_severity_and_by_node():
-    graph = chain(("input", {"shape": [28, 28, 1]}), ("dense", {}), ("flatten", {}), ("dense", {}))
+    graph = chain(
+        ("input", {"shape": [28, 28, 1]}), ("dense", RELU), ("flatten", {}), ("dense", {})
+    )
     found = check(graph)
     assert [p.severity for p in found.problems] == ["unfinished", "warning", "hint"]
     assert [p.node for p in found.problems_by_node["d"]] == ["d"]
@@ -285,7 +291,7 @@ def test_what_cannot_learn_through_a_layer_is_reported_before_it_is_trained():
     """TensorFlow has no gradient of an area interpolation."""
     area = ("resizing", {"height": 4, "width": 4, "interpolation": "area"})
     ends = (("flatten", {}), END)
-    graph = chain(INPUT, ("conv2d", {}), ("max_pooling2d", {}), area, *ends)
+    graph = chain(INPUT, ("conv2d", RELU), ("max_pooling2d", {}), area, *ends)
     found = check(graph)
     (problem,) = found.errors
     assert (problem.node, problem.title) == ("d", "No gradient passes through it")
@@ -293,9 +299,9 @@ def test_what_cannot_learn_through_a_layer_is_reported_before_it_is_trained():
     assert not found.is_trainable
     assert titles(mend(graph, "set_interpolation")) == []
     # nothing to learn before it, in the input pipeline or in the model
-    assert not check(chain(INPUT, area, ("conv2d", {}), *ends)).errors
-    assert not check(chain(INPUT, ("max_pooling2d", {}), area, ("conv2d", {}), *ends)).errors
-    assert not check(chain(INPUT, ("normalization", {}), area, ("conv2d", {}), *ends)).errors
+    assert not check(chain(INPUT, area, ("conv2d", RELU), *ends)).errors
+    assert not check(chain(INPUT, ("max_pooling2d", {}), area, ("conv2d", RELU), *ends)).errors
+    assert not check(chain(INPUT, ("normalization", {}), area, ("conv2d", RELU), *ends)).errors
 
 
 def test_pictures_are_not_compared_with_an_input_that_has_no_shape():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.checks.analysis import analyse
+from workbench.core.checks.missing_data import absent_data, unset_data
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.layers import all_layers
@@ -11,8 +12,8 @@ from workbench.templates import find_template
 
 def analysis_of(project):
     spec = all_datasets()[project.dataset.key]
-    unset = spec.unset(project.dataset.params)
-    return analyse(project.graph, all_layers(), recipe=TrainingRecipe(), unset=unset)
+    missing = unset_data(spec, project.dataset.params)
+    return analyse(project.graph, all_layers(), recipe=TrainingRecipe(), missing=missing)
 
 
 def test_a_folder_that_is_not_chosen_stops_training_and_leads_to_the_choice():
@@ -29,8 +30,23 @@ def test_a_folder_that_is_not_chosen_stops_training_and_leads_to_the_choice():
 def test_a_file_is_called_a_file_and_data_that_needs_no_choice_is_no_problem():
     spec = all_datasets()["npz"]
     graph = find_template("lenet5").project.graph
-    unset = spec.unset({})
-    found = analyse(graph, all_layers(), recipe=TrainingRecipe(), unset=unset)
+    missing = unset_data(spec, {})
+    found = analyse(graph, all_layers(), recipe=TrainingRecipe(), missing=missing)
     assert found.errors[0].fixes[0].title == "Choose a file…"
     assert spec.unset({"path": "a.npz"}) == ()
     assert analysis_of(find_template("lenet5").project).is_trainable
+
+
+def test_a_folder_that_is_not_there_is_an_error_with_its_path(tmp_path):
+    spec = all_datasets()["folder"]
+    assert absent_data(spec, {"path": str(tmp_path)}) == ()
+    assert absent_data(spec, {"path": ""}) == ()
+    assert absent_data(spec, {"path": "gs://bucket/folder"}) == ()
+    assert absent_data(None, {"path": "x"}) == ()
+    gone = str(tmp_path / "gone")
+    missing = absent_data(spec, {"path": gone})
+    graph = find_template("flowers_gap").project.graph
+    (problem,) = analyse(graph, all_layers(), recipe=TrainingRecipe(), missing=missing).errors
+    assert (problem.title, problem.severity) == ("Data not found", "error")
+    assert gone in problem.message
+    assert problem.fixes[0].data_param == "path"

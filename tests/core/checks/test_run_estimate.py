@@ -140,10 +140,13 @@ def test_without_known_pictures_only_the_speed_is_reported() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({}, "About 12 s per epoch, 1.3 of 24 GB of memory."),
-        ({"epoch_s": None, "limit_bytes": 0}, "About 3,100 images/s, 1.3 GB of memory."),
-        ({"fitting_batch": 64}, "Does not fit (1.3 of 24 GB): try a batch of 64."),
-        ({"fitting_batch": 0}, "Does not fit (1.3 of 24 GB) at any batch size."),
+        ({}, "About 12 s per epoch, training memory 1.3 GB of 24.0 GB."),
+        ({"epoch_s": None, "limit_bytes": 0}, "About 3,100 images/s, training memory 1.3 GB."),
+        ({"fitting_batch": 64}, "Does not fit: needs 1.3 GB of 24.0 GB. Try a batch of 64."),
+        (
+            {"fitting_batch": 0},
+            "Does not fit: needs 1.3 GB of 24.0 GB. No batch size fits: make the model smaller.",
+        ),
     ],
 )
 def test_an_estimate_is_one_sentence(values: dict[str, int | None], words: str) -> None:

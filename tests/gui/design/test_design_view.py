@@ -205,3 +205,33 @@ def test_an_unknown_layer_is_explained(design, context):
     assert "hologram" in design.panels["inspector"].heading.text()
     assert design.panels["inspector"]._what_heading.text() == "About this layer"
     assert "kept unchanged" in design.panels["inspector"].what.text()
+
+
+def test_no_hint_on_a_tpu_for_the_layer_of_the_classes(design):
+    inspector = design.panels["inspector"]
+    design.canvas.select([find(design, "dense", 0)])
+    first = inspector.tpu.isVisible()
+    design.canvas.select([find(design, "conv2d")])
+    assert inspector.tpu.isVisible()
+    design.canvas.select([find(design, "dense", 1)])
+    assert not inspector.tpu.isVisible()
+    assert not first  # 512 units fill the unit
+
+
+def test_no_hint_on_a_tpu_for_the_classes_before_a_softmax_of_its_own(design, context):
+    dense = find(design, "dense", 1)
+    design.canvas.select([dense])
+    context.document.set_params(dense, activation="linear")
+    context.document.add_node("softmax", after=dense)
+    assert not design.panels["inspector"].tpu.isVisible()
+
+
+def test_a_missing_activation_is_hinted_at_with_a_button_that_sets_it(design, context, qtbot):
+    dense = find(design, "dense")
+    context.document.set_params(dense, activation="linear")
+    design.canvas.select([dense])
+    buttons = design.panels["inspector"].problems.findChildren(QAbstractButton)
+    fix = next(each for each in buttons if each.accessibleName() == "Set activation to relu")
+    qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
+    assert context.document.graph.nodes[dense].params["activation"] == "relu"
+    assert context.document.analysis.problems == []

@@ -91,6 +91,8 @@ def test_a_card_dropped_on_a_connection_moves_there(panel, document, layers, han
     hand.move(gap(panel, "n3", "n4"))
     assert hint(panel) == "Insert between conv2d and flatten"
     assert panel.scene.edges[Edge("n3", "n4")].is_hot
+    levels = {key: item.zValue() for key, item in panel.scene.nodes.items()}
+    assert levels["n2"] > levels["n3"] == levels["n4"]
     hand.release(gap(panel, "n3", "n4"))
     assert document.graph.edges == (
         Edge("n1", "n3"),
@@ -99,6 +101,7 @@ def test_a_card_dropped_on_a_connection_moves_there(panel, document, layers, han
         Edge("n4", "n5"),
     )
     assert not panel.scene.edges[Edge("n4", "n5")].is_hot
+    assert len({item.zValue() for item in panel.scene.nodes.values()}) == 1
     assert nothing_covered(panel)
     assert document.undo_stack.count() == 1
     assert document.undo_stack.undoText() == "Move relu between conv2d and flatten"

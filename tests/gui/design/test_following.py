@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton
 from tests.gui.design.hand import LEFT, chain, hint
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
+from workbench.templates import find_template
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 NONE = Qt.KeyboardModifier.NoModifier
@@ -145,3 +146,29 @@ def test_a_pasted_group_and_a_found_layer_are_seen(small, document, hand) -> Non
     small.view.center_on(QPointF(3000, 3000))
     hand.key(Qt.Key.Key_D, CTRL)
     assert is_inside(small, small.scene.selected_ids()[0])
+
+
+# the window -----------------------------------------------------------------------------
+
+
+def shown_content(design):
+    return design.canvas.view.viewportTransform().mapRect(design.canvas.scene.content_rect())
+
+
+def test_the_network_stays_in_the_middle_of_a_window_narrowed_meanwhile(window, qtbot) -> None:
+    window.resize(1440, 900)
+    window.files.new(find_template("lenet5").project)
+    design = window.show_view("design")
+    view = design.canvas.view
+    wide = view.width()
+    middle = shown_content(design).center().x()
+    assert middle == pytest.approx(wide / 2, abs=2)
+    window.show_view("welcome")
+    window.resize(1000, 700)
+    window.show_view("design")
+    qtbot.waitUntil(lambda: view.width() < wide - 300)
+    assert shown_content(design).center().x() == pytest.approx(view.width() / 2, abs=3)
+    assert view.viewport().rect().contains(shown_content(design).center().toPoint())
+    window.resize(1440, 900)
+    qtbot.waitUntil(lambda: view.width() == wide)
+    assert shown_content(design).center().x() == pytest.approx(middle, abs=3)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel
 
+from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
 from workbench.gui.data.source import DataSourcePanel
 from workbench.pictures.png import write_png
@@ -49,6 +50,8 @@ def flowers(window, monkeypatch):
 
 @pytest.mark.parametrize("how", ["button", "key"])
 def test_train_leads_to_the_problem_and_records_no_run(flowers, how, qtbot):
+    with qtbot.waitActive(flowers):
+        flowers.activateWindow()
     with qtbot.assertNotEmitted(flowers.context.library.run_started, wait=100):
         if how == "key":
             QTest.keyClick(flowers, Qt.Key.Key_F5)
@@ -117,3 +120,19 @@ def test_each_network_says_where_its_images_come_from(window):
             assert template.data_note == "data included"
     shown = [label.text() for label in window.views.view("welcome").findChildren(QLabel)]
     assert sum("needs your images" in text for text in shown) == 4
+
+
+def test_a_folder_that_went_away_is_noticed_and_its_return_too(flowers, folder, qtbot):
+    document = flowers.context.document
+    document.set_dataset(Choice("folder", {"path": str(folder), "fit": "crop"}))
+    assert document.analysis.is_trainable
+    folder.rename(folder.with_name("elsewhere"))
+    QApplication.sendEvent(flowers, QEvent(QEvent.Type.WindowActivate))
+    qtbot.waitUntil(lambda: not document.analysis.is_trainable)
+    assert "Data not found" in flowers.top.train.toolTip()
+    with qtbot.assertNotEmitted(flowers.context.library.run_started, wait=100):
+        QTest.mouseClick(flowers.top.train, Qt.MouseButton.LeftButton)
+    flowers.popup.close()
+    folder.with_name("elsewhere").rename(folder)
+    QApplication.sendEvent(flowers, QEvent(QEvent.Type.WindowActivate))
+    qtbot.waitUntil(lambda: document.analysis.is_trainable)

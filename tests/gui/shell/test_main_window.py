@@ -246,12 +246,13 @@ def test_a_training_that_went_on_is_one_click_away(window, qtbot):
     qtbot.waitUntil(lambda: welcome._running.text() == "night run is training")
     assert welcome._running.isVisible()
     welcome._running.click()
-    assert window.views.current_key == "train"
+    qtbot.waitUntil(lambda: window.views.current_key == "train")
     assert window.context.library.current.run.path == run.path
     run.finish()
     window.context.library.refresh()
     qtbot.waitUntil(lambda: not welcome._running.text())
-    qtbot.waitUntil(lambda: window.context.library.current.is_over)  # else closing would ask
+    library = window.context.library
+    qtbot.waitUntil(lambda: library.summary(run.path).is_over)  # else closing would ask
 
 
 def test_the_welcome_page_leads_back_to_the_open_project(window, qtbot):
@@ -267,6 +268,15 @@ def test_the_welcome_page_leads_back_to_the_open_project(window, qtbot):
     qtbot.mouseClick(welcome.back, Qt.MouseButton.LeftButton)
     assert window.views.current_key == "train"
     window.context.document.new()
+
+
+@pytest.mark.parametrize("width", [900, 1024, 1440])
+def test_the_welcome_page_never_scrolls_sideways(cifar, width, qtbot):
+    welcome = cifar.show_view("welcome")
+    cifar.resize(width, 600)
+    qtbot.waitUntil(lambda: cifar.width() == width and not welcome._targets.isEmpty())
+    assert welcome.back.isVisible()
+    qtbot.waitUntil(lambda: welcome.horizontalScrollBar().maximum() == 0)
 
 
 def test_no_two_entries_of_a_menu_share_a_mnemonic(window):

@@ -67,6 +67,16 @@ def test_every_tpu_of_tensorflow_can_be_chosen(page):
     assert "cores" in page.size_box.itemText(page.size_box.findData("v3-8"))
 
 
+def test_another_tpu_takes_the_verdict_of_the_last_one_away(page, asked):
+    asked.answer(PreflightDone(id=1, report=report(memory=FITS, estimate=ESTIMATE)))
+    assert page.report.verdict.text() == "It fits."
+    page.generation.setCurrentText("v2")
+    assert page.report.verdict.text().endswith("has not been checked.")
+    assert page.report.verdict.property("role") == "dim"
+    assert page.report.memory_words.isHidden()
+    assert page.use.isHidden()
+
+
 def test_levels_fill_in_and_the_report_stays(page, asked):
     asked.answer(PreflightStage(id=1, level="rules", state="passed", words="no remarks"))
     assert page.report.levels._states["rules"].text() == "Passed"
@@ -76,7 +86,7 @@ def test_levels_fill_in_and_the_report_stays(page, asked):
     )
     assert not page.is_looking
     assert page.report.verdict.text() == "It fits."
-    assert page.report.memory_words.text() == "Needs 1.86 of 14.90 GiB per core"
+    assert page.report.memory_words.text() == "Needs 2.0 GB of 16.0 GB per core"
     assert "301,000 images/s" in page.report.estimate.text()
     assert "compiler estimate" in page.report.estimate.text()
     assert page.report.buffer_facts.facts() == {"activations of conv2d_2": "1.0 GB"}

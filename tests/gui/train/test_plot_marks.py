@@ -241,6 +241,21 @@ def test_a_spike_is_left_out_and_counted_until_it_is_wanted(pair, loss):
     assert loss.axes.strip.note == ""
 
 
+def test_a_start_that_jumps_up_first_is_left_out_too():
+    """A rate that is a little too high: 2.3, then 55, then down within half an epoch of five."""
+    jump = np.concatenate([[2.3, 2.4, 8.0, 30.0, 55.0], 55.0 * np.exp(-np.arange(25) / 5)])
+    values = np.concatenate([jump, 0.3 + 0.5 * np.exp(-np.arange(270) / 50)])
+    low, high = robust_span([values])
+    assert low == values.min()
+    assert high < 5.0
+
+
+def test_a_first_value_far_above_the_rest_is_left_out():
+    values = falling(300)
+    values[0] = 500.0
+    assert robust_span([values])[1] < 5.0
+
+
 def test_a_run_without_outliers_is_shown_whole(pair, loss):
     values = falling(600)
     pair.set_history(spiky(values))

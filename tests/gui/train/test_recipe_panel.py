@@ -9,12 +9,14 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
 from tests.gui.combos import shown_text
+from workbench.core.projects.project import Project
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.training.schedules import all_schedules
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.train.recipe import RecipePanel, differences
 from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
 from workbench.gui.train.state import TrainState
+from workbench.runs.folder import create_run
 
 
 @pytest.fixture
@@ -42,6 +44,27 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
     assert list(form.sections) == ["Schedule", "Regularization", "Checkpoints", "Execution"]
     form.sections["Checkpoints"].head.click()
     assert form.editor_widget("keep_by").isVisible()
+
+
+def test_the_closed_fold_says_which_weights_are_saved(panel, context):
+    fold = panel.form.sections["Checkpoints"]
+    assert not fold.is_open
+    assert fold.note() == "saves the last epoch"
+    context.document.set_recipe(keep="best")
+    assert fold.note() == "saves the best epoch"
+
+
+def test_what_another_run_did_differently_is_above_the_form(qtbot, panel, context):
+    run = create_run(Project(recipe=TrainingRecipe(epochs=77)))
+    panel.show_run(run.path)
+    qtbot.waitUntil(panel.other.isVisible)
+    assert panel.facts.text() == "Epochs: 77"
+    assert panel.other.geometry().bottom() < panel.form.geometry().top()
+    assert panel.verticalScrollBar().value() == 0
+    bottom = panel.take.mapTo(panel.viewport(), QPoint(0, panel.take.height())).y()
+    assert bottom < panel.viewport().height()
+    qtbot.mouseClick(panel.take, Qt.MouseButton.LeftButton)
+    assert context.document.recipe.epochs == 77
 
 
 def test_the_words_of_every_choice_fit_at_the_width_that_the_panel_opens_with(panel):

@@ -10,6 +10,7 @@ from workbench.gui.common.run_estimator import epoch_words
 from workbench.gui.train import run_controller as run_flow
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue
+from workbench.runs.state.throughput import add_speed, measured_run
 
 
 @pytest.fixture(autouse=True)
@@ -179,3 +180,35 @@ def test_an_estimate_has_two_digits(epoch_s, num_runs, words):
         num_runs=num_runs,
     )
     assert epoch_words(prediction) == words
+
+
+def test_the_estimate_follows_the_epochs_of_the_run_that_trains(qtbot, cifar, written):
+    """Not only after its end: the first guess may be several times off."""
+    context = cifar.context
+    document, estimator = context.document, context.estimator
+    run = written("a", epochs=9).begin().train(1)
+    _listed(qtbot, context)
+    context.library.select(run.path)
+    qtbot.waitUntil(lambda: context.library.current.is_loaded)
+    qtbot.waitUntil(lambda: estimator.prediction is not None)
+    assert estimator.prediction.num_runs == 0
+    recipe = document.recipe
+    for precision in ("float32", "bfloat16"):  # whichever this computer chooses
+        add_speed(
+            measured_run(
+                document.analysis, recipe, run=f"{run.folder.name}-{precision}",
+                batch_size=recipe.batch_size, precision=precision, images_per_second=123.0,
+                memory_bytes=0,
+            )
+        )  # fmt: skip
+    run.train(1)  # its trainer keeps its speed, then logs the next epoch
+    qtbot.waitUntil(lambda: estimator.prediction.num_runs == 1)
+    assert estimator.prediction.images_per_second == pytest.approx(123.0)
+
+
+def test_a_resumed_run_is_not_called_paused_any_longer(qtbot, cifar, written):
+    run = written("a", epochs=9).begin().train(1).finish("stopped")
+    _listed(qtbot, cifar.context)
+    cifar.say("Paused after 1 epoch; it can be resumed.")
+    cifar.context.library.run_started.emit(str(run.path))
+    assert cifar.status.currentMessage() == "Training process started."

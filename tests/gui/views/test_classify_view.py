@@ -24,6 +24,7 @@ from workbench.protocol.messages import (
     Done,
     ErrorParts,
     Failed,
+    KeptWeights,
     LoadWeights,
     PickTestPictures,
     Score,
@@ -160,7 +161,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
         "input_png": str(tmp_path / "input.png"),
     }
     with qtbot.waitSignal(ready.state.classified):
-        answer(cat("/x/photo.jpg", **pictures))
+        answer(cat("/x/photo.jpg", weights=KeptWeights(epoch=40), **pictures))
         answer(Done(id=1))
     result = ready.panels["classify_result"]
     assert result.label.text() == "cat"
@@ -168,7 +169,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     assert result.bars.scores == [("cat", 0.9), ("dog", 0.1)]
     assert result.picture.image.pixelColor(5, 5) == QColor("red")
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
-    assert result.caption.text() == "cifar · 6 ms"
+    assert result.caption.text() == "cifar · weights: last epoch (40) · 6 ms"
     assert words_below(ready.panels["classify_earlier"].strip) == ["cat 90.0%"]
     assert not ready.wait._tick.isActive()
 
@@ -339,12 +340,11 @@ def test_an_empty_clipboard_is_reported(ready):
     assert "clipboard holds no picture" in ready.wait.text()
 
 
-def test_the_newest_network_answers_unless_another_was_chosen(
-    qtbot, ready, context, service, model
-):
+def test_the_current_run_answers_unless_another_was_chosen(qtbot, ready, context, service, model):
     first = ready.chooser.path
     second = model("newer")
     context.library.refresh()
+    context.library.select(second.path)
     qtbot.waitUntil(lambda: ready.chooser.path == second.path)
     ready.chooser.choose(first)
     third = model("newest")

@@ -12,6 +12,7 @@ from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.runs import controller as run_actions_flow
 from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
 from workbench.gui.train.runs.controller import RunActions
 from workbench.protocol.messages import (
     BatchSizeFound,
@@ -59,7 +60,8 @@ def test_differences_come_first_and_equal_sections_are_folded(
     assert recipe.text(0) == "Training settings · 2 differences"
     assert texts(recipe) == ["Optimizer", "Epochs"]
     assert recipe.isExpanded()
-    states = ["difference" not in top.text(0) for top in tops]
+    assert tops[0].text(0).startswith("Results")
+    states = ["difference" not in top.text(0) for top in tops[1:]]
     assert states == sorted(states)
     assert "training settings" in dialog.words.text()
     dialog.copy.click()
@@ -69,6 +71,26 @@ def test_differences_come_first_and_equal_sections_are_folded(
     dialog.copy.click()
     assert "Epochs\t9\t4" in QGuiApplication.clipboard().text()
     dialog.reject()
+
+
+def test_more_than_two_runs_are_compared_in_columns(qtbot, context, written, open_library):
+    for name, epochs in (("one", 4), ("two", 9), ("three", 4)):
+        written(name, recipe=TrainingRecipe(epochs=epochs)).begin().train(1).finish()
+    open_library()
+    actions = RunActions(context, window := QWidget())
+    qtbot.addWidget(window)
+    runs = sorted(context.library.runs, key=lambda run: run.title)  # one, three, two
+    actions.do("compare", runs)
+    dialog = next(each for each in window.findChildren(CompareManyRuns))
+    qtbot.waitUntil(dialog.copy.isEnabled)
+    titles = [dialog.tree.headerItem().text(i) for i in range(1, 4)]
+    assert titles == ["one", "three", "two"]
+    tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
+    assert tops[0].text(0) == "Results"
+    recipe = next(top for top in tops if top.text(0) == "Training settings")
+    assert [recipe.child(0).text(i) for i in range(4)] == ["Epochs", "4", "4", "9"]
+    dialog.reject()
+    actions.close()
 
 
 def test_a_run_with_itself_is_the_same(qtbot, context, written, open_library):

@@ -114,7 +114,7 @@ def test_space_shows_the_selected_runs_on_the_plots(qtbot, view, context, three)
     assert set(shown) == {"a", "b"} - {current}
     rows = view.panels["train_runs"].model.runs
     colors = {
-        run.title: view.panels["train_runs"].model.index(i).data(EYE_COLOR_ROLE)
+        run.title: view.panels["train_runs"].model.index(i, 0).data(EYE_COLOR_ROLE)
         for i, run in enumerate(rows)
     }
     assert colors["a"] != colors["b"]
@@ -145,7 +145,7 @@ def test_the_eye_of_a_row_can_be_clicked(qtbot, view, context, three):
 
 def test_f2_edits_name_tags_and_note(qtbot, view, context, three, monkeypatch):
     def answer(dialog):
-        assert dialog.title.text() == "b"
+        assert (dialog.title.text(), dialog.title.placeholderText()) == ("", "b")
         dialog.title.setText("  better ")
         dialog.tags.setText("paper, night")
         dialog.text.setPlainText("first line\nsecond <line>")
@@ -202,11 +202,11 @@ def test_an_active_run_is_not_deleted_with_del(qtbot, view, written, open_librar
 def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, written, open_library):
     written("first").begin().train(1)
     for title in ("second", "third"):
-        enqueue(create_run(Project(), title=title))
+        enqueue(create_run(Project(), title=title, label=title))
     open_library()
     assert view.panels["train_runs"].waiting.text() == "2 queued"
     model = view.panels["train_runs"].model
-    words = {run.title: model.index(i).data() for i, run in enumerate(model.runs)}
+    words = {run.title: model.index(i, 0).data() for i, run in enumerate(model.runs)}
     assert words["second"] == "second, Queued, next"
     assert words["third"] == "third, Queued, 2nd"
     third = next(run for run in model.runs if run.title == "third")

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 
 from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.common.run_estimator import fit_words
 from workbench.gui.panels import panels_of
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.memory_warning import MemoryWarning
@@ -337,7 +336,7 @@ def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
 
 def test_a_network_too_large_for_any_batch_says_so():
     never = RunEstimate(1.0, None, 40_000_000_000, 24_000_000_000, 0, 3)
-    assert fit_words(never).endswith("make the model smaller.")
+    assert never.trouble.endswith("make the model smaller.")
 
 
 def test_the_classes_page_is_made_when_it_is_wanted(qtbot, view, written, open_library):
@@ -368,7 +367,7 @@ def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, op
     context.library.runs_changed.emit()
     assert view.panels["train_runs"].list.model().rowCount() == 1_001
     painted = []
-    delegate = view.panels["train_runs"].list.itemDelegate()
+    delegate = view.panels["train_runs"].list.itemDelegateForColumn(0)
     paint = delegate.paint
     delegate.paint = lambda *args: (painted.append(1), paint(*args))
     view.panels["train_runs"].list.scrollToBottom()

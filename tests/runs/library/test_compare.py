@@ -25,6 +25,8 @@ from workbench.protocol.events import (
 from workbench.runs.folder import create_run
 from workbench.runs.library import compare
 from workbench.runs.library.compare import compare_runs
+from workbench.runs.library.compare_graphs import graph_rows
+from workbench.runs.library.compare_many import compare_many
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import Machine
@@ -86,7 +88,7 @@ def test_equal_runs_differ_in_nothing():
     assert comparison.is_equal
     assert differing(a, b) == {}
     assert [section.key for section in comparison.sections] == [
-        "graph", "recipe", "data", "seed", "plan", "machine", "versions", "results",
+        "results", "graph", "recipe", "data", "seed", "plan", "machine", "versions",
     ]  # fmt: skip
 
 
@@ -107,6 +109,38 @@ def test_the_network_in_words():
         ("graph", "Dropout “more_dropout”"): ("absent", "present"),
         ("graph", f"Conv2D “{conv.name}”: Filters"): (str(conv.params["filters"]), "7"),
     }
+
+
+def test_layers_of_two_networks_are_paired_by_name_not_by_order():
+    flowers, lenet = (find_template(key).project.graph for key in ("flowers_gap", "lenet5"))
+    rows = list(graph_rows(lenet, flowers))
+    assert not [row for row in rows if row.title.endswith(": type")]
+    names = {node.name: node.kind for node in lenet.nodes.values()}
+    both = [node.name for node in flowers.nodes.values() if names.get(node.name) == node.kind]
+    assert both
+    gone = [row.title for row in rows if (row.left, row.right) == ("present", "absent")]
+    assert not [title for title in gone if any(f"“{name}”" in title for name in both)]
+
+
+def test_a_layer_keeps_its_identity_when_it_is_renamed_or_changed():
+    graph = PROJECT.graph
+    conv = next(node for node in graph.nodes.values() if node.kind == "conv2d")
+    renamed = graph.with_node(replace(conv, name="first"))
+    assert [row.title for row in graph_rows(graph, renamed)] == ["Conv2D “first”: name"]
+
+
+def test_several_runs_stand_side_by_side():
+    runs = [trained(accuracy=accuracy) for accuracy in (0.5, 0.7)]
+    runs.append(trained(replace(PROJECT, recipe=PROJECT.recipe.with_values(epochs=7))))
+    summaries, sections = compare_many(runs)
+    assert [summary.path for summary in summaries] == [run.path for run in runs]
+    assert sections[0].key == "results"
+    recipe = next(section for section in sections if section.key == "recipe")
+    epochs = str(PROJECT.recipe.epochs)
+    assert [(row.title, row.values) for row in recipe.rows] == [("Epochs", (epochs, epochs, "7"))]
+    accuracy = next(row for row in sections[0].rows if row.title == "Test accuracy")
+    assert accuracy.values[:2] == ("50.0%", "70.0%")
+    assert not accuracy.is_equal
 
 
 def test_recipe_and_seed_in_words():
@@ -165,7 +199,7 @@ def test_plan_machine_and_versions():
 
 
 def test_results_by_how_much():
-    results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[-1]
+    results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[0]
     rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
     assert rows["Test accuracy"] == ("50.0%", "60.0%", "+10.00 points")
     assert rows["Training time"] == ("50.0 s", "60.0 s", "× 1.2")

@@ -128,3 +128,19 @@ def test_what_cannot_be_moved_stays_where_it_is(tmp_path, home_trash):
     assert caught.value.received
     assert run.request_path.exists()
     assert list(home_trash.parent.iterdir()) == [home_trash]
+
+
+def test_a_home_that_does_not_exist_yet_is_made(tmp_path, written):
+    run = written("a").begin().train(1).finish().folder
+    home = tmp_path / "no" / "such" / "home"
+    trash_in_a_child(run.path, home)
+    assert not run.path.exists()
+    assert (home / ".local" / "share" / "Trash" / "files" / run.name / "request.json").is_file()
+
+
+def test_a_home_that_cannot_be_made_is_reported(monkeypatch, written):
+    run = written("a").begin().train(1).finish().folder
+    monkeypatch.setenv("HOME", "/proc/no/home")
+    with pytest.raises(RunError, match="there is no home folder") as caught:
+        trash_run(run)
+    assert (caught.value.where, run.path.exists()) == ("/proc/no/home", True)

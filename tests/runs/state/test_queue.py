@@ -19,6 +19,7 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import runs_home
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.state import queue
+from workbench.runs.state.outcome import outcome_of
 
 RACE = Path(__file__).with_name("_race.py")
 
@@ -275,3 +276,26 @@ def test_three_processes_race_and_each_run_is_started_once_one_at_a_time(tmp_pat
     assert Counter(names) == Counter(order)
     assert names == order
     assert queue.waiting(home) == []
+
+
+def test_a_run_that_was_queued_elsewhere_is_listed_but_not_started(started):
+    (ours,) = queued("ours")
+    text = (ours.path / queue.MARKER_NAME).read_bytes()
+    queue.cancel(ours)
+    theirs = create_run(Project(title="theirs"))
+    for marker in (b'{"order": 1}', text):  # of another program, and copied from one of ours
+        (theirs.path / queue.MARKER_NAME).write_bytes(marker)
+        assert queue.waiting() == [theirs]
+        assert queue.start_next() is None
+        assert outcome_of(theirs).sentence() == "Queued elsewhere: it starts when you start it."
+    assert started == []
+    queue.start_now(theirs)
+    assert started == [("theirs", False)]
+
+
+def test_putting_a_run_from_elsewhere_into_the_queue_makes_it_ours(started):
+    theirs = create_run(Project(title="theirs"))
+    (theirs.path / queue.MARKER_NAME).write_bytes(b'{"order": 1}')
+    queue.enqueue(theirs)
+    assert queue.starts_by_itself(theirs)
+    assert queue.start_next() == theirs

@@ -33,6 +33,7 @@ from workbench.runs.link import (
     write_link,
     write_remote,
 )
+from workbench.runs.places import UnknownPlaceError, place_of, remember
 from workbench.runs.start import may_reattach, reattach, start_trainer
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
@@ -265,6 +266,10 @@ def test_a_trainer_here_takes_the_place_of_a_courier(brought, started):
 def test_a_courier_is_started_for_a_run_of_another_computer(started, resume):
     """Before its process is there the lock is held, and known as a courier's."""
     run = create_run(Project(target=Choice("ssh", {"host": "box"})))
+    with pytest.raises(UnknownPlaceError, match="Connect to box"):
+        start_trainer(run, resume=resume)
+    assert not run.lock_path.exists()
+    remember(place_of(run))
     run.log_path.write_text("what the trainer there has printed\n")
     request_stop(run)
     seen = started(run, resume=resume)

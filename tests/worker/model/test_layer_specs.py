@@ -84,3 +84,16 @@ def test_layers_with_a_bias_learn_it_in_bfloat16_too(keras, spec):
     called(layer, batch)
     has_bias = any(weight.name == "bias" for weight in layer.weights)
     assert has_bias == (spec.training_class in EXACT_BIAS)
+
+
+@pytest.mark.parametrize("spec", [s for s in SPECS if s.is_linear], ids=lambda spec: spec.key)
+def test_what_is_said_to_be_linear_is_that_in_a_trained_network(keras, spec):
+    layer, batch = made(keras, spec)
+    other = np.random.default_rng(6).uniform(-9, 9, batch.shape).astype("float32")
+
+    def given(inputs):
+        return np.asarray(layer(inputs, training=False), dtype="float64")
+
+    assert given(batch + other) + given(np.zeros_like(batch)) == pytest.approx(
+        given(batch) + given(other), rel=1e-4, abs=1e-2
+    )

@@ -188,7 +188,7 @@ def test_a_run_without_weights_is_reported(brightness, tmp_path, request_kind):
     answer = brightness.last(request_kind, model=str(tmp_path), **fields)
     assert isinstance(answer, m.Failed)
     assert answer.error.kind == "RunFolderError"
-    assert "no weights yet" in answer.error.what
+    assert "no trained weights" in answer.error.what
 
 
 # evaluating -----------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Self
 
 from workbench.core.checks import fixes
+from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
-from workbench.core.checks.data import check_data, is_about_data
+from workbench.core.checks.data import MissingData, check_data, is_about_data
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
@@ -18,11 +19,10 @@ from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.checks.trial import Trial
-from workbench.core.format import bytes_text, shape_text
+from workbench.core.format import memory_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
-from workbench.core.params import Param
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
@@ -136,13 +136,13 @@ def analyse(
     recipe: TrainingRecipe,
     dataset: DatasetFacts | None = None,
     limits: TargetLimits | None = None,
-    unset: Sequence[Param] = (),
+    missing: Sequence[MissingData] = (),
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 
     Without `dataset` the classes are not checked; without the target's `limits` nothing is said
-    of how it suits the recipe, whose batch size and optimizer set the memory. `unset` are the
-    parameters that the data set still needs, see DatasetSpec.unset.
+    of how it suits the recipe, whose batch size and optimizer set the memory. `missing` is
+    what keeps the data set from being read.
     """
     facts = dataset or DatasetFacts(None, None, "")
     context = _Context(layers, facts, limits, has_dataset=dataset is not None)
@@ -161,7 +161,7 @@ def analyse(
         found.costs,
         sorted(
             (
-                *check_data(unset),  # its fix opens a dialog: it cannot be tried
+                *check_data(missing),
                 *(replace(problem, choose=trial.choose) for problem in found.problems),
             ),
             key=_rank,
@@ -209,6 +209,7 @@ def _find(
         *check_dense_inputs(graph, layers, propagation),
         *check_outputs(graph, layers),
         *check_gradients(graph, layers, propagation),
+        *check_activations(graph, layers, propagation),
         *check_end(graph, layers, propagation, facts.num_classes, facts.title),
         *check_names(graph, layers),
         *_check_costs(graph, layers, costs, recipe),
@@ -274,14 +275,15 @@ def _check_costs(
             "Too many parameters",
             f"{node_text(graph.nodes[heaviest], layers)} has {share:,} of the network's "
             f"{total:,} parameters. Weights, gradients and optimizer state alone need "
-            f"{bytes_text(costs.weight_bytes)} during training. Add pooling before it, or reduce "
+            f"{memory_text(costs.weight_bytes)} during training. Add pooling before it, or reduce "
             "its units.",
         )
-    elif costs.memory_bytes > MUCH_MEMORY_BYTES:
+    written = costs.memory_bytes - costs.weight_bytes
+    if total <= MANY_PARAMETERS and written > MUCH_MEMORY_BYTES:
         yield Problem(
             None,
             "warning",
-            "High memory use",
-            f"Training needs about {bytes_text(costs.memory_bytes)} at batch "
-            f"{recipe.batch_size:,}. Reduce the batch size, or pool earlier.",
+            "Large activations",
+            f"The layers' outputs and their gradients take {memory_text(written)} in float32 at "
+            f"batch {recipe.batch_size:,}. Reduce the batch size, or pool earlier.",
         )

@@ -87,6 +87,11 @@ class Problem:
         offered = self.offers() if callable(self.offers) else self.offers
         return tuple(offered) if self.choose is None else self.choose(self, offered)
 
+    @property
+    def text(self) -> str:
+        """All its words, with those of its buttons."""
+        return " ".join([self.title, self.message, *(fix.title for fix in self.fixes)])
+
     def __eq__(self, other: object) -> bool:
         """Whether it reads the same and offers the same."""
         if not isinstance(other, Problem):

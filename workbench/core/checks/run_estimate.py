@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
-from workbench.core.format import plural, rough_duration
+from workbench.core.format import memory_text, plural, rough_duration
 
 BASE_BYTES = 620_000_000
 """What a trainer holds before its first picture: the process with TensorFlow."""
@@ -89,21 +89,30 @@ class RunEstimate:
         """Whether there is enough memory."""
         return self.fitting_batch is None
 
+    @property
+    def memory_words(self) -> str:
+        """What is needed and what is there: "1.3 GB of 24.0 GB"."""
+        needed = memory_text(self.memory_bytes)
+        return f"{needed} of {memory_text(self.limit_bytes)}" if self.limit_bytes else needed
+
+    @property
+    def trouble(self) -> str:
+        """Why a run will not fit and what would; "" when it does."""
+        if self.fits:
+            return ""
+        words = f"Does not fit: needs {self.memory_words}."
+        if self.fitting_batch:
+            return f"{words} Try a batch of {self.fitting_batch:,}."
+        return f"{words} No batch size fits: make the model smaller."
+
     def sentence(self) -> str:
-        """The figures as people write them: "About 12 s an epoch, 1.3 of 24 GB of memory."."""
+        """As people write them: "About 12 s per epoch, training memory 1.3 GB of 24.0 GB."."""
         speed = (
             f"About {rough_duration(self.epoch_s)} per epoch"
             if self.epoch_s is not None
             else f"About {float(f'{self.images_per_second:.2g}'):,.0f} images/s"
         )
-        memory = f"{self.memory_bytes / 1e9:.1f}"
-        if self.limit_bytes:
-            memory += f" of {self.limit_bytes / 1e9:.0f}"
-        if self.fits:
-            return f"{speed}, {memory} GB of memory."
-        if self.fitting_batch:
-            return f"Does not fit ({memory} GB): try a batch of {self.fitting_batch:,}."
-        return f"Does not fit ({memory} GB) at any batch size."
+        return self.trouble or f"{speed}, training memory {self.memory_words}."
 
     def basis(self) -> str:
         """Where the figures come from, in words."""

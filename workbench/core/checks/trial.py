@@ -33,7 +33,7 @@ class Trial:
         find: Callable[[Graph, TrainingRecipe], Sequence[Problem]],
     ) -> None:
         self._graph, self._recipe = graph, recipe
-        self._num_problems = len(problems)
+        self._problems = problems
         self._find = find
 
     def choose(self, problem: Problem, offered: Iterable[Fix]) -> tuple[Fix, ...]:
@@ -51,7 +51,7 @@ class Trial:
         if not found and problem.stops_training and problem.node is not None:
             removal = remove_fix(problem.node, self._graph.nodes[problem.node].name)
             left = self._left_after(problem, removal)
-            if left is not None and left[1] < self._num_problems:
+            if left is not None and left[1] < len(_counted(self._problems, problem)):
                 found[removal] = left
         return tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, found[fix])))
 
@@ -65,12 +65,18 @@ class Trial:
             return None
         if (graph, recipe) == (self._graph, self._recipe):
             return None
-        after = self._find(graph, recipe)
-        if len(after) > self._num_problems:
+        before = _counted(self._problems, problem)
+        after = _counted(self._find(graph, recipe), problem)
+        if len(after) > len(before):
             return None
-        if len(after) == self._num_problems and _is_among(problem, after):
+        if len(after) == len(before) and _is_among(problem, after):
             return None
         return sum(other.stops_training for other in after), len(after)
+
+
+def _counted(problems: Sequence[Problem], fixed: Problem) -> list[Problem]:
+    """The problems that count when one is fixed: a hint outweighs nothing that is worse."""
+    return [each for each in problems if each.severity != "hint" or fixed.severity == "hint"]
 
 
 def _is_among(problem: Problem, problems: Iterable[Problem]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from workbench.core.format import list_text
@@ -25,3 +26,9 @@ def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Layers) -> str:
     if len(named) < len(ids):
         items.append(f"{len(ids) - len(named)} more")
     return list_text(items)
+
+
+def named_in(text: str, graph: Graph) -> frozenset[str]:
+    """Ids of the nodes whose names are in a text, as `node_text` writes them."""
+    quoted = set(re.findall("“([^”]*)”", text))
+    return frozenset(key for key, node in graph.nodes.items() if node.name in quoted)

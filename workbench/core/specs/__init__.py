@@ -11,7 +11,10 @@ from workbench.core.specs.dataset import LoadContext as LoadContext
 from workbench.core.specs.dataset import LoadedData as LoadedData
 from workbench.core.specs.dataset import Part as Part
 from workbench.core.specs.export import ExportSpec as ExportSpec
+from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY
 from workbench.core.specs.layer import CATEGORIES as CATEGORIES
+from workbench.core.specs.layer import LINEAR as LINEAR
+from workbench.core.specs.layer import RELU as RELU
 from workbench.core.specs.layer import SOFTMAX as SOFTMAX
 from workbench.core.specs.layer import VALUE_CATEGORIES as VALUE_CATEGORIES
 from workbench.core.specs.layer import LayerSpec as LayerSpec

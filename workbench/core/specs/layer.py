@@ -29,8 +29,17 @@ CATEGORIES: Mapping[str, str] = {
 VALUE_CATEGORIES = frozenset({"activation", "regularisation"})
 """Categories of layers that change values and never shapes."""
 
+ACTIVATION_CATEGORY = "activation"
+"""The category of layers that apply a function to every value."""
+
 SOFTMAX = "softmax"
 """Keras's name of the activation that makes probabilities."""
+
+LINEAR = "linear"
+"""Keras's name of no activation."""
+
+RELU = "relu"
+"""Keras's name of the usual activation inside a network."""
 
 Place = Literal["model", "pipeline", "either"]
 """Where a layer runs: in the model; in the input pipeline on the host (augmentation); or
@@ -116,11 +125,14 @@ class LayerSpec:
         place: Where it runs, see Place.
         keras_arguments: Constructor arguments for `keras.layers.<title>` from params.
         keywords: More words the palette's search finds it by.
-        tpu_hint: One sentence on its cost on a TPU for these (params, output), or "".
+        tpu_hint: One sentence on its cost on a TPU for these (params, output), or "". What its
+            width makes of the matrix unit is said of every layer with a width.
         needs_float32: Whether TensorFlow learns through it in float32 only: it then computes
             in that, whatever the recipe's precision.
         stops_learning: Whether TensorFlow has no gradient of it at all: no layer before it
             can learn.
+        is_linear: Whether a trained layer's outputs, before an activation of its own, are sums of
+            its inputs times fixed numbers, plus fixed numbers.
         role: What it is for the network as a whole; None for most layers.
         width: Key of the parameter that sets the length of the output's last axis, "" for none.
         projection: (shape, wanted shape) -> parameters with which it brings one to the other,
@@ -156,6 +168,7 @@ class LayerSpec:
     tpu_hint: Callable[[Params, Shape], str] = lambda params, output: ""
     needs_float32: Callable[[Params], bool] = lambda params: False
     stops_learning: Callable[[Params], bool] = lambda params: False
+    is_linear: bool = False
     role: Role | None = None
     width: str = ""
     projection: Callable[[Shape, Shape], Params | None] = lambda shape, wanted: None

@@ -66,6 +66,8 @@ class TargetSpec:
         label: A choice of it in a few words ("8 replicas here"); "" where the title says it.
         machines: Addresses "HOST" or "HOST:PORT" of the machines that share every batch, each
             by a process of its own, the leading one first; nothing for a single process.
+        addresses: Other computers, in words for people, that training on it or `probe` connects
+            to; nothing where it stays on this one.
     """
 
     key: str
@@ -86,6 +88,7 @@ class TargetSpec:
     presets: tuple[Params, ...] = ({},)
     label: Callable[[Params], str] = lambda params: ""
     machines: Callable[[Params], Sequence[str]] = lambda params: ()
+    addresses: Callable[[Params], Sequence[str]] = lambda params: ()
 
     def replicas(self, params: Params) -> int:
         """How many devices share each batch."""

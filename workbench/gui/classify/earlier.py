@@ -22,19 +22,34 @@ class EarlierPanel(QFrame):
         self.strip.set_hint("Classified images appear here.")
         heading = plain_label("Recent predictions", role="heading")
         column(heading, self.strip, parent=self, margins=(14, 10, 14, 4), spacing=6)
+        self._state = state
         self.strip.chosen.connect(state.shown)
         state.classified.connect(self._on_classified)
+        state.reclassified.connect(self._on_reclassified)
+        state.outdated.connect(self._on_outdated)
         state.shown.connect(self._on_shown)
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
-        is_bad = entry.answer.error is not None or entry.is_right is False
-        mood = "bad" if is_bad else "good" if entry.is_right else ""
-        words = entry.words()
-        tip = f"{entry.name}: {words}"
-        self.strip.add(entry, entry.picture, words, tip=tip, mood=mood, at_front=True)
+        words, tip, mood = _line(entry)
+        name = entry.answer.file
+        self.strip.add(entry, entry.picture, words, tip=tip, mood=mood, at_front=True, name=name)
         if entry is self._shown:
             self.strip.mark(entry)
+
+    def _on_reclassified(self, entry: ClassifiedPicture) -> None:
+        words, tip, mood = _line(entry)
+        self.strip.replace(entry.answer.file, entry, words, tip=tip, mood=mood)
+
+    def _on_outdated(self) -> None:
+        self.strip.outdate(f"Classifying with {self._state.title}")
 
     def _on_shown(self, entry: ClassifiedPicture) -> None:
         self._shown = entry
         self.strip.mark(entry)
+
+
+def _line(entry: ClassifiedPicture) -> tuple[str, str, str]:
+    """Words, tooltip and mood of a tile."""
+    is_bad = entry.answer.error is not None or entry.is_right is False
+    words = entry.words()
+    return words, f"{entry.name}: {words}", "bad" if is_bad else "good" if entry.is_right else ""

@@ -25,6 +25,7 @@ GAP_PX = 8
 IMAGE_ROLE = int(Qt.ItemDataRole.UserRole)
 KEY_ROLE = IMAGE_ROLE + 1
 MOOD_ROLE = IMAGE_ROLE + 2
+NAME_ROLE = IMAGE_ROLE + 3
 MAX_TILES = 200
 
 
@@ -77,6 +78,13 @@ def _fit(image: QImage, tile: QRectF) -> QRectF:
     return place
 
 
+def _set_words(item: QStandardItem, key: object, words: str, tip: str, mood: str) -> None:
+    item.setText(words)
+    item.setData(key, KEY_ROLE)
+    item.setData(mood, MOOD_ROLE)
+    item.setToolTip(plain_tip(tip or words))
+
+
 class PictureStrip(QListView):
     """Tiles with a key each. `chosen` when one is clicked, or Enter is pressed on it."""
 
@@ -122,6 +130,7 @@ class PictureStrip(QListView):
         tip: str = "",
         mood: str = "",
         at_front: bool = False,
+        name: str = "",
     ) -> None:
         """Adds a tile; beyond 200 the oldest goes.
 
@@ -132,15 +141,26 @@ class PictureStrip(QListView):
             tip: More words for the mouse; the line below where empty.
             mood: "good" or "bad" colors the line; the words say the same.
             at_front: Newest first.
+            name: What it is known by, for `replace`.
         """
         item = QStandardItem(words)
         item.setData(image, IMAGE_ROLE)
-        item.setData(key, KEY_ROLE)
-        item.setData(mood, MOOD_ROLE)
-        item.setToolTip(plain_tip(tip or words))
+        item.setData(name, NAME_ROLE)
+        _set_words(item, key, words, tip, mood)
         self._model.insertRow(0 if at_front else self.num_tiles, item)
         if self.num_tiles > MAX_TILES:
             self._model.removeRow(self.num_tiles - 1 if at_front else 0)
+
+    def replace(self, name: str, key: object, words: str, *, tip: str, mood: str) -> None:
+        """Gives the tiles of a name another key and line, where they are."""
+        for item in map(self._model.item, range(self.num_tiles)):
+            if item.data(NAME_ROLE) == name:
+                _set_words(item, key, words, tip, mood)
+
+    def outdate(self, tip: str) -> None:
+        """The lines of all tiles are not true any more, and go until they are replaced."""
+        for item in map(self._model.item, range(self.num_tiles)):
+            _set_words(item, item.data(KEY_ROLE), "…", tip, "")
 
     def set_hint(self, hint: str) -> None:
         """Words to show while there is no tile."""

@@ -16,6 +16,11 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
 
+_DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 200
+_OTHERS_PX, _RECENT_PX, _HIGH_PX = 474, 146, 720
+"""Height of the panels above and below, of the lower one, and of a view with room for all."""
+_ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
+
 
 class DropArea(QFrame):
     """Dashed; words and buttons. The drop itself is taken by the window, wherever it happens."""
@@ -23,9 +28,9 @@ class DropArea(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "drop")
-        title = plain_label("Drop pictures or a folder here", role="title")
+        self.title = title = plain_label("Drop pictures or a folder here", role="title")
         words = "or paste one (Ctrl+V), open a file, or pick from the test set"
-        text = plain_label(words, role="dim")
+        self.text = text = plain_label(words, role="dim")
         for label in (title, text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.open = button("Open…")
@@ -38,6 +43,11 @@ class DropArea(QFrame):
         buttons = row(STRETCH, *parts, STRETCH, spacing=8)
         inner = (STRETCH, title, text, Gap(4), buttons, STRETCH)
         column(*inner, parent=self, margins=(16, 12, 16, 12), spacing=8)
+
+    def set_low(self, *, is_low: bool) -> None:
+        """Shows only the buttons in a low window."""
+        self.text.setHidden(is_low)
+        self.title.setHidden(is_low)
 
     def set_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         """A folder is being classified: it can be canceled, not started again."""
@@ -55,7 +65,8 @@ class PicturesPanel(QStackedWidget):
         self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
         self.addWidget(self.drop)
         self.addWidget(self.picker)
-        self.setMinimumHeight(132)
+        self.set_view_height(_HIGH_PX)
+        state.height_changed.connect(self.set_view_height)
         self.drop.open.clicked.connect(self.ask_pictures)
         self.drop.paste.clicked.connect(state.paste)
         self.drop.test.clicked.connect(self.show_test_pictures)
@@ -66,6 +77,18 @@ class PicturesPanel(QStackedWidget):
         state.table_changed.connect(self.drop.set_busy)
         state.run_changed.connect(self._on_run_changed)
         self.currentChanged.connect(self._on_current_changed)
+
+    def set_view_height(self, height: int) -> None:
+        """Takes what the other panels leave of the view: in a low one the buttons in a line."""
+        self._view_px = height
+        is_drop = self.currentWidget() is self.drop
+        least = _LEAST_DROP_PX if is_drop else _LEAST_PICKER_PX
+        recent = 0 if is_drop or height >= _HIGH_PX else _RECENT_PX  # it has given way
+        room = max(least, height - _OTHERS_PX + recent)
+        self.drop.set_low(is_low=room < _DROP_PX)
+        self.setMinimumHeight(min(room, _DROP_PX))
+        # A stack is as high as its highest page wants, shown or not.
+        self.setMaximumHeight(room if height < _HIGH_PX else _ANY_PX)
 
     def ask_pictures(self) -> None:
         """Lets the user choose picture files."""
@@ -94,6 +117,7 @@ class PicturesPanel(QStackedWidget):
             self.show_test_pictures()
 
     def _on_current_changed(self) -> None:
+        self.set_view_height(self._view_px)
         self._state.set_picking(is_picking=self.currentWidget() is self.picker)
 
     def hasHeightForWidth(self) -> bool:

@@ -38,11 +38,19 @@ class ClassifyQueue(QObject):
         self._model: Path | None = None
         self._title = ""
         self._waiting: list[str] = []
+        self._under_way: list[str] = []
+        self._number = 0
         self._known: dict[str, tuple[str, str]] = {}
         self.is_asking = False
 
     def set_model(self, model: Path | None, title: str) -> None:
-        """The run that answers from now on, and its words; None lets pictures wait."""
+        """The run that answers from now on, and its words; None lets pictures wait. What an
+        earlier one has not answered yet is requested again: answers of two would be mixed up.
+        """
+        if model != self._model:
+            self._number += 1
+            self._waiting = [*self._under_way, *self._waiting]
+            self._under_way = []
         self._model, self._title = model, title
         self._ask_next()
 
@@ -64,32 +72,47 @@ class ClassifyQueue(QObject):
         self.is_asking = True
         name, _ = self._known.get(now[0], (picture_name(now[0]), ""))
         self.progressed.emit(f"Classifying {name if rest == 1 else f'{rest:,} pictures'}")
-        title = self._title
+        self._under_way = list(now)
+        title, number = self._title, self._number
         request = Classify(id=0, model=str(self._model), pictures=now, previews=True)
         handlers = Handlers(
             on_done=lambda _answer: self._on_done(),
-            on_failed=self._on_failed,
+            on_failed=lambda error: self._on_failed(number, error),
             on_progress=lambda progress: self.progressed.emit(progress.text),
-            on_part=lambda answer: self._load(title, answer),
+            on_part=lambda answer: self._load(number, title, answer),
         )
         self._service.send(request, handlers)
 
     def _on_done(self) -> None:
         self.is_asking = False
+        self._under_way = []
         if not self._waiting:
             self.emptied.emit()
         self._ask_next()
 
-    def _on_failed(self, error: WorkbenchError) -> None:
+    def _on_failed(self, number: int, error: WorkbenchError) -> None:
         self.is_asking = False
-        self._waiting = []
+        if number != self._number:  # of a run that is not asked any more
+            self._ask_next()
+            return
+        self._waiting, self._under_way = [], []
         self.failed.emit(error)
 
-    def _load(self, title: str, answer: Classified) -> None:
+    def _load(self, number: int, title: str, answer: Classified) -> None:
+        if number != self._number:
+            return
+        if answer.file in self._under_way:
+            self._under_way.remove(answer.file)
         name, truth = self._known.get(answer.file, (picture_name(answer.file), ""))
 
         def work() -> ClassifiedPicture:
             picture, seen = load_preview(answer.picture_png), load_preview(answer.input_png)
             return ClassifiedPicture(answer, name, title, truth, picture, seen)
 
-        self._background.run(work, self.classified.emit)
+        def done(entry: ClassifiedPicture) -> None:
+            if number == self._number:
+                self.classified.emit(entry)
+            else:
+                self.add([entry.answer.file])
+
+        self._background.run(work, done)

@@ -98,6 +98,9 @@ class ResultCard(QFrame):
         self.picture = PictureFrame(theme, "Your picture")
         self.seen = PictureFrame(theme, "Model input", is_pixelated=True)
         self.caption = plain_label(role="heading")
+        self.note = ElidedLabel()
+        self.note.setProperty("role", "warning")
+        self._state = state
         self.label = ElidedLabel()
         self.label.setFont(theme.font(26, weight=600))
         self.figure = plain_label(role="dim")
@@ -108,13 +111,23 @@ class ResultCard(QFrame):
         self._build()
         self.show_hint()
         state.shown.connect(self.show_entry)
+        state.outdated.connect(self.show_outdated)
+        state.run_changed.connect(self._show_note)
+        state.failed.connect(self._on_failed)
 
     def _build(self) -> None:
         bottom = Qt.AlignmentFlag.AlignBottom
         headline = row((self.label, 100), self.figure, Gap(12), self.truth, STRETCH, spacing=10)
         headline.setAlignment(self.figure, bottom)
         headline.setAlignment(self.truth, bottom)
-        lines = (self.caption, headline, Gap(6), self.bars, self.message, STRETCH)
+        lines = (
+            row(self.caption, (self.note, 1), spacing=12),
+            headline,
+            Gap(6),
+            self.bars,
+            self.message,
+            STRETCH,
+        )
         answer = column(*lines, spacing=4)
         frames = [column(frame, STRETCH) for frame in (self.picture, self.seen)]
         row(*frames, (answer, 1), parent=self, margins=(16, 14, 16, 12), spacing=16)
@@ -132,6 +145,23 @@ class ResultCard(QFrame):
         self.message.setText("Drop a picture: the most likely classes appear here.")
         self.message.show()
 
+    def show_outdated(self) -> None:
+        """Another run answers: what is shown is not its answer, which follows."""
+        if self.entry is None or not self._state.is_outdated(self.entry):
+            return
+        self.caption.setText(self._state.title)
+        self._say("Classifying…", "")
+        self.truth.setText("")
+        self.bars.set_scores([])
+        self.message.hide()
+
+    def _on_failed(self) -> None:
+        if self.entry is not None and self._state.is_outdated(self.entry):
+            self._say("No prediction from this model", "")
+
+    def _show_note(self) -> None:
+        self.note.set_full_text(self._state.note)
+
     def show_entry(self, entry: ClassifiedPicture) -> None:
         """Shows a classified picture, or why it could not be read."""
         self.entry = entry
@@ -142,7 +172,8 @@ class ResultCard(QFrame):
         self.seen.show_image(entry.seen, f"Model input, {shape}" if shape else "")
         is_read = answer.error is None
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""
-        weights = weights_words(answer.weights)
+        words = weights_words(answer.weights)
+        weights = f"weights: {words}" if words else ""
         self.caption.setText(" · ".join(filter(None, (entry.model, weights))) + took)
         self.bars.setVisible(is_read)
         self.message.setVisible(not is_read)
@@ -153,6 +184,7 @@ class ResultCard(QFrame):
         self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.truth)
+        self.show_outdated()
 
     def _say(self, label: str, figure: str) -> None:
         # As wide as its words, so that the percentage is beside them.

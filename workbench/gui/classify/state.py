@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from workbench.client.background import Background
 from workbench.client.question import Handlers
 from workbench.errors import PictureError, WorkbenchError
+from workbench.gui.classify.answers import Answers
 from workbench.gui.classify.classified import ClassifiedPicture, picture_name
 from workbench.gui.classify.folder_to_csv import FolderToCsv
 from workbench.gui.classify.labeled_folder import Tally, labeled_images
@@ -24,22 +25,30 @@ class ClassifyState(QObject):
 
     Signals:
         run_changed(): Another run answers from now on.
+        outdated(): The answers so far are of another run than the one that answers now: each comes
+            again, as `reclassified`.
+        reclassified(ClassifiedPicture): A picture that had an answer has that of the present run.
         waiting(str): What is being done.
         said(str): How it ended; "" when there is nothing more to say.
         failed(WorkbenchError): It failed.
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
         table_changed(bool): Whether a folder is being classified into a table.
+        height_changed(int): How high the view is, in pixels.
         picking_changed(bool): Whether pictures of the test set are shown to pick from.
 
     Attributes:
         context: The parts that all views work with.
         background: Where files are read and written; answers keep their order.
         run: Folder of the run whose network answers; None while there is none.
+        title: Words for that run.
+        note: Why it may be the wrong one; "" for nothing.
         is_picking: Whether pictures of the test set are shown to pick from.
     """
 
     run_changed = Signal()
+    outdated = Signal()
+    reclassified = Signal(object)
     waiting = Signal(str)
     said = Signal(str)
     failed = Signal(object)
@@ -47,17 +56,20 @@ class ClassifyState(QObject):
     shown = Signal(object)
     table_changed = Signal(bool)
     picking_changed = Signal(bool)
+    height_changed = Signal(int)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.context = context
         self.background = Background(self, max_threads=1)
         self.run: Path | None = None
+        self.title = self.note = ""
         self.is_picking = False
         self._queue = ClassifyQueue(context.service, self.background, self)
         self._pasted = QTemporaryDir()
         self._num_pasted = 0
         self._shows_next = True
+        self._answers = Answers()
         self._tally: Tally | None = None
         self._warm: Path | None = None
         self._job: FolderToCsv | None = None
@@ -65,20 +77,38 @@ class ClassifyState(QObject):
         self._queue.classified.connect(self._on_classified)
         self._queue.emptied.connect(self._on_emptied)
         self._queue.failed.connect(self._on_failed)
+        self.shown.connect(self._answers.show)
         context.service.died.connect(self._on_service_died)
 
     # the network -------------------------------------------------------------------------
 
-    def set_run(self, run: Path | None, title: str, *, is_wanted: bool) -> None:
+    def set_run(
+        self, run: Path | None, title: str, *, note: str = "", is_wanted: bool = False
+    ) -> None:
         """Chooses the run (folder and name) whose network answers, soon where it is wanted."""
-        self.run = run
+        self.run, self.title, self.note = run, title, note
         self.run_changed.emit()
+        if self._answers.take_model(run):
+            self._tally = None  # of answers of two models it would be of neither
+            self.outdated.emit()
         if is_wanted:
-            self.warm_up()
+            self._load_model()
         self._queue.set_model(run, title)
+        if is_wanted:
+            self._classify_again()
 
     def warm_up(self) -> None:
-        """Gets the network ready, so that the first picture has its answer soon."""
+        """Gets the network ready, so that the first picture has its answer soon; and the answers
+        of an earlier one again.
+        """
+        self._classify_again()
+        self._load_model()
+
+    def _classify_again(self) -> None:
+        if self.run is not None and (again := self._answers.take_outdated()):
+            self._queue.add(again)
+
+    def _load_model(self) -> None:
         run = self.run
         if run is None or run == self._warm or self._queue.is_asking:
             return
@@ -110,6 +140,10 @@ class ClassifyState(QObject):
         if paths:
             self._shows_next = True
             self._queue.add(paths)
+
+    def is_outdated(self, entry: ClassifiedPicture) -> bool:
+        """Whether an answer is not that of the present run, whose answer is still to come."""
+        return self._answers.is_outdated(entry.answer.file)
 
     def classify_labeled(self, folder: str) -> None:
         """Classifies a folder with one folder of images per class, and counts the correct ones."""
@@ -169,6 +203,11 @@ class ClassifyState(QObject):
         self.background.run(save, self.classify, self.failed.emit)
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
+        if self._answers.add(entry.answer.file):
+            self.reclassified.emit(entry)
+            if self._answers.is_shown(entry.answer.file):
+                self.shown.emit(entry)
+            return
         if self._shows_next:
             self._shows_next = False
             self.shown.emit(entry)
@@ -183,6 +222,7 @@ class ClassifyState(QObject):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self._warm = None
+        self._answers.give_up()
         self.failed.emit(error)
 
     # a table of a folder -----------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.state import ClassifyState
@@ -17,7 +17,7 @@ from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
 
@@ -47,22 +47,25 @@ class ClassifyView(QWidget):
             action="Train",
             second="Load weights…",
         )
+        self.top = QWidget()
         self._pages = QStackedWidget()
         self._build()
         self._connect()
         self._on_model_changed()
 
     def _build(self) -> None:
-        top = row(self.chooser, self.load, (self.wait, 1), spacing=12)
+        row(self.chooser, self.load, (self.wait, 1), parent=self.top, spacing=12)
         page = QWidget()
-        inner = column(top, parent=page, margins=(18, 12, 18, 12), spacing=12)
-        self.panels.fill(inner, "left", "right", "bottom")
+        self.panels.fill(column(parent=page, spacing=12), "left", "right", "bottom")
         self._pages.addWidget(self.empty)
-        self._pages.addWidget(page)
-        column(self._pages, parent=self)
+        area = scroll_area(page)  # in a low window nothing covers another: it scrolls
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        self._pages.addWidget(area)
+        column(self.top, (self._pages, 1), parent=self, margins=(18, 12, 18, 12), spacing=12)
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
+        self.chooser.models_changed.connect(self._show_head)
         self._context.weights.loaded.connect(self._on_weights)
         self._context.library.run_ended.connect(self._on_run_ended)
         for loader in (self.load.clicked, self.empty.second_pressed):
@@ -109,10 +112,16 @@ class ClassifyView(QWidget):
 
     def _on_model_changed(self) -> None:
         self._pages.setCurrentIndex(1 if self.chooser.path is not None else 0)
+        self._show_head()
         is_wanted = self.isVisible() or self._has_run_ended
         if is_wanted:
             self._has_run_ended = False
-        self.state.set_run(self.chooser.path, self.chooser.title, is_wanted=is_wanted)
+        chooser = self.chooser
+        self.state.set_run(chooser.path, chooser.title, note=chooser.note, is_wanted=is_wanted)
+
+    def _show_head(self) -> None:
+        """The choice of a model, where there is any: be it of another project."""
+        self.top.setVisible(self.chooser.has_models)
 
     def _on_run_ended(self, _path: str, _outcome: object) -> None:
         # The list shows a moment later that the run has weights: then it is the newest model,
@@ -137,6 +146,7 @@ class ClassifyView(QWidget):
     def _share_room(self) -> None:
         """In a low window the test pictures take the room of the earlier ones."""
         self.panels.set_tight(is_tight=self.state.is_picking and self.height() < 720)
+        self.state.height_changed.emit(self.height())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -1,4 +1,4 @@
-"""Which run answers: one chosen here, else one that is followed, else the newest that can."""
+"""Which run answers: one chosen here, else the current run, else the project's newest that can."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from workbench.client.run_library import RunLibrary
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.runs.library.index import RunSummary
+from workbench.runs.library.projects import full_name
 from workbench.runs.log.scores import figure_words
 
 MIN_PX = 240
@@ -20,33 +21,46 @@ MAX_PX = 460
 """As wide as its words up to here; longer ones are cut with an ellipsis, whole in the tooltip."""
 
 
-def model_words(run: RunSummary) -> str:
-    """A run as a model: name, time, accuracy and what it was measured on."""
+def model_words(run: RunSummary, *, is_own: bool = True) -> str:
+    """A run as a model: name, time, accuracy and what it was measured on; of another project with
+    that before it.
+    """
     figure = figure_words(run.test_accuracy, run.best_val_accuracy)
-    parts = [run.title, when(run.created), figure]
+    name = run.label if is_own else full_name(run)
+    parts = [name, when(run.created), figure]
     return " · ".join(part for part in parts if part)
 
 
 class ModelChooser(QWidget):
-    """A drop-down of the runs whose weights were kept. `model_changed` when it is another."""
+    """A drop-down of the runs whose weights were kept: those of the open project, and below a line
+    those of others. Follows the current run of the library as soon as it has weights; until then
+    it stays with the one it shows. What was chosen here is over with the next current run.
+
+    `model_changed` when it is another, or another project is open, which it may not be of;
+    `models_changed` when there are others to choose from.
+    """
 
     model_changed = Signal()
+    models_changed = Signal()
 
     def __init__(self, library: RunLibrary) -> None:
         super().__init__()
         self._library = library
         self._chosen: Path | None = None
-        self._followed: Path | None = None
         self._current: Path | None = None
+        self._note = ""
         self.box = ElidedComboBox()
         self.box.setAccessibleName("Model")
+        self.box.setPlaceholderText("No model of this project yet")
         self.box.setMinimumWidth(MIN_PX)
         self.box.setMaximumWidth(MAX_PX)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.box.currentTextChanged.connect(self.box.setToolTip)
+        self.box.currentTextChanged.connect(lambda text: self.box.setToolTip(plain_tip(text)))
         row(plain_label("Model", role="dim"), self.box, parent=self, spacing=8)
         self.box.activated.connect(self._on_activated)
         library.runs_changed.connect(self._refresh)
+        library.project_changed.connect(self._refresh)
+        library.current_changed.connect(self._on_current_changed)
         self._refresh()
 
     @property
@@ -58,42 +72,76 @@ class ModelChooser(QWidget):
     def title(self) -> str:
         """Words for the chosen run."""
         summary = self._library.summary(self._current)
-        return summary.title if summary is not None else ""
+        return summary.label if summary is not None else ""
+
+    @property
+    def has_models(self) -> bool:
+        """There is something to choose, be it of other projects."""
+        return self.box.count() > 0
+
+    @property
+    def note(self) -> str:
+        """Why the chosen model may be the wrong one; "" for nothing."""
+        return self._note
 
     def choose(self, path: Path) -> None:
         """Chooses a run, as the user does; it may still have to appear in the list."""
         self._chosen = path
         self._refresh()
 
-    def follow(self, path: Path | None) -> None:
-        """Shows the run that was selected elsewhere, as soon as it has weights.
-
-        Until then it stays with the one it shows. What was chosen here before is over.
-        """
-        self._chosen, self._followed = None, path
-        self._refresh()
-
     def _on_activated(self, row: int) -> None:
         self.choose(Path(self.box.itemData(row)))
 
+    def _on_current_changed(self) -> None:
+        self._chosen = None
+        self._refresh()
+
     def _refresh(self) -> None:
         models = [run for run in self._library.runs if run.has_model]
-        wanted = [(str(run.path), model_words(run)) for run in models]
-        shown = [(self.box.itemData(i), self.box.itemText(i)) for i in range(self.box.count())]
-        if wanted != shown:
-            self.box.clear()
-            for path, words in wanted:
-                self.box.addItem(words, path)
-        paths = [run.path for run in models]
-        current = self._best_of(paths)
-        if current is not None:
-            self.box.setCurrentIndex(paths.index(current))
-        if current != self._current:
-            self._current = current
+        is_other = self._fill(models)
+        current = self._best_of(models)
+        self.box.setCurrentIndex(-1 if current is None else self.box.findData(str(current.path)))
+        path = current.path if current is not None else None
+        note = self._note_on(current)
+        if (path, note) != (self._current, self._note):
+            self._current, self._note = path, note
             self.model_changed.emit()
+        elif is_other:
+            self.models_changed.emit()
 
-    def _best_of(self, paths: list[Path]) -> Path | None:
+    def _fill(self, models: list[RunSummary]) -> bool:
+        """Fills the box; whether there are others than before."""
+        is_own = self._library.is_own
+        own = [(model_words(run), str(run.path)) for run in models if is_own(run)]
+        others = [
+            (model_words(run, is_own=False), str(run.path)) for run in models if not is_own(run)
+        ]
+        wanted = [*own, *([("", "")] if own and others else []), *others]
+        shown = [
+            (self.box.itemText(i), self.box.itemData(i) or "") for i in range(self.box.count())
+        ]
+        if wanted == shown:
+            return False
+        self.box.clear()
+        for words, path in wanted:
+            if path:
+                self.box.addItem(words, path)
+            else:
+                self.box.insertSeparator(self.box.count())
+        return True
+
+    def _best_of(self, models: list[RunSummary]) -> RunSummary | None:
         """The run to show, out of those with weights, newest first."""
-        shown = self._current if self._followed is not None else None
-        wanted = (path for path in (self._chosen, self._followed, shown) if path in paths)
-        return next(wanted, paths[0] if paths else None)
+        by_path = {run.path: run for run in models}
+        own = [run for run in models if self._library.is_own(run)]
+        follower = self._library.current
+        followed = follower.run.path if follower is not None else None
+        shown = by_path.get(self._current) if self._current and followed else None
+        stays = shown if shown is not None and self._library.is_own(shown) else None
+        wanted = [by_path.get(path) for path in (self._chosen, followed) if path is not None]
+        return next((run for run in [*wanted, stays, *own] if run is not None), None)
+
+    def _note_on(self, run: RunSummary | None) -> str:
+        if run is None or self._library.is_own(run):
+            return ""
+        return f"This model is of another project: {run.project}."

@@ -8,7 +8,7 @@ from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
 from workbench.client.run_library import RunLibrary
 from workbench.core.checks.run_estimate import MeasuredRun, RunEstimate
-from workbench.core.format import bytes_text, count, duration
+from workbench.core.format import count, duration
 from workbench.document.project_document import ProjectDocument
 from workbench.host.memory import memory_limit
 from workbench.protocol.events import EpochFinished, RunEvent
@@ -101,23 +101,6 @@ def epoch_words(prediction: RunEstimate) -> str:
         return "under 1 s"
     seconds = _two_digits(prediction.epoch_s)
     return f"{seconds} s" if seconds < 10 else duration(seconds)
-
-
-def memory_words(prediction: RunEstimate) -> str:
-    """What is needed and what is there: "1.3 GB of 24 GB"."""
-    needed = bytes_text(prediction.memory_bytes)
-    limit = prediction.limit_bytes
-    return f"{needed} of {bytes_text(limit)}" if limit else needed
-
-
-def fit_words(prediction: RunEstimate) -> str:
-    """Why a run will not fit and what would; "" when it does."""
-    if prediction.fits:
-        return ""
-    words = f"Does not fit: needs {memory_words(prediction)}."
-    if prediction.fitting_batch:
-        return f"{words} Try a batch of {count(prediction.fitting_batch)}."
-    return f"{words} No batch size fits: make the model smaller."
 
 
 def _two_digits(value: float) -> int:

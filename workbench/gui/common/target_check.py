@@ -12,12 +12,14 @@ from workbench.core.projects.project import Choice
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import WorkbenchError
 from workbench.runs.environment import refuse_unready
+from workbench.runs.places import check_known
 
 Answer = Callable[[WorkbenchError | None], None]
 
 
 class TargetCheck(QObject):
-    """Runs a target's probe in another thread, and keeps its last result.
+    """Runs a target's probe in another thread, and keeps its last result. Of a target with an
+    address that nobody has agreed to connect to, that is the result: nothing is probed.
 
     Threads of its own instead of a pool: an old address may take seconds to time out, and
     closing the window must not wait for that.
@@ -88,6 +90,7 @@ class TargetCheck(QObject):
 
 def _problem_of(choice: Choice) -> WorkbenchError | None:
     try:
+        check_known(choice)
         refuse_unready(choice)
     except WorkbenchError as error:
         return error

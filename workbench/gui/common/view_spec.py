@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import SignalInstance
 from PySide6.QtGui import QAction
@@ -25,6 +26,7 @@ class WindowServices:
         say: Shows a sentence in the status line for a while.
         new_project: Starts a project; an empty one for None.
         open_project: Opens a project file.
+        open_run: Opens the project of the run in a folder, with that run.
         start_from_folder: Starts a project that fits a folder of pictures.
         counting: Signal with a sentence while the pictures of that folder are counted, then "".
         train: Starts a run of the project.
@@ -42,6 +44,7 @@ class WindowServices:
     say: Callable[[str], None]
     new_project: Callable[[Project | None], bool]
     open_project: Callable[[str], bool]
+    open_run: Callable[[Path], None]
     start_from_folder: Callable[[str], None]
     counting: SignalInstance
     train: Callable[[], None]

@@ -16,6 +16,9 @@ _BAR_PX = 150
 _COUNT_PX = 164
 _THUMB_PX = 48
 _GAP_PX = 6
+_SHORT_BAR_PX = 40
+_NUM_THUMBS = 4
+"""Pictures that are shown before the bar has its full length."""
 
 
 class ClassRow(QWidget):
@@ -33,7 +36,7 @@ class ClassRow(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        return QSize(_NAME_PX + _BAR_PX + _COUNT_PX, self.height())
+        return QSize(_NAME_PX + _SHORT_BAR_PX + _COUNT_PX, self.height())
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -57,18 +60,24 @@ class ClassRow(QWidget):
         self._draw_bar(painter)
         painter.setFont(self._theme.font(12, tabular=True))
         painter.setPen(QColor(colors.dim))
-        place = QRectF(_NAME_PX + _BAR_PX + 10, 0, _COUNT_PX, self.height())
+        place = QRectF(_NAME_PX + self._bar_px + 10, 0, _COUNT_PX, self.height())
         painter.drawText(place, middle, self._counts())
-        self._draw_pictures(painter, _NAME_PX + _BAR_PX + _COUNT_PX + 10)
+        self._draw_pictures(painter, _NAME_PX + self._bar_px + _COUNT_PX + 10)
+
+    @property
+    def _bar_px(self) -> int:
+        """The bar is short where the row is: the pictures have what it leaves."""
+        wanted = _NUM_THUMBS * (_THUMB_PX + _GAP_PX)
+        return max(_SHORT_BAR_PX, min(_BAR_PX, self.width() - _NAME_PX - _COUNT_PX - wanted))
 
     def _draw_bar(self, painter: QPainter) -> None:
         colors = self._theme.colors
         y = self.height() / 2 - 5
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colors.field))
-        painter.drawRoundedRect(QRectF(_NAME_PX, y, _BAR_PX, 10), 4, 4)
+        painter.drawRoundedRect(QRectF(_NAME_PX, y, self._bar_px, 10), 4, 4)
         painter.setBrush(QColor(colors.train))
-        painter.drawRoundedRect(QRectF(_NAME_PX, y, max(_BAR_PX * self._share, 3), 10), 4, 4)
+        painter.drawRoundedRect(QRectF(_NAME_PX, y, max(self._bar_px * self._share, 3), 10), 4, 4)
 
     def _draw_pictures(self, painter: QPainter, x: float) -> None:
         for picture in self._pictures:

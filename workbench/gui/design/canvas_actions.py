@@ -85,7 +85,7 @@ _ROWS = (
         "bypass",
         "B&ypass",
         "",
-        "Removes the layer and connects what fed it with all that it fed.",
+        "Removes the layer; what fed its first input feeds all that it fed.",
         "linked",
     ),
     (
@@ -106,10 +106,10 @@ _ROWS = (
         "export",
     ),
     ("zoom_in", "Zoom &in", "Ctrl++ Ctrl+=", "Enlarges the view."),
-    ("zoom_out", "Zoom &out", "Ctrl+-", "Shrinks the view."),
+    ("zoom_out", "Zoo&m out", "Ctrl+-", "Shrinks the view."),
     ("zoom_reset", "Zoom to &100%", "Ctrl+0 Ctrl+Alt+0", "Shows the default size."),
     ("fit", "Fit", "F Shift+1 Home", "Shows the whole network.", "nodes"),
-    ("fit_selection", "Fit se&lection", "Shift+2", "Shows what is selected.", "selection", "fit"),
+    ("fit_selection", "Fit &selection", "Shift+2", "Shows what is selected.", "selection", "fit"),
 )
 CANVAS_ACTIONS = tuple(CanvasActionSpec(*row) for row in _ROWS)
 

@@ -20,7 +20,7 @@ from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.minimap import Minimap
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
-from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle
+from workbench.gui.design.canvas.style import CanvasStyle
 from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.design.canvas_actions import (
     CANVAS_ACTIONS,
@@ -132,6 +132,7 @@ class CanvasPanel(QWidget):
         self._zoom_text.setMinimumWidth(44)
         smaller, *others = (self._zoom_button(key) for key in _ZOOM_BUTTONS)
         row(smaller, self._zoom_text, *others, parent=self._zoom_bar, margins=4, spacing=2)
+        self.view.overlays = [self.minimap, self._zoom_bar, self.find_bar]
         self._style_overlays()
 
     def _zoom_button(self, key: str) -> IconButton:
@@ -175,9 +176,7 @@ class CanvasPanel(QWidget):
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self.scene.nodes:
             self.select([problem.node])
-            self.view.set_zoom(max(self.view.zoom, DETAIL_FROM))
-            if card := self.scene.card:
-                self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
+            self.scene.keep_card_seen()
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def copy(self) -> None:
@@ -364,7 +363,7 @@ class CanvasPanel(QWidget):
         else:
             self.view.set_zoom(view.zoom)
             self.view.center_on(QPointF(*view.center))
-            self.scene.settle_card(self.view.visible_rect())
+            self.scene.settle_card()
 
     def _on_theme_changed(self) -> None:
         self.scene.refresh_look()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSize
@@ -37,9 +39,35 @@ def ask_export(parent: QWidget, scene: GraphScene, start: str) -> Path | None:
     return Path(path)
 
 
+@contextmanager
+def _as_drawing(scene: GraphScene) -> Iterator[None]:
+    """Without selection, marks, problem card and cached pictures, in full detail, meanwhile."""
+    (nodes, edges), card = scene.selection(), scene.card
+    marked = [key for key, item in scene.nodes.items() if item.is_marked]
+    with scene.batch():
+        scene.clearSelection()
+        for item in scene.nodes.values():
+            item.set_drawn(is_drawn=True)
+            item.is_marked = False
+        if card is not None:
+            card.hide()
+        try:
+            yield
+        finally:
+            for key, item in scene.nodes.items():
+                item.set_drawn(is_drawn=False)
+                item.set_detailed(scene.is_detailed)
+                item.setSelected(key in nodes)
+                item.is_marked = key in marked
+            for edge, line in scene.edges.items():
+                line.setSelected(edge in edges)
+            if card is not None:
+                card.show()
+
+
 def png_bytes(scene: GraphScene) -> bytes:
     """The whole network as a PNG picture in the theme's colors."""
-    with scene.as_drawing():
+    with _as_drawing(scene):
         return _png(scene, _area(scene))
 
 
@@ -60,7 +88,7 @@ def _png(scene: GraphScene, area: QRectF) -> bytes:
 
 def svg_bytes(scene: GraphScene) -> bytes:
     """The whole network as an SVG drawing in the theme's colors."""
-    with scene.as_drawing():
+    with _as_drawing(scene):
         return _svg(scene, _area(scene))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
+from workbench.core.checks.matrix_unit import tpu_hint
 from workbench.core.format import count
 from workbench.core.network.graph import Node
 from workbench.core.params import Param
@@ -60,6 +61,7 @@ class InspectorPanel(QScrollArea):
         state.selection_changed.connect(self.show_nodes)
         state.node_activated.connect(self.edit_node)
         self._document.project_replaced.connect(self._on_project_replaced)
+        state.context.estimator.changed.connect(self._refresh)
         # Follows each change of the network and each replaced project, with all signals.
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
         self._refresh()
@@ -83,6 +85,7 @@ class InspectorPanel(QScrollArea):
         self.problems = ProblemList(can_show=True)
         self.problems.fix_chosen.connect(self._document.apply_fix)
         self.problems.problem_chosen.connect(self._state.problem_chosen)
+        self.problems.problem_hovered.connect(self._state.problem_hovered)
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")
@@ -131,9 +134,7 @@ class InspectorPanel(QScrollArea):
         self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
         self._facts_heading.setText("This layer")
         self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
-        output = analysis.shapes.get(node.id)
-        values = {**spec.defaults(), **node.params} if spec else {}
-        hint = spec.tpu_hint(values, output) if spec and output else ""
+        hint = tpu_hint(self._document.graph, self._layers, analysis, node.id)
         self.tpu.text.setText(hint)
         self.tpu.setVisible(bool(hint))
         if spec is None:
@@ -160,7 +161,9 @@ class InspectorPanel(QScrollArea):
             return
         self.heading.setText("The network")
         self._facts_heading.setText("Totals")
-        self.facts.set_facts(network_facts(self._document.graph, analysis, self._document.recipe))
+        estimate = self._state.context.estimator.prediction
+        graph, recipe = self._document.graph, self._document.recipe
+        self.facts.set_facts(network_facts(graph, analysis, recipe, estimate))
         self.problems.set_problems(analysis.problems)
         self._show_what("How to", _HOW_TO)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.format import bytes_text, count, shape_text, short
+from workbench.core.checks.run_estimate import RunEstimate
+from workbench.core.format import count, memory_text, shape_text, short
 from workbench.core.network.graph import Graph
 from workbench.core.training.recipe import TrainingRecipe
 
@@ -27,7 +28,7 @@ def layer_facts(node_id: str, analysis: Analysis, batch_size: int) -> Facts:
     if cost.parameters.non_trainable:
         facts.append(("Non-trainable", count(cost.parameters.non_trainable)))
     facts.append(("Multiply-adds", _with_share(cost.multiply_adds, analysis.costs.multiply_adds)))
-    activations = bytes_text(cost.activation_bytes * batch_size)
+    activations = memory_text(cost.activation_bytes * batch_size)
     facts.append((f"Activations, batch {count(batch_size)}", activations))
     return facts
 
@@ -43,19 +44,21 @@ def selection_facts(node_ids: Sequence[str], analysis: Analysis) -> Facts:
     ]
 
 
-def network_facts(graph: Graph, analysis: Analysis, recipe: TrainingRecipe) -> Facts:
-    """Totals of the network."""
-    costs = analysis.costs
+def network_facts(
+    graph: Graph, analysis: Analysis, recipe: TrainingRecipe, estimate: RunEstimate | None
+) -> Facts:
+    """Totals of the network, and what training it takes as far as that is known."""
+    costs, batch = analysis.costs, count(recipe.batch_size)
+    needed = memory_text(estimate.memory_bytes) if estimate else "–"
+    activations = sum(cost.activation_bytes for cost in costs.nodes.values())
     kept = costs.parameters.non_trainable
     return [
         ("Layers", count(len(graph.nodes))),
         ("Parameters", count(costs.parameters.total)),
         *([("Non-trainable", count(kept))] if kept else []),
         ("Multiply-adds", short(costs.multiply_adds)),
-        (
-            f"Layer memory, batch {count(recipe.batch_size)}",
-            bytes_text(costs.memory_bytes),
-        ),
+        (f"Activations, batch {batch}", memory_text(activations * recipe.batch_size)),
+        (f"Training memory, batch {batch}", needed),
     ]
 
 

@@ -18,6 +18,7 @@ class DesignState(QObject):
         layer_chosen(str): A layer of this kind shall be added.
         canvas_asked(): The keyboard is wanted on the canvas.
         problem_chosen(Problem): The place of this problem is wanted.
+        problem_hovered(Problem): The pointer is on this problem; None when it has left.
         help_asked(str): This help page is wanted.
     """
 
@@ -28,6 +29,7 @@ class DesignState(QObject):
     layer_chosen = Signal(str)
     canvas_asked = Signal()
     problem_chosen = Signal(object)
+    problem_hovered = Signal(object)
     help_asked = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:

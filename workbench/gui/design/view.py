@@ -33,3 +33,4 @@ class DesignView(QMainWindow):
         self.state.find_asked.connect(self.canvas.find_bar.open)
         self.state.canvas_asked.connect(self.canvas.view.setFocus)
         self.state.problem_chosen.connect(self.canvas.show_problem)
+        self.state.problem_hovered.connect(self.canvas.scene.look_at)

@@ -7,13 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QMenu,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from workbench.core.params import PathParam
 from workbench.core.projects.project import Choice
@@ -28,6 +22,8 @@ from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.wait_label import WaitLabel
 
 
@@ -46,6 +42,7 @@ class EvaluateView(QWidget):
         self.start = button("Evaluate on the test set", role="primary")
         self.other = button("Evaluate on other images…")
         self.cancel = button("Cancel")
+        self.note = plain_label(role="warning", wrap=True)
         self.wait = WaitLabel()
         self.hint = EmptyPage(
             theme,
@@ -62,35 +59,23 @@ class EvaluateView(QWidget):
             "Its scores on held-out images appear here.",
             action="Train",
         )
+        self.top = QWidget()
         self._body = QStackedWidget()
         self._pages = QStackedWidget()
         self._build()
         self._connect()
         self._show_idle()
         self._on_model_changed()
-        self._on_current_changed()
 
     def _build(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.chooser)
-        top.addWidget(self.start)
-        top.addWidget(self.other)
-        top.addWidget(self.cancel)
-        top.addWidget(self.wait, 1)
+        buttons = (self.start, self.other, self.cancel)
+        line = row(self.chooser, *buttons, (self.wait, 1), spacing=12)
+        column(line, self.note, parent=self.top, spacing=6)
         self._body.addWidget(self.hint)
         self._body.addWidget(self._make_results())
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(18, 14, 18, 14)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self._body, 1)
         self._pages.addWidget(self.empty)
-        self._pages.addWidget(page)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._pages)
+        self._pages.addWidget(self._body)
+        column(self.top, (self._pages, 1), parent=self, margins=(18, 14, 18, 14), spacing=12)
 
     def _make_results(self) -> QWidget:
         vertical, panels = Qt.Orientation.Vertical, self.panels
@@ -103,6 +88,7 @@ class EvaluateView(QWidget):
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
+        self.chooser.models_changed.connect(self._show_head)
         self.start.clicked.connect(self.evaluate)
         self.hint.pressed.connect(self.evaluate)
         self.other.clicked.connect(self._on_other)
@@ -112,7 +98,6 @@ class EvaluateView(QWidget):
         self.state.evaluated.connect(self._on_evaluated)
         self.state.failed.connect(self._on_failed)
         self.empty.pressed.connect(self.train_requested)
-        self._context.library.current_changed.connect(self._on_current_changed)
 
     # asking ------------------------------------------------------------------------------
 
@@ -153,10 +138,15 @@ class EvaluateView(QWidget):
         self._pages.setCurrentIndex(0 if run is None else 1)
         if run is None or not self.state.show_latest(run):
             self._body.setCurrentIndex(0)
+        self._show_head()
 
-    def _on_current_changed(self) -> None:
-        current = self._context.library.current
-        self.chooser.follow(current.run.path if current is not None else None)
+    def _show_head(self) -> None:
+        """The choice of a model, where there is any: be it of another project."""
+        self.top.setVisible(self.chooser.has_models)
+        for part in (self.start, self.other):
+            part.setVisible(self.chooser.path is not None)
+        self.note.setText(self.chooser.note)
+        self.note.setVisible(bool(self.chooser.note))
 
     def _on_other(self) -> None:
         menu = QMenu(self)

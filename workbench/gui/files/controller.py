@@ -47,6 +47,7 @@ class FileController(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.WindowActivate:
             self._document.disk.look()
+            self._document.look_for_data()
         return super().eventFilter(watched, event)
 
     @property
@@ -83,6 +84,16 @@ class FileController(QObject):
         if not self.may_lose_changes():
             return False
         self._document.new(project or Project())
+        self.opened.emit()
+        return True
+
+    def restore(self, project: Project, origin: Path | None = None) -> bool:
+        """Goes on with a project that has no file, as the same project; False when called off.
+        `origin` is the file that it was of, where that is still there.
+        """
+        if not self.may_lose_changes():
+            return False
+        self._document.restore(project, origin)
         self.opened.emit()
         return True
 

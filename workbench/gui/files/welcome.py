@@ -17,6 +17,7 @@ from workbench.core.specs import Shape
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
+from workbench.gui.files.welcome_runs import RecentRuns
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
@@ -25,12 +26,17 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.runs.library.projects import full_name
 from workbench.templates import Template, list_templates
 
 _NUM_LARGE = 4
 _MAX_RECENT_SHOWN = 6
 _PAGE_PX = 1200
 _MARK_PX = 12
+_THREE_CARDS_PX, _FOUR_BLOCKS_PX = 860, 1180
+"""Widths of the page from which on so many are side by side."""
+_LONGEST_NAME = 40
+_MARGIN_PX, _BLOCK_GAP_PX = 48, 40
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
 
@@ -61,7 +67,7 @@ class WelcomeView(QScrollArea):
         self.setWidget(page)
         body.setMaximumWidth(_PAGE_PX)
         middle = row(STRETCH, (body, 1000), STRETCH)
-        column(middle, STRETCH, parent=page, margins=(48, 40, 48, 32), spacing=20)
+        column(middle, STRETCH, parent=page, margins=(_MARGIN_PX, 40, _MARGIN_PX, 32), spacing=20)
         title = plain_label("Build it. Train it. Show it a picture.", role="title")
         title.setFont(ui_font(28, weight=600))
         words = plain_label("Start from a working network.", role="dim")
@@ -70,8 +76,10 @@ class WelcomeView(QScrollArea):
         self._grid.setSpacing(18)
         self._make_cards()
         self._place_cards(3)
+        self._below = self._footer()
+        self._place_footer(4)
         head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
-        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._footer())
+        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._below)
         column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
@@ -84,13 +92,18 @@ class WelcomeView(QScrollArea):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        name = self._services.project_name().replace("&", "&&")
-        self.back.setText(f"Back to {name}")
+        name = self._services.project_name()
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+        self.back.setText(f"Back to {shown}".replace("&", "&&"))
+        self.back.setToolTip(plain_tip(name))
         self.back.setVisible(bool(name))
+        self._place_footer(self._num_blocks_beside(self.viewport().width()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_cards(3 if self.viewport().width() >= 860 else 2)
+        width = self.viewport().width()
+        self._place_cards(3 if width >= _THREE_CARDS_PX else 2)
+        self._place_footer(self._num_blocks_beside(width))
 
     # cards -------------------------------------------------------------------------
 
@@ -141,14 +154,16 @@ class WelcomeView(QScrollArea):
 
     # below the cards ---------------------------------------------------------------
 
-    def _footer(self) -> QHBoxLayout:
+    def _footer(self) -> QGridLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
+        self.recent_runs = RecentRuns(self._context.library)
+        self.recent_runs.chosen.connect(self._services.open_run)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
         help_page = self._services.show_help
         pages = [self._link(title, partial(help_page, page)) for title, page in _PAGES]
         shortcuts = self._link("Keyboard shortcuts", self._services.show_shortcuts)
         columns = {
-            "Recent": self._recent,
+            "Recent": column(self._recent, self.recent_runs),
             "More networks": networks,
             "Targets": self._targets,
             "Learn": column(*pages, shortcuts, spacing=2),
@@ -157,11 +172,31 @@ class WelcomeView(QScrollArea):
         self._services.state.recent_changed.connect(self._refresh_recent)
         # Asking what the machine has may take a moment: the page is shown first.
         QTimer.singleShot(0, self, self._fill_targets)
-        headed = (
-            column(plain_label(heading, role="heading"), below, STRETCH, spacing=8)
-            for heading, below in columns.items()
-        )
-        return row(*headed, STRETCH, spacing=40)
+        self._blocks = []
+        for heading, below in columns.items():
+            block = QWidget()
+            column(plain_label(heading, role="heading"), below, STRETCH, parent=block, spacing=8)
+            self._blocks.append(block)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(_BLOCK_GAP_PX)
+        grid.setVerticalSpacing(22)
+        return grid
+
+    def _num_blocks_beside(self, width: int) -> int:
+        """In how many columns the blocks below the cards fit: 4, 2 or 1."""
+        if width >= _FOUR_BLOCKS_PX:
+            return len(self._blocks)
+        wide = [block.sizeHint().width() for block in self._blocks]
+        pairs = max(wide[::2]) + max(wide[1::2]) + _BLOCK_GAP_PX
+        return 2 if pairs <= width - 2 * _MARGIN_PX else 1
+
+    def _place_footer(self, columns: int) -> None:
+        if self._below.property("columns") == columns:
+            return
+        self._below.setProperty("columns", columns)
+        for index, block in enumerate(self._blocks):
+            self._below.addWidget(block, index // columns, index % columns)
+        self._below.setColumnStretch(len(self._blocks), 1)
 
     def _network(self, template: Template) -> QHBoxLayout:
         link = self._link(template.title, partial(self._services.new_project, template.project))
@@ -201,13 +236,12 @@ class WelcomeView(QScrollArea):
         running = [run for run in runs if run.outcome in ("running", "silent")]
         self._running_path = str(running[0].path) if running else ""
         self._running.setText(
-            f"{running[0].title} is training".replace("&", "&&") if running else ""
+            f"{full_name(running[0])} is training".replace("&", "&&") if running else ""
         )
         self._running.setVisible(bool(running))
 
     def _watch(self) -> None:
-        self._context.library.select(self._running_path)
-        self._services.show_view("train")
+        self._services.open_run(Path(self._running_path))
 
     def _link(self, text: str, follow: Callable[[], object]) -> TextButton:
         link = button(text.replace("&", "&&"), role="link")

@@ -13,7 +13,7 @@ from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 
 Group = tuple[str, list[tuple[str, str]]]
 
-_KEYS_PX = 200
+_KEYS_PX = 170
 _SIZE = QSize(920, 800)
 _MOUSE: Group = (
     "Mouse on the canvas",
@@ -89,7 +89,10 @@ class ShortcutsSheet(QDialog):
         row(*columns, parent=page, margins=16, spacing=32)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        column(scroll_area(page), buttons, parent=self, margins=None)
+        sheet = scroll_area(page)
+        bar = sheet.verticalScrollBar().sizeHint().width()
+        sheet.setMinimumWidth(page.minimumSizeHint().width() + bar)
+        column(sheet, buttons, parent=self, margins=None)
 
 
 def _group(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
@@ -100,6 +103,7 @@ def _group(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
     for index, (keys, words) in enumerate(rows):
         grid.addWidget(plain_label(words, wrap=True), index, 0)
         shown = plain_label(keys, role="strong")
-        shown.setMinimumWidth(_KEYS_PX)
+        shown.setWordWrap(True)
+        shown.setFixedWidth(_KEYS_PX)
         grid.addWidget(shown, index, 1)
     return column(plain_label(title, role="heading"), grid, spacing=6)

@@ -120,7 +120,7 @@ class HelpViewer(QDialog):
         self._theme = theme
         self.list = QListWidget()
         self.list.setAccessibleName("Help pages")
-        self.list.setFixedWidth(220)
+        self.list.setFixedWidth(228)
         self.list.setIconSize(QSize(18, 18))
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search (Ctrl+F)")

@@ -65,34 +65,56 @@ class TextButton(QPushButton):
         self.setIcon(self._theme.icon(self._icon_name, colors.dim if is_blocked else color))
 
 
-class ElidedButton(TextButton):
-    """A button whose words are shortened with "…" where room is short; its tooltip has all."""
+class WrappedButton(TextButton):
+    """A button whose words take more lines where room is short: nothing is cut off."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._full = text
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.setAccessibleName(text)
-        self.setToolTip(plain_tip(text))
 
     def sizeHint(self) -> QSize:
-        """Room for all of its words."""
-        return super().sizeHint() + QSize(self._lacking() + _SLACK_PX, 0)
+        """Room for all of its words in one line."""
+        hint = super().sizeHint()
+        width = self._around() + self.fontMetrics().horizontalAdvance(self._full) + _SLACK_PX
+        return QSize(width, hint.height() - self._extra_lines(self.text()))
 
     def minimumSizeHint(self) -> QSize:
         """May become narrow: it never widens the panel it is in."""
-        return QSize(_LEAST_PX, super().minimumSizeHint().height())
+        return QSize(_LEAST_PX, self.sizeHint().height())
+
+    def heightForWidth(self, width: int) -> int:
+        """The height that the words need when they are wrapped to this width."""
+        return self.sizeHint().height() + self._extra_lines(self._wrapped(width))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        metrics = self.fontMetrics()
-        around = super().sizeHint().width() - metrics.horizontalAdvance(self.text())
-        room = self.width() - around
-        self.setText(metrics.elidedText(self._full, Qt.TextElideMode.ElideRight, room))
+        words = self._wrapped(self.width())
+        if words != self.text():
+            self.setText(words)
 
-    def _lacking(self) -> int:
+    def _around(self) -> int:
+        """Width of frame and padding."""
         metrics = self.fontMetrics()
-        return metrics.horizontalAdvance(self._full) - metrics.horizontalAdvance(self.text())
+        widest = max(map(metrics.horizontalAdvance, self.text().split("\n")))
+        return super().sizeHint().width() - widest
+
+    def _extra_lines(self, text: str) -> int:
+        return text.count("\n") * self.fontMetrics().lineSpacing()
+
+    def _wrapped(self, width: int) -> str:
+        metrics, room = self.fontMetrics(), width - self._around()
+        lines: list[str] = []
+        for word in self._full.split(" "):
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and metrics.horizontalAdvance(longer) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        return "\n".join(lines)
 
 
 def button(text: str, *, role: str = "", icon: str = "", theme: Theme | None = None) -> TextButton:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.checks.problems import Fix, Problem
-from workbench.gui.kit.buttons import ElidedButton, button
+from workbench.gui.kit.buttons import WrappedButton, button
 from workbench.gui.kit.cards import Box
+from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 
@@ -19,15 +20,22 @@ MAX_SHOWN = 30
 
 
 class ProblemList(QWidget):
-    """A column of problem boxes; `fix_chosen` and `problem_chosen` carry what was clicked."""
+    """A column of problem boxes.
+
+    Signals:
+        fix_chosen(Fix), problem_chosen(Problem): What was clicked.
+        problem_hovered(Problem): The pointer is on it; None when it has left.
+    """
 
     fix_chosen = Signal(object)
     problem_chosen = Signal(object)
+    problem_hovered = Signal(object)
 
     def __init__(self, *, can_show: bool = True) -> None:
         super().__init__()
         self._can_show = can_show
         self._problems: tuple[Problem, ...] = ()
+        self._by_box: dict[QObject, Problem] = {}
         self._column = column(parent=self, spacing=8)
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
@@ -35,6 +43,7 @@ class ProblemList(QWidget):
         if tuple(problems) == self._problems:
             return
         self._problems = tuple(problems)
+        self._by_box.clear()
         while (item := self._column.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.hide()
@@ -45,13 +54,21 @@ class ProblemList(QWidget):
             more = f"… and {len(problems) - MAX_SHOWN} more"
             self._column.addWidget(plain_label(more, role="dim"))
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Reports the problem whose box the pointer enters or leaves."""
+        if event.type() == QEvent.Type.Enter and watched in self._by_box:
+            self.problem_hovered.emit(self._by_box[watched])
+        elif event.type() == QEvent.Type.Leave:
+            self.problem_hovered.emit(None)
+        return super().eventFilter(watched, event)
+
     def _box(self, problem: Problem) -> Box:
         box = Box(_ROLES[problem.severity])
+        box.installEventFilter(self)
+        self._by_box[box] = problem
         is_error = problem.severity == "error"
         title = plain_label(problem.title, role="bad" if is_error else "strong", wrap=True)
-        font = title.font()
-        font.setBold(True)
-        title.setFont(font)
+        title.setFont(ui_font(weight=600))
         box.column.addWidget(title)
         box.column.addWidget(plain_label(problem.message, wrap=True))
         buttons = [self._fix_button(fix) for fix in problem.fixes[:_MAX_FIXES]]
@@ -65,6 +82,6 @@ class ProblemList(QWidget):
         return box
 
     def _fix_button(self, fix: Fix) -> QWidget:
-        result = ElidedButton(fix.title)
+        result = WrappedButton(fix.title)
         result.clicked.connect(lambda: self.fix_chosen.emit(fix))
         return result

@@ -17,6 +17,7 @@ from workbench.gui.plots.curve_button import CurveButton, only
 
 SLIDER_STEPS = 60
 DEFAULT_SLIDER = 26
+_SPACING_PX = 4
 
 
 def position_of(span: float) -> int:
@@ -126,6 +127,7 @@ class PlotHeader(QWidget):
     ) -> None:
         super().__init__()
         self._is_plain = is_plain
+        self._are_controls_shown = True
         self._theme = theme
         self._hidden: set[str] = set()
         self.title = plain_label(title, role="strong")
@@ -173,20 +175,25 @@ class PlotHeader(QWidget):
         """Hides what makes no sense in a picture, or shows it again."""
         for part in (self.log, self.menu_button):
             part.setVisible(is_shown)
-        self.smoothing.setVisible(is_shown and not self._is_plain)
-        self._show_words(is_shown=is_shown)
+        self._are_controls_shown = is_shown
+        self._share_room()
 
-    def _show_words(self, *, is_shown: bool = True) -> None:
-        has_room = self.width() >= 440 and not self._is_plain
-        self._smooth_words.setVisible(is_shown and has_room)
+    def _share_room(self) -> None:
+        """Where room is short the slider's word gives way, then the slider: the legend stays."""
+        can_smooth = self._are_controls_shown and not self._is_plain
+        always = (self.title, *self.keys.values(), self.log, self.menu_button)
+        room = self.width() - sum(part.sizeHint().width() + _SPACING_PX for part in always)
+        slider = self.smoothing.width() + _SPACING_PX
+        words = self._smooth_words.sizeHint().width() + _SPACING_PX
+        self.smoothing.setVisible(can_smooth and room >= slider)
+        self._smooth_words.setVisible(can_smooth and room >= slider + words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where room is short the slider's word gives way: its tooltip says the same."""
         super().resizeEvent(event)
-        self._show_words()
+        self._share_room()
 
     def _build(self) -> None:
-        line = row(self.title, STRETCH, parent=self, spacing=4)
+        line = row(self.title, STRETCH, parent=self, spacing=_SPACING_PX)
         for name, key in self.keys.items():
             key.setProperty("role", "key")
             key.setAccessibleName(f"{name} curve of the {self.title.text().lower()} plot")
@@ -197,5 +204,4 @@ class PlotHeader(QWidget):
         self._smooth_words = plain_label("Smoothing", role="dim")
         add_to(line, self._smooth_words, self.smoothing, self.log, self.menu_button)
         self.by_epoch.setVisible(not self._is_plain)
-        self.smoothing.setVisible(not self._is_plain)
-        self._show_words()
+        self._share_room()

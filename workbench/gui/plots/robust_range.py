@@ -11,12 +11,20 @@ Values = np.ndarray[Any, np.dtype[Any]]
 Span = tuple[float, float]
 
 _FEWEST = 20
+_QUANTILES = (0.05, 0.85)
 _REACH = 1.5
-"""Values farther from the middle nine tenths than so many of their ranges are far away; Tukey's
-factor for quartiles, here for wider quantiles, so that fewer values are."""
+"""Values farther from those between the quantiles than so many of their ranges are far away;
+Tukey's factor for quartiles, here for wider quantiles, so that fewer values are."""
 
 _WORTH = 4.0
 """Leaving values out must make the rest so many times as high: else all of them are shown."""
+
+_FIRST = 5
+_FAR_START = 10.0
+"""A first value so many times the least of the first few is no start to come down from."""
+
+_ABOVE_START = 1.5
+"""What comes before a line is near may be so many times the start."""
 
 
 def span_of(lines: Sequence[Values]) -> Span | None:
@@ -26,29 +34,37 @@ def span_of(lines: Sequence[Values]) -> Span | None:
 
 
 def robust_span(lines: Sequence[Values]) -> Span | None:
-    """As `span_of`, without a few values far from the rest that would flatten it.
+    """As `span_of`, without values far from the rest that would flatten it.
 
-    The start of a line is never left out: a loss begins far above its later values.
+    What a line comes down from is never left out: a loss begins far above its later values. Nor
+    is what it ends with: a run that diverges has no outliers.
     """
     whole, found = span_of(lines), _finite(lines)
     if whole is None or len(found) < _FEWEST:
         return whole
-    low, high = np.quantile(found, [0.05, 0.95])
+    low, high = np.quantile(found, _QUANTILES)
     room = _REACH * (high - low)
-    fence = (low - room, high + room)
-    near = [line[_near(line, fence)] for line in lines]
-    inside = span_of(near)
-    if inside is None or whole[1] - whole[0] <= _WORTH * (inside[1] - inside[0]):
+    near = [_near(line[np.isfinite(line)], (low - room, high + room)) for line in lines]
+    inside = span_of([values for values, _ in near])
+    if inside is None or not all(is_ending for _, is_ending in near):
         return whole
-    return inside
+    return inside if whole[1] - whole[0] > _WORTH * (inside[1] - inside[0]) else whole
 
 
-def _near(line: Values, fence: Span) -> Values:
-    """Which values of a line are within the fence, or before the first that is."""
+def _near(line: Values, fence: Span) -> tuple[Values, bool]:
+    """The values of a line without NaN that are within the fence, or before the first that is and
+    no higher than it begins; and whether it ends within.
+    """
+    if not len(line):
+        return line, True
     is_near = np.logical_and(line >= fence[0], line <= fence[1])
+    is_ending = bool(is_near[-1])
     if is_near.any():
-        is_near[: int(np.argmax(is_near))] = True
-    return np.logical_and(is_near, np.isfinite(line))
+        first = int(np.argmax(is_near))
+        least = float(np.min(line[:_FIRST]))
+        start = float(line[0]) if line[0] <= _FAR_START * least else least
+        is_near[:first] = line[:first] <= _ABOVE_START * start
+    return line[is_near], is_ending
 
 
 def _finite(lines: Sequence[Values]) -> Values:

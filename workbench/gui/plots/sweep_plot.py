@@ -11,6 +11,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy
 
 from workbench.core.format import bytes_text, count, number_text, rate_text
 from workbench.gui.kit.painted import PaintedWidget
@@ -23,6 +24,7 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 BAR_PX = 22
 GAP_PX = 10
+LEAST_ROW_PX = 18
 TEXT_PX = 12
 
 
@@ -46,7 +48,7 @@ class LearningRatePlot(PlotAxes):
     def __init__(self, theme: Theme, lowest: float, highest: float) -> None:
         super().__init__(theme, RateAxis())
         self.setAccessibleName("Loss over learning rate")
-        self.setMinimumSize(240, 120)
+        self.setMinimumSize(240, 90)
         self.set_x_range((math.log10(lowest), math.log10(highest)))
         self.raw = pg.PlotCurveItem(antialias=True, connect="finite")
         self.smooth = pg.PlotCurveItem(antialias=True, connect="finite")
@@ -134,6 +136,7 @@ class BatchSizePlot(PaintedWidget):
     def __init__(self, theme: Theme, sizes: Sequence[int] = ()) -> None:
         super().__init__(theme, QSize(300, 0), least_px=240)
         self._sizes = list(sizes)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self._keep_room(0)
         self._points: list[BatchSizePoint] = []
         self._chosen: int | None = None
@@ -152,6 +155,11 @@ class BatchSizePlot(PaintedWidget):
             self._hint.setHeight(rows * (BAR_PX + GAP_PX))
             self.updateGeometry()
 
+    def minimumSizeHint(self) -> QSize:
+        """On a low screen the bars are closer and thinner, all of them."""
+        rows = self._hint.height() // (BAR_PX + GAP_PX)
+        return QSize(self._least_px, rows * LEAST_ROW_PX)
+
     def words(self, point: BatchSizePoint) -> str:
         """A bar in words."""
         if point.images_per_second is None:
@@ -166,11 +174,13 @@ class BatchSizePlot(PaintedWidget):
         metrics = painter.fontMetrics()
         sizes = [*self._sizes, *(point.batch_size for point in self._points)]
         left = max((metrics.horizontalAdvance(count(size)) for size in sizes), default=0) + GAP_PX
+        pitch = self.height() * (BAR_PX + GAP_PX) / self._hint.height()
+        bar_px = min(float(BAR_PX), pitch - 2)
         for row, point in enumerate(self._points):
-            top = float(row * (BAR_PX + GAP_PX))
-            name = QRectF(0, top, left - GAP_PX, BAR_PX)
+            top = row * pitch
+            name = QRectF(0, top, left - GAP_PX, bar_px)
             self._paint_name(painter, name, point)
-            room = QRectF(left, top, self.width() - left, BAR_PX)
+            room = QRectF(left, top, self.width() - left, bar_px)
             if point.images_per_second is None:
                 self._paint_problem(painter, room, point)
             else:

@@ -45,7 +45,7 @@ class TrialPlot(PlotAxes):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, RateAxis(), is_share=True)
         self.setAccessibleName("Training accuracy over learning rate")
-        self.setMinimumSize(240, 120)
+        self.setMinimumSize(240, 90)
         self._points: list[TrialPoint] = []
         self._suggested: float | None = None
         self._good: tuple[float, float] | None = None

@@ -26,6 +26,7 @@ from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.data_chooser import DataChooser
+from workbench.gui.files.run_opener import RunOpener
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.file_dialogs import DialogFolders
@@ -58,7 +59,11 @@ if TYPE_CHECKING:
 
 MESSAGE_MS = 8_000
 _SIZE_PX = (1440, 900)
-_SMALLEST_PX = (900, 600)
+_FRAME_PX = (16, 64)
+"""What a window manager's frame and title bar may take of a screen: known only once the window is
+shown, too late for its first size."""
+_SMALLEST_PX = (900, 500)
+"""A screen of 1920 x 1080 at a scale of 2, without the frame and a task bar."""
 _HELP_PAGES = {
     "getting_started": "getting_started",
     "tpu_help": "tpu",
@@ -76,11 +81,13 @@ class MainWindow(QMainWindow):
         self.state = state
         self.setObjectName("main_window")
         self.setMinimumSize(*_SMALLEST_PX)
-        self.resize(QSize(*_SIZE_PX).boundedTo(self.screen().availableSize()))
+        room = self.screen().availableSize() - QSize(*_FRAME_PX)
+        self.resize(QSize(*_SIZE_PX).boundedTo(room).expandedTo(self.minimumSize()))
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileController(document, state, self)
         self.start = StartController(self.files, self)
+        self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
         self.runs = RunController(context, self.check, self)
         self.places = TargetController(context, self)
@@ -166,6 +173,7 @@ class MainWindow(QMainWindow):
             say=self.say,
             new_project=self.files.new,
             open_project=self.files.open,
+            open_run=self.run_opener.open,
             start_from_folder=self.start.from_folder,
             counting=self.start.said,
             train=self.runs.start,
@@ -261,9 +269,11 @@ class MainWindow(QMainWindow):
         self.places.problem_chosen.connect(self.show_problem)
         self.status.problems.clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
+        self.popup.list.problem_hovered.connect(self._on_problem_hovered)
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
         self.start.started.connect(lambda: self.show_view("data"))
+        self.run_opener.opened.connect(lambda: self.show_view("train"))
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
@@ -298,6 +308,10 @@ class MainWindow(QMainWindow):
     def show_shortcuts(self) -> None:
         """Shows the keys of all menus."""
         self.help.show_shortcuts(self._menu_actions())
+
+    def _on_problem_hovered(self, problem: Problem | None) -> None:
+        if self.views.current_key == "design":
+            self.design().state.problem_hovered.emit(problem)
 
     def show_problems(self) -> None:
         """Opens the list of problems."""
@@ -387,6 +401,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.run_opener.close()
         self.check.close()
         self.places.close()
         for view in self.views.built.values():

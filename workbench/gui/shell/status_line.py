@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import SEVERITIES, Fix, Problem
+from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.run_estimator import epoch_words, fit_words, memory_words
+from workbench.gui.common.run_estimator import epoch_words
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import row
@@ -24,6 +26,10 @@ _TIPS = {
     "images and TensorFlow itself.",
 }
 
+_PREDICTED = ("Memory", "Epoch")
+_FIRST_TO_GO = ("Multiply-adds", "Parameters", "Epoch", "Memory")
+_GAPS_PX, _MARGINS_PX = 25, 40
+
 
 class StatusLine(QStatusBar):
     """Totals of the network, a button for its problems, and one for what is to be done next."""
@@ -31,6 +37,7 @@ class StatusLine(QStatusBar):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
+        self.setContentsMargins(0, 0, 8, 0)
         self._document = context.document
         self._predictor = context.estimator
         self._values: dict[str, tuple[QLabel, QLabel]] = {}
@@ -44,12 +51,35 @@ class StatusLine(QStatusBar):
         self.next_step.setObjectName("next_step_button")
         self.next_step.clicked.connect(self._on_next_step)
         self._step: Fix | None = None
-        self.addPermanentWidget(self.problems)
-        self.addPermanentWidget(self.next_step)
+        found = QWidget()
+        row(self.problems, self.next_step, parent=found, margins=(0, 0, 12, 0), spacing=4)
+        self.addPermanentWidget(found)
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)
         self._predictor.changed.connect(self._show_prediction)
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """In a narrow window the totals that matter least give way: the problems stay."""
+        has_prediction = self._predictor.prediction is not None
+        shown = [key for key in self._values if has_prediction or key not in _PREDICTED]
+        beside = (self.problems, self.next_step)
+        room = self.width() - sum(
+            each.sizeHint().width() for each in beside if each.isVisibleTo(self)
+        )
+        for key in _FIRST_TO_GO:
+            if key in shown and sum(map(self._width_of, shown)) + _MARGINS_PX > room:
+                shown.remove(key)
+        for key, parts in self._values.items():
+            for part in parts:
+                part.setVisible(key in shown)
+
+    def _width_of(self, key: str) -> int:
+        return sum(part.sizeHint().width() for part in self._values[key]) + _GAPS_PX
 
     def _total(self, key: str) -> QHBoxLayout:
         name, value = plain_label(key, role="dim"), plain_label(role="value")
@@ -100,6 +130,7 @@ class StatusLine(QStatusBar):
         self.problems.set_look(words, role="status", icon=icon)
         self.next_step.setText(self._step.title if self._step else "")
         self.next_step.setVisible(self._step is not None)
+        self._share_room()
 
     def _on_next_step(self) -> None:
         if self._step is not None:
@@ -108,13 +139,14 @@ class StatusLine(QStatusBar):
     def _show_prediction(self) -> None:
         """What a run will take; nothing while that is not known."""
         prediction = self._predictor.prediction
-        for part in (*self._values["Memory"], *self._values["Epoch"]):
-            part.setVisible(prediction is not None)
-        if prediction is None:
-            return
+        if prediction is not None:
+            self._show_figures(prediction)
+        self._share_room()
+
+    def _show_figures(self, prediction: RunEstimate) -> None:
         label = self._values["Memory"][1]
-        label.setText(memory_words(prediction))
-        trouble = fit_words(prediction)
+        label.setText(prediction.memory_words)
+        trouble = prediction.trouble
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
         self._set_tip("Memory", trouble or _TIPS["Memory"])

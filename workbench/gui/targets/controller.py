@@ -15,7 +15,9 @@ from workbench.core.checks.problems import Fix
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.errors import SaveError
 from workbench.gui.common.context import WindowContext
+from workbench.runs.places import remember
 from workbench.targets import all_targets, target_label
 from workbench.targets.tpu import SPEC as TPU
 
@@ -74,7 +76,7 @@ class TargetController(QObject):
         if choice == self._context.document.project.target:
             return
         if _virtual_machine(choice) is None:
-            self._context.document.set_target(choice)
+            self._set(choice)
         else:
             self.ask("connect", choice)
 
@@ -95,8 +97,16 @@ class TargetController(QObject):
 
         return ParityDialog(self._context, self._window)
 
-    def _on_place(self, choice: Choice) -> None:
+    def _set(self, choice: Choice) -> None:
+        """The entry, or the dialog, has named the address: it may be connected to."""
+        try:
+            remember(choice)
+        except SaveError as error:  # asked again at the start of a run
+            self.said.emit(str(error))
         self._context.document.set_target(choice)
+
+    def _on_place(self, choice: Choice) -> None:
+        self._set(choice)
         self.said.emit(f"Target: {target_label(choice)}. Undo reverts this.")
 
     def _make_preflight(self) -> QDialog:

@@ -97,11 +97,21 @@ class PreflightDialog(QDialog):
         self.size_box.setCurrentIndex(max(at, 0))
 
     def _connect(self) -> None:
+        self.size_box.currentIndexChanged.connect(lambda _at: self._on_tpu_changed())
         self.check.clicked.connect(lambda _=False: self.start())
         self.sweep.clicked.connect(lambda: self.start(sweep=True))
         self.use.clicked.connect(self._on_use)
         self.close_button.clicked.connect(self._on_close)
         self.report.problems.fix_chosen.connect(self._on_fix)
+
+    def _on_tpu_changed(self) -> None:
+        """What was found out is about another TPU: it goes."""
+        if self.size_box.currentData() is None or self.is_looking:
+            return
+        self._suggested = 0
+        self.report.clear()
+        self.report.set_outdated(f"{self.size_box.currentData()} has not been checked.")
+        self._show_buttons()
 
     # the look ------------------------------------------------------------------------
 

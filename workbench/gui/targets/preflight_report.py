@@ -169,6 +169,11 @@ class PreflightReportView(QWidget):
         self._show_buffers([])
         self.problems.set_problems(())
 
+    def set_outdated(self, words: str) -> None:
+        """In place of a verdict: why there is none."""
+        self.verdict.setText(words)
+        set_role(self.verdict, "dim")
+
     def set_stage(self, stage: PreflightStage) -> None:
         """A level has begun or ended: shows what is known by then."""
         self.levels.set_state(stage.level, stage.state, stage.words)

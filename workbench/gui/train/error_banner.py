@@ -84,6 +84,7 @@ class ErrorBanner(QFrame):
             self.retry.setText(suggestion.words.replace("&", "&&"))
         self.retry.setVisible(suggestion is not None)
         self.resume.setVisible(outcome.can_resume)
+        self.attach.setText(f"Reconnect to {outcome.place}" if outcome.place else "Reconnect")
         self.attach.setVisible(outcome.kind == "away")
         # What is over goes on here by Resume.
         self.go_on.setVisible(outcome.can_move and not outcome.can_resume)

@@ -15,6 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.protocol.messages import Export
+from workbench.runs.naming import SEPARATOR
 
 
 class ExportAction(QObject):
@@ -33,7 +34,8 @@ class ExportAction(QObject):
     def ask(self, run: Path, title: str, specs: Sequence[ExportSpec]) -> None:
         """Exports a run in one of some formats; the first is proposed."""
         filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
-        name = f"{title}{specs[0].suffix if len(specs) == 1 else ''}"
+        name = title.replace(SEPARATOR, " ").replace("/", "-")
+        name += specs[0].suffix if len(specs) == 1 else ""
         offered = ";;".join(filters)
         path, chosen = ask_save_path(self._window, f"Export {title}", name, offered, kind="export")
         if not path:

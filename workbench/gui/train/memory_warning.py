@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.format import count
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.common.run_estimator import RunEstimator, fit_words
+from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
@@ -30,7 +30,7 @@ class MemoryWarning(Box):
     def refresh(self) -> None:
         """Shows the present prediction."""
         prediction = self._predictor.prediction
-        trouble = fit_words(prediction) if prediction is not None else ""
+        trouble = prediction.trouble if prediction is not None else ""
         self.setVisible(bool(trouble))
         if prediction is None or not trouble:
             return

@@ -70,7 +70,6 @@ class RecipePanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumWidth(248)
         inner = QFrame()
         inner.setProperty("role", "panel")
         self._fill_form()
@@ -81,6 +80,12 @@ class RecipePanel(QScrollArea):
         parts = (warning, self.other, self.form, STRETCH)
         column(*parts, parent=inner, margins=(14, 10, 14, 14), spacing=14)
         self.setWidget(inner)
+        self._keep_wide(inner)
+
+    def _keep_wide(self, inner: QFrame) -> None:
+        """Nothing in it is cut at the side, whatever the width of the window."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        self.setMinimumWidth(inner.minimumSizeHint().width() + bar)
 
     def _fill_form(self) -> None:
         """Puts beside the rows what is no parameter: the finders, and the schedule's curve."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -9,12 +10,15 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
-from workbench.errors import WorkbenchError
+from workbench.errors import SaveError, WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.kit.messages import ask_choice, error_text, show_notice
 from workbench.gui.train.export import ExportAction
+from workbench.runs.library.projects import OpenProject
+from workbench.runs.library.summary import RunSummary
+from workbench.runs.places import UnknownPlaceError, remember
 
 
 class RunController(QObject):
@@ -38,6 +42,7 @@ class RunController(QObject):
         super().__init__(window)
         self._check = check
         self._is_asking = False
+        self._alike = ""
         self._document = context.document
         self._library = context.library
         self._export = ExportAction(context.service, window)
@@ -61,6 +66,7 @@ class RunController(QObject):
         library.run_queued.connect(self._on_queued)
         library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
         library.failed.connect(self._on_failed)
+        library.place_unknown.connect(self._ask_place)
 
     @property
     def is_running(self) -> bool:
@@ -120,6 +126,10 @@ class RunController(QObject):
         self, project: Project, path: Path | None, problem: WorkbenchError | None, *, wait: bool
     ) -> None:
         self._is_asking = False
+        if isinstance(problem, UnknownPlaceError):
+            self._ask_place(problem, lambda: self._connect(problem, then=self.start))
+            self.changed.emit()
+            return
         if problem is not None:
             self.said.emit(unready_words(problem))
             self.changed.emit()
@@ -127,8 +137,37 @@ class RunController(QObject):
             return
         title = (path.name.removesuffix(PROJECT_SUFFIX) if path else "") or project.title
         where = str(path) if path else ""
+        self._alike = self._queued_alike(project)
         self._library.start_run(project, title=title, project_path=where, wait=wait)
         self.changed.emit()
+
+    def _connect(self, problem: UnknownPlaceError, *, then: Callable[[], None]) -> None:
+        """The person has agreed to connect to an address."""
+        if problem.target is not None:
+            try:
+                remember(problem.target)
+            except SaveError as error:
+                self._on_failed(error)
+                return
+        then()
+
+    def _ask_place(self, problem: UnknownPlaceError, go_on: Callable[[], None]) -> None:
+        """Nothing was started: an address that came with a file is contacted when a person
+        agrees to it.
+        """
+        words = f"{problem.fix} Nothing has been sent there so far."
+        choices = (f"Connect to {problem.where}", "Cancel")
+        if ask_choice(self._window, problem.what, words, choices, default=1) == 0:
+            go_on()
+        else:
+            self.said.emit("Training was not started.")
+        self.changed.emit()
+
+    def _queued_alike(self, project: Project) -> str:
+        """The name of a run that waits or trains and is just the same; "" for none."""
+        wanted = OpenProject.of(project)
+        runs = (run for run in self._library.runs if not run.is_over and wanted.owns(run))
+        return next((run.label for run in runs if run.request_key == wanted.request_key), "")
 
     def _show_unready(self, problem: WorkbenchError) -> None:
         """Nothing was started: says why, and what can be done instead."""
@@ -170,20 +209,20 @@ class RunController(QObject):
         return answer in {0, 1, 2}
 
     def ask_export(self) -> None:
-        """Writes the newest run that has weights, or the current one, to a file."""
+        """Writes the current run, or the project's newest that has weights, to a file."""
         run = self._exportable()
         if run is not None:
-            self._export.ask(run, run.name, list(run_exports().values()))
+            self._export.ask(run.path, f"{run.project} {run.label}", list(run_exports().values()))
             return
-        what = "There is no trained model to export yet."
+        what = "There is no trained model of this project to export yet."
         show_notice(self._window, what, "Train the model or load weights first.")
 
-    def _exportable(self) -> Path | None:
+    def _exportable(self) -> RunSummary | None:
         current = self._library.current
         summary = self._library.summary(current.run.path) if current is not None else None
         if summary is None or not summary.has_model:
             summary = self._library.latest_model()
-        return summary.path if summary is not None else None
+        return summary
 
     def _on_asked_changed(self, path: str) -> None:
         if self._library.is_pausing(Path(path)):
@@ -193,7 +232,8 @@ class RunController(QObject):
         self.changed.emit()
 
     def _on_queued(self, _path: str) -> None:
-        self.said.emit("Run queued; it starts automatically.")
+        words = f" It is identical to run {self._alike}." if self._alike else ""
+        self.said.emit(f"Run queued; it starts automatically.{words}")
         self.changed.emit()
 
     def _on_failed(self, error: WorkbenchError) -> None:

@@ -190,7 +190,7 @@ class RunHeader(QFrame):
         room = self._room_for_figures()
         self.caption.setMinimumWidth(CAPTION_PX if room >= 0 and not self._asked else 0)
         is_tested = self.test.value.text() != NOTHING
-        for figure in (self.best, self.test, self.best_epoch, self.speed):
+        for figure in (self.test, self.best, self.best_epoch, self.speed):
             is_wanted = is_begun and (figure is not self.test or is_tested)
             room -= figure.sizeHint().width() + SPACING_PX if is_wanted else 0
             figure.setVisible(is_wanted and room >= 0)

@@ -19,6 +19,7 @@ from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.info_bar import InfoBar
 from workbench.gui.train.log_panel import LogPanel
+from workbench.gui.train.next_steps import NextSteps
 from workbench.gui.train.run_header import RunHeader
 from workbench.gui.train.run_pages import RunPages
 from workbench.gui.train.runs.controller import RunActions
@@ -32,6 +33,8 @@ class TrainView(QMainWindow):
 
     Signals:
         train_requested: The user wants to train the project as it is.
+        view_wanted: The view of this key shall show what the run can.
+        project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.
 
     Attributes:
@@ -39,6 +42,8 @@ class TrainView(QMainWindow):
     """
 
     train_requested = Signal()
+    view_wanted = Signal(str)
+    project_wanted = Signal(Path)
     status = Signal(str)
 
     def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[TrainState]]) -> None:
@@ -53,6 +58,7 @@ class TrainView(QMainWindow):
         self.actions_of_runs = RunActions(context, self)
         self.finders = FinderController(context, self)
         self.header = RunHeader(theme)
+        self.next_steps = NextSteps()
         self.notice = InfoBar(theme)
         self.trouble = ErrorBanner()
         self.curves = RunPages(theme)
@@ -85,7 +91,7 @@ class TrainView(QMainWindow):
         parts.setStretchFactor(1, 1)
         parts.setSizes([600, 130])
         page = QFrame()
-        above = (self.header, self.notice, self.trouble)
+        above = (self.header, self.next_steps, self.notice, self.trouble)
         column(*above, (parts, 1), parent=page, margins=14, spacing=12)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(scroll_area(page))
@@ -110,6 +116,8 @@ class TrainView(QMainWindow):
         for part in (self.plots, self.actions_of_runs, self.finders):
             part.said.connect(self._say)
         self.empty.pressed.connect(self.train_requested)
+        self.actions_of_runs.project_wanted.connect(self.project_wanted)
+        self.next_steps.wanted.connect(self._on_step_wanted)
         self.log.output_wanted.connect(self._on_output_wanted)
         self.state.runs_asked.connect(self.actions_of_runs.do)
         self.state.find_asked.connect(self.finders.find)
@@ -136,6 +144,7 @@ class TrainView(QMainWindow):
         self.trouble.clear()
         self._shown_title = self._title()
         self.header.set_follower(follower, self._shown_title)
+        self.next_steps.show_run(self._library.summary(self._path))
         self._show_asked()
         self._show_time()
         self.state.run_changed.emit(self._path)
@@ -164,7 +173,7 @@ class TrainView(QMainWindow):
 
     def _title(self) -> str:
         summary = self._library.summary(self._path)
-        return summary.title if summary is not None else (self._path.name if self._path else "")
+        return summary.label if summary is not None else (self._path.name if self._path else "")
 
     def _on_loaded(self) -> None:
         if self._follower is not None:
@@ -227,6 +236,7 @@ class TrainView(QMainWindow):
 
     def _on_runs_changed(self) -> None:
         """A run got another name; a new one is called by its folder until the list is read."""
+        self.next_steps.show_run(self._library.summary(self._path))
         title = self._title()
         if title != self._shown_title:
             self._shown_title = title
@@ -247,6 +257,12 @@ class TrainView(QMainWindow):
             self._library.start_now(path)
         else:
             self._library.resume(path, wait=self._library.is_training)
+
+    def _on_step_wanted(self, key: str) -> None:
+        if key == "open_project":
+            self._ask(self.project_wanted.emit)
+        else:
+            self.view_wanted.emit(key)
 
     def _on_retry(self, changes: dict[str, object]) -> None:
         self._ask(lambda path: self.actions_of_runs.retry(path, changes))

@@ -14,6 +14,8 @@ def _load() -> MakeView:
     def make(services: WindowServices) -> QWidget:
         view = TrainView(services.context, panels_of("train"))
         view.train_requested.connect(services.train)
+        view.view_wanted.connect(services.show_view)
+        view.project_wanted.connect(services.open_run)
         view.status.connect(services.say)
         return view
 

@@ -65,7 +65,7 @@ class RunComparison:
 
     Attributes:
         left, right: Their lines of the list.
-        sections: In the order in which a run comes about.
+        sections: The results, then what led to them, in the order in which a run comes about.
     """
 
     left: RunSummary
@@ -115,6 +115,7 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
     a, b = _side(left), _side(right)
     seeds = [("Seed", a.project.recipe.seed, b.project.recipe.seed)]
     sections = (
+        Section("results", "Results", tuple(_result_rows(a.summary, b.summary))),
         Section("graph", "Model", tuple(graph_rows(a.project.graph, b.project.graph))),
         Section("recipe", "Training settings", tuple(_recipe_rows(a.project, b.project))),
         Section("data", "Data", tuple(_data_rows(a, b))),
@@ -122,7 +123,6 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
         Section("plan", "Execution", tuple(_plan_rows(a, b)), _note("started", a, b)),
         Section("machine", "Machine", tuple(_machine_rows(a, b)), _note("origin", a, b)),
         Section("versions", "Versions", tuple(_version_rows(a, b)), _note("started", a, b)),
-        Section("results", "Results", tuple(_result_rows(a.summary, b.summary))),
     )
     return RunComparison(a.summary, b.summary, sections)
 

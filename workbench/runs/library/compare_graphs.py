@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.core.network.diff import diff
@@ -36,7 +36,8 @@ class Row:
 
 
 def graph_rows(left: Graph, right: Graph) -> Iterator[Row]:
-    """What makes `left` into `right`: layers by their id, then edges; not their places."""
+    """What makes `left` into `right`: layers, then edges; not their places."""
+    right = _paired(left, right)
     found = diff(left, right)
     for node_id in found.removed_nodes:
         yield Row(_node_words(left.nodes[node_id]), THERE, NOT_THERE)
@@ -51,6 +52,36 @@ def graph_rows(left: Graph, right: Graph) -> Iterator[Row]:
     for edge in found.added_edges:
         if not {edge.source, edge.target} & new:
             yield Row(_edge_words(edge, right), NOT_THERE, THERE)
+
+
+def _paired(left: Graph, right: Graph) -> Graph:
+    """`right` with the ids of the layers of `left` that its own are.
+
+    Ids are counted from the first layer on: in another network the same id is another layer. One
+    layer of two networks is known by its id, name and type, then by its name and type, then by id
+    and type (it was renamed), then by id and name (its type was changed).
+    """
+    ids: dict[str, str] = {}
+    for key in _IDENTITIES:
+        free = {key(node): node.id for node in left.nodes.values() if node.id not in ids.values()}
+        for node in right.nodes.values():
+            if node.id not in ids and key(node) in free:
+                ids[node.id] = free.pop(key(node))
+    taken = {*left.nodes}
+    for node_id in right.nodes:
+        if node_id not in ids:
+            ids[node_id] = node_id if node_id not in taken else f"{node_id} of the other"
+    nodes = (replace(node, id=ids[node.id]) for node in right.nodes.values())
+    edges = (Edge(ids[each.source], ids[each.target], each.port) for each in right.edges)
+    return Graph.of(nodes, edges)
+
+
+_IDENTITIES: tuple[Callable[[Node], tuple[str, ...]], ...] = (
+    lambda node: (node.id, node.name, node.kind),
+    lambda node: (node.name, node.kind),
+    lambda node: (node.id, node.kind),
+    lambda node: (node.id, node.name),
+)
 
 
 def _node_words(node: Node) -> str:

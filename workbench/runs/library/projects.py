@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import project_text
+from workbench.core.projects.project_file import project_to_plain
 from workbench.runs.library.summary import NETWORK, REQUESTED, RunSummary, plain_key
 
 OTHER = "Other"
@@ -39,7 +39,7 @@ class OpenProject:
     @classmethod
     def of(cls, project: Project, path: str = "", title: str = "") -> OpenProject:
         """What a project is found by; its own title where no other is given."""
-        plain = msgspec.json.decode(project_text(project))
+        plain = msgspec.json.decode(msgspec.json.encode(project_to_plain(project)))
         keys = plain_key(plain, NETWORK), plain_key(plain, REQUESTED)
         return cls(project.id, title or project.title, path, *keys)
 
@@ -88,3 +88,9 @@ def project_key(run: RunSummary) -> str:
 def project_title(runs: Iterable[RunSummary]) -> str:
     """The project of some runs, newest first, in words."""
     return next((run.project for run in runs if run.project), OTHER)
+
+
+def full_name(run: RunSummary) -> str:
+    """A run's name with its project, for where runs of several are mixed."""
+    is_in = run.project.casefold() in run.label.casefold()
+    return run.label if is_in or not run.project else f"{run.project}: {run.label}"

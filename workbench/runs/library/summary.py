@@ -26,8 +26,9 @@ from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.naming import run_name, settings_words, source_words
+from workbench.runs.places import place_words
 from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
-from workbench.runs.state.queue import is_waiting, num_before, waiting_words
+from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
 SUMMARY_VERSION = 5
@@ -64,6 +65,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         epochs_done, epochs: Finished and planned.
         best_val_accuracy, test_accuracy: 0..1 where known.
         best_loss: Validation loss of the best epoch.
+        learning_rate, batch_size: As requested; None where the request does not say.
         seconds: How long it has trained.
         images_per_second: Images per second in its last epoch.
         parameters: Numbers that the network learns and keeps.
@@ -96,6 +98,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     best_val_accuracy: float | None = None
     test_accuracy: float | None = None
     best_loss: float | None = None
+    learning_rate: float | None = None
+    batch_size: int | None = None
     seconds: float = 0.0
     images_per_second: float | None = None
     parameters: int | None = None
@@ -123,7 +127,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
     notes = read_notes(run)
     place = num_before(run) + 1 if is_waiting(run) else 0
     history = _summary_history(run.events_path)
-    outcome = RunOutcome("waiting", waiting_words(place - 1)) if place else outcome_of(run, history)
+    outcome = _waiting(run, place) if place else outcome_of(run, history)
     finished, started = history.finished, history.started
     best = history.best
     last = history.epochs[-1] if history.epochs else None
@@ -166,6 +170,8 @@ def _of_request(request: RunRequest, own_title: str) -> dict[str, Any]:
         "network_key": plain_key(request.project, NETWORK),
         "request_key": plain_key(request.project, REQUESTED),
         "created": request.created,
+        "learning_rate": _recipe_number(request, "learning_rate"),
+        "batch_size": _recipe_number(request, "batch_size"),
     }
 
 
@@ -197,13 +203,20 @@ def _settings(request: RunRequest) -> list[str]:
         return []
 
 
+def _waiting(run: RunFolder, place: int) -> RunOutcome:
+    words = waiting_words(place - 1, starts_by_itself=starts_by_itself(run))
+    return RunOutcome("waiting", words)
+
+
 def _host_of(run: RunFolder) -> str:
     """The computer that trains it: known from the link before it has arrived there."""
     link = read_link(run)
     if link is None:
         return ""
     remote = read_remote(run)
-    return remote.host if remote is not None else link.host or "another computer"
+    if remote is None:
+        return link.host or "another computer"
+    return place_words(remote.choice()) or remote.host
 
 
 def _summary_history(path: Path) -> MetricHistory:
@@ -249,9 +262,14 @@ def _summary_events(path: Path) -> Iterator[RunEvent]:
 
 
 def _planned_epochs(request: RunRequest) -> int:
+    return int(_recipe_number(request, "epochs") or 0)
+
+
+def _recipe_number(request: RunRequest, key: str) -> float | None:
+    """A number of the requested recipe; None where there is none."""
     recipe = request.project.get("recipe")
-    epochs = recipe.get("epochs", 0) if isinstance(recipe, dict) else 0
-    return epochs if isinstance(epochs, int) else 0
+    value = recipe.get(key) if isinstance(recipe, dict) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def dataset_words(choice: Any) -> str:

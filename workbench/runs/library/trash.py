@@ -5,6 +5,8 @@ Headless as well: Send2Trash follows the trash specification of freedesktop.org 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from send2trash import send2trash
 
 from workbench.errors import RunError, os_errors_as
@@ -47,7 +49,17 @@ def trash_run(run: RunFolder) -> None:
     if not run.path.is_symlink():
         check_own(run.path)
     check_deletable(run)
+    _make_home()
     what = "The run could not be moved to the trash."
     fix = "Delete its folder with the file manager."
     with os_errors_as(RunError, what, run.path, fix=fix):
         send2trash(run.path)
+
+
+def _make_home() -> None:
+    """The trash is in the home folder, which $HOME may name before there is one."""
+    home = Path("~").expanduser()
+    what = "The run could not be moved to the trash: there is no home folder."
+    fix = "Set HOME to a folder that exists, or delete the run with the file manager."
+    with os_errors_as(RunError, what, home, fix=fix):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)

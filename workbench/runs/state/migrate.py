@@ -15,6 +15,7 @@ from workbench.runs.control import clear_command, send_command
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import abandon_remote, read_remote
+from workbench.runs.places import check_known
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.targets import all_targets
@@ -54,6 +55,7 @@ def check_can_move(run: RunFolder, target: Choice) -> None:
             expected="a paused, stopped or lost run with a checkpoint",
         )
     is_remote(target)  # raises where there is no such target
+    check_known(target)
 
 
 def is_moving(run: RunFolder, target: Choice) -> bool:

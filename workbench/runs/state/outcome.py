@@ -16,6 +16,7 @@ from workbench.runs.link import Link, has_courier, read_link, read_remote
 from workbench.runs.log.event_log import LINE_LIMIT, decode_line
 from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.places import place_of, place_words
 from workbench.runs.start import log_bytes_at_start
 from workbench.runs.state.crash_diagnosis import (
     Suggestion,
@@ -23,7 +24,7 @@ from workbench.runs.state.crash_diagnosis import (
     last_life,
     suggestion_for,
 )
-from workbench.runs.state.queue import is_waiting, num_before, waiting_words
+from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.state.remote_status import (
     away_words,
     courier_words,
@@ -80,6 +81,7 @@ class RunOutcome:
             gone or not connected, or it is over and can be resumed.
         is_far: It is another computer that trains it, and `reason` is the state of the line to
             it.
+        place: The address that reconnecting connects to, of a run that is away.
     """
 
     kind: OutcomeKind
@@ -90,6 +92,7 @@ class RunOutcome:
     can_resume: bool = False
     can_move: bool = False
     is_far: bool = False
+    place: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -124,7 +127,8 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
     """The state of a run now, by its `history` where that is known, else by the end of its log."""
     is_alive = run.is_alive()  # checked before the log: what was written last is then seen
     if not is_alive and is_waiting(run):
-        return RunOutcome("waiting", waiting_words(num_before(run)))
+        words = waiting_words(num_before(run), starts_by_itself=starts_by_itself(run))
+        return RunOutcome("waiting", words)
     tail = None if history is not None and history.finished else _LogEnd.read(run.events_path)
     finished = (history.finished if history else None) or (tail.finished if tail else None)
     has_just_begun = _has_just_begun(run)
@@ -132,7 +136,8 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
         return _brought(run, history, tail) if has_courier(run) else _running(run)
     if is_away(run, finished, has_just_begun=has_just_begun):
         words = away_words(run, _last_step(history, tail))
-        return RunOutcome("away", words, can_move=True, is_far=True)
+        place = place_words(place_of(run))
+        return RunOutcome("away", words, can_move=True, is_far=True, place=place)
     if finished is not None:
         logged = _outcome_in_log(run, finished)
         return replace(logged, can_move=logged.can_resume)

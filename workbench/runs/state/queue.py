@@ -21,7 +21,14 @@ from workbench.core.format import plural
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
-from workbench.errors import RunError, RunFolderError, SaveError, WorkbenchError, os_errors_as
+from workbench.errors import (
+    InputError,
+    RunError,
+    RunFolderError,
+    SaveError,
+    WorkbenchError,
+    os_errors_as,
+)
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
 from workbench.runs.folder import RunFolder
@@ -30,6 +37,8 @@ from workbench.runs.link import has_courier
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.ownership import check_own, is_own
+from workbench.runs.places import check_known, place_of
+from workbench.runs.seal import is_sealed, seal_of
 from workbench.runs.start import start_trainer
 
 MARKER_NAME = "waiting"
@@ -42,12 +51,15 @@ _LAST = sys.maxsize
 
 
 class _Marker(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of the marker: the place in the queue, and the log's size when it was set."""
+    """The content of the marker: the place in the queue, the log's size when it was set, and the
+    mark by which it is known to have been set here.
+    """
 
     order: int = _LAST
     since: float = 0.0
     is_resumed: bool = False
     log_bytes: int = 0
+    seal: str = ""
 
 
 def enqueue(run: RunFolder, *, resume: bool = False) -> int:
@@ -59,21 +71,26 @@ def enqueue(run: RunFolder, *, resume: bool = False) -> int:
     Raises:
         RunFolderError: a trainer works on it.
         LinkFoundError: the run is behind a link.
+        UnknownPlaceError: nobody has agreed to connect to its target.
         RunError: the queue is locked by something that hangs.
         SaveError: the marker cannot be written.
     """
     check_own(run.path)
+    with contextlib.suppress(InputError):  # a damaged run is reported when it is its turn
+        check_known(place_of(run))
     with _locked(run.path.parent):
         if run.is_alive():
             raise RunFolderError("This run is already being trained.", where=str(run.path))
         entries = _entries(run.path.parent)
-        if run.path not in [entry.path for entry, _ in entries]:
+        placed = {entry.path: marker for entry, marker in entries}
+        if run.path not in placed or not is_sealed(run, placed[run.path].seal):
             last = max((marker.order for _, marker in entries), default=0)
             marker = _Marker(
                 order=min(last, _LAST - 1) + 1,
                 since=time.time(),
                 is_resumed=resume,
                 log_bytes=_size(run.events_path),
+                seal=seal_of(run),
             )
             _write(run, marker)
         return num_before(run)
@@ -89,14 +106,24 @@ def is_waiting(run: RunFolder) -> bool:
     return _marker_of(run) is not None and not run.is_alive()
 
 
+def starts_by_itself(run: RunFolder) -> bool:
+    """Whether a waiting run was queued here: one whose folder came from elsewhere is started by a
+    person or not at all.
+    """
+    marker = _marker_of(run)
+    return marker is not None and is_sealed(run, marker.seal)
+
+
 def num_before(run: RunFolder) -> int:
     """How many waiting runs will be started before this one."""
     paths = [entry.path for entry, _ in _entries(run.path.parent)]
     return paths.index(run.path) if run.path in paths else len(paths)
 
 
-def waiting_words(num_runs_before: int) -> str:
+def waiting_words(num_runs_before: int, *, starts_by_itself: bool = True) -> str:
     """What a waiting run waits for, as a sentence."""
+    if not starts_by_itself:
+        return "Queued elsewhere: it starts when you start it."
     return (
         f"Queued: {plural(num_runs_before, 'run')} before it."
         if num_runs_before
@@ -148,8 +175,8 @@ def start_now(run: RunFolder) -> None:
 
 
 def start_next(home: Path | None = None) -> RunFolder | None:
-    """Starts, and returns, the first waiting run of a home folder; None when none waits, or one
-    trains.
+    """Starts, and returns, the first waiting run of a home folder that was queued here; None when
+    none waits, or one trains.
 
     A run that cannot be started is logged as failed, and the next one has its turn.
     One that the system refuses (folder, process) goes on waiting: that may pass. Where it refuses
@@ -163,6 +190,8 @@ def start_next(home: Path | None = None) -> RunFolder | None:
             return None
         refused: WorkbenchError | None = None
         for run, marker in _entries(home):
+            if not is_sealed(run, marker.seal):
+                continue
             try:
                 _start(run, marker)
             except WorkbenchError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.protocol.events import RunFinished
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, link_words, read_link, read_remote
+from workbench.runs.places import place_words
 from workbench.runs.store.checkpoint import newest_state
 
 
@@ -33,7 +34,9 @@ def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: boo
 def away_words(run: RunFolder, step: int | None) -> str:
     """Where a run without a connection is, or how it was lost, at `step` if known."""
     link, remote = read_link(run), read_remote(run)
-    host = remote.host if remote is not None else "another computer"
+    host = "another computer"
+    if remote is not None:  # the address itself: the other text may say anything
+        host = place_words(remote.choice()) or remote.host
     if link is not None and link.state == "gone":
         return gone_words(run, link, step)
     if link is not None and link.state == "refused":

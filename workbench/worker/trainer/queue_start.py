@@ -11,6 +11,7 @@ import msgspec
 
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
+from workbench.runs.places import place_of, remember
 from workbench.runs.start import joins_another, start_trainer
 from workbench.runs.state.queue import cancel as take_out
 from workbench.runs.state.queue import enqueue, is_waiting, start_next
@@ -24,6 +25,7 @@ def start(folder: str, *, resume: bool) -> int:
     """
 
     def begin(run: RunFolder) -> None:
+        remember(place_of(run))  # requested over a line of the user's own
         if joins_another(run):
             start_trainer(run)
         else:

@@ -30,6 +30,7 @@ class NodeFacts:
         is_known: False for a placeholder.
         is_open_above: An input still waits for an edge.
         is_open_below: No edge leaves the node.
+        is_named: A problem names the node: its card shows the name, too.
     """
 
     title: str
@@ -43,12 +44,13 @@ class NodeFacts:
     is_known: bool = True
     is_open_above: bool = False
     is_open_below: bool = False
+    is_named: bool = False
 
     @property
     def shown_name(self) -> str:
-        """The name where it says more than the title does."""
+        """The name where it says more than the title does, and where a problem names it."""
         stem = re.sub(r"_\d+$", "", self.name)
-        return "" if _letters(stem) == _letters(self.title) else self.name
+        return self.name if self.is_named or _letters(stem) != _letters(self.title) else ""
 
     def accessible_text(self) -> str:
         """The card in one sentence, for screen readers."""
@@ -81,6 +83,7 @@ def node_facts(
     analysis: Analysis,
     *,
     words: str,
+    is_named: bool = False,
 ) -> NodeFacts:
     """Collects what the card of a node shows; `words` are those of `settings_words`."""
     spec = layers.get(node.kind)
@@ -100,6 +103,7 @@ def node_facts(
         is_known=spec is not None,
         is_open_above=spec is not None and len(graph.edges_into(node.id)) < spec.min_inputs,
         is_open_below=not graph.edges_from(node.id),
+        is_named=is_named,
     )
 
 

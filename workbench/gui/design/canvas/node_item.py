@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath
+from PySide6.QtGui import QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
@@ -39,6 +39,7 @@ class NodeItem(CanvasItem):
         facts: What it shows.
         is_hovered: The pointer is over the card: its ports are shown.
         is_target: It is a valid end of the connection being dragged.
+        is_marked: A problem that is looked at names it.
         is_shape_left: The output shape is left of the edge, where no line runs.
     """
 
@@ -46,6 +47,7 @@ class NodeItem(CanvasItem):
     facts = Shown(NodeFacts("", ""), reshapes=True)
     is_hovered = Shown(False)
     is_target = Shown(False)
+    is_marked = Shown(False)
     is_shape_left = Shown(False)
 
     def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
@@ -138,8 +140,8 @@ class NodeItem(CanvasItem):
             room = NODE_WIDTH - width - 2 * _FAR_PADDING
             place = QRectF(width + _FAR_PADDING, 0, room, self.height)
             look.draw_far(painter, place, self.facts.title, scale)
-        if self.isSelected() or self.is_target:
-            painter.setPen(look.far_selected_pen)
+        if self.is_marked or self.isSelected() or self.is_target:
+            painter.setPen(self._outline_pen(is_far=True))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(rect)
         if self.facts.severity not in {"", "hint"}:
@@ -162,11 +164,17 @@ class NodeItem(CanvasItem):
         painter.drawPath(card)
         if self.facts.is_known:
             painter.fillPath(strip, look.category_color(self.facts.category))
-        if self.isSelected() or self.is_target:
-            painter.setPen(look.selected_pen)
+        if self.is_marked or self.isSelected() or self.is_target:
+            painter.setPen(self._outline_pen())
             painter.setBrush(Qt.BrushStyle.NoBrush)
             outline = QRectF(0, 0, NODE_WIDTH, self.height).adjusted(-3, -3, 3, 3)
             painter.drawRoundedRect(outline, RADIUS + 3, RADIUS + 3)
+
+    def _outline_pen(self, *, is_far: bool = False) -> QPen:
+        look = self._look
+        if self.is_marked and not (self.isSelected() or self.is_target):
+            return look.far_marked_pen if is_far else look.marked_pen
+        return look.far_selected_pen if is_far else look.selected_pen
 
     def _paint_title(self, painter: QPainter) -> None:
         look, facts = self._look, self.facts

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from workbench.core.checks.problems import Fix, Problem
+from workbench.gui.design.canvas.card_place import Room, beside, within
 from workbench.gui.design.canvas.item import CanvasItem, Shown
 from workbench.gui.design.canvas.routing import Box
-from workbench.gui.design.canvas.style import CENTER, RADIUS, CanvasStyle, TextStyle
+from workbench.gui.design.canvas.style import RADIUS, CanvasStyle, TextStyle
 from workbench.gui.kit.labels import unbroken
 
 CARD_WIDTH = 304.0
-DISTANCE = 24.0
 _PADDING = 12.0
-_MARGIN = 10.0
 _BUTTON_HEIGHT = 28.0
+_BUTTON_PAD = 11.0
 _BUTTON_GAP = 6.0
-_STEP = 40.0
+_READABLE = 0.8
+"""Below this zoom the card no longer shrinks with the canvas."""
+_CENTERED = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter)
 _WRAP = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
 
@@ -33,7 +35,7 @@ class ProblemCard(CanvasItem):
         super().__init__(look)
         self.problem = problem
         self._message = unbroken(problem.message)
-        self._anchor = QPointF()
+        self._anchor = self._end = QPointF()
         self._texts = self._lay_out_texts()
         self._buttons = self._lay_out_buttons(self._texts[1].bottom() + 10)
         low = self._buttons[-1].bottom() if self._buttons else self._texts[1].bottom()
@@ -49,41 +51,70 @@ class ProblemCard(CanvasItem):
         return title_place, body_place
 
     def _lay_out_buttons(self, top: float) -> list[QRectF]:
+        """As many in a row as there is room for; words that are too long for a row are wrapped."""
         places: list[QRectF] = []
-        x = _PADDING
+        x, widest = _PADDING, CARD_WIDTH - 2 * _PADDING
         for fix in self.problem.fixes:
-            words = self._look.button_ink.metrics.horizontalAdvance(fix.title)
-            width = min(words + 22, CARD_WIDTH - 2 * _PADDING)
+            room = QRectF(0, 0, widest - 2 * _BUTTON_PAD, 4000)
+            words = self._look.button_ink.metrics.boundingRect(room, _CENTERED, fix.title)
+            width = min(words.width() + 1 + 2 * _BUTTON_PAD, widest)
+            height = max(_BUTTON_HEIGHT, words.height() + _BUTTON_PAD)
             if places and x + width > CARD_WIDTH - _PADDING:
-                x, top = _PADDING, top + _BUTTON_HEIGHT + _BUTTON_GAP
-            places.append(QRectF(x, top, width, _BUTTON_HEIGHT))
+                x, top = _PADDING, max(place.bottom() for place in places) + _BUTTON_GAP
+            places.append(QRectF(x, top, width, height))
             x += width + _BUTTON_GAP
         return places
 
-    def place(self, node: Box, cards: Iterable[Box], room: QRectF | None = None) -> None:
-        """Moves beside `node` where it covers none of the other cards, on the side that
-        `room` has space for; None means what is seen now.
+    def place(self, node: Box, cards: Sequence[Box], room: Room | None) -> None:
+        """Moves beside `node`: to where all of the card is seen while the node is, in `room`;
+        None means anywhere.
         """
-        room = self._seen_rect() if room is None else room
-        top = (node.top + node.bottom) / 2 - self.size.height() / 2
+        self.setScale(_scale_in(room))
+        size = self.size.width() * self.scale(), self.size.height() * self.scale()
         others = [box for box in cards if box != node]
-        bottom = top + self.size.height()
-        places = (Box(x, top, x + CARD_WIDTH, bottom) for x in _candidates(node))
-        free = [p.left for p in places if not any(p.overlaps(box, _MARGIN) for box in others)]
-        free = free or [max(box.right for box in (node, *others)) + DISTANCE]
-        is_seen = (x for x in free if room.left() <= x and x + CARD_WIDTH <= room.right())
-        found = next(is_seen, free[0])
-        edge_x = node.right if found > node.left else node.left
+        is_seen = room is not None and node.overlaps(room.seen)
+        if room is not None and is_seen:
+            x, y = within(node, size, others, room)
+        else:
+            x, y = beside(node, size, others)
         self.prepareGeometryChange()
-        self.setPos(round(found), round(top))
-        self._anchor = QPointF(edge_x, (node.top + node.bottom) / 2) - self.pos()
+        self.setPos(round(x), round(y))
+        self._lay_out_line(node)
 
-    def _seen_rect(self) -> QRectF:
-        """The part of the scene that its view shows."""
-        view = next(iter(self.scene().views()), None)
-        if view is None:
-            return QRectF()
-        return view.mapToScene(view.viewport().rect()).boundingRect()
+    def is_well_placed(self, node: Box, room: Room | None) -> bool:
+        """Whether it can stay: all of it and of its node is seen, or its node is not."""
+        if room is None or not node.overlaps(room.seen):
+            return True
+        place = self.mapRectToScene(self.size)
+        box = Box(place.left(), place.top(), place.right(), place.bottom())
+        is_clear = room.is_free(box) and not box.overlaps(node)
+        return self.scale() == _scale_in(room) and is_clear
+
+    def _lay_out_line(self, node: Box) -> None:
+        """The line from the edge of the node to the card."""
+        place = self.mapRectToScene(self.size)
+        across, down = (node.left + node.right) / 2, (node.top + node.bottom) / 2
+        if place.left() >= node.right or place.right() <= node.left:
+            start = QPointF(node.right if place.left() >= node.right else node.left, down)
+        else:
+            start = QPointF(across, node.bottom if place.top() >= node.bottom else node.top)
+        inner = place.adjusted(RADIUS, RADIUS, -RADIUS, -RADIUS)
+        is_beside = start.y() == down
+        x = min(max(start.x(), place.left()), place.right()) if is_beside else start.x()
+        y = start.y() if is_beside else min(max(start.y(), place.top()), place.bottom())
+        end = QPointF(
+            x if is_beside else min(max(x, inner.left()), inner.right()),
+            min(max(y, inner.top()), inner.bottom()) if is_beside else y,
+        )
+        self._anchor, self._end = self.mapFromScene(start), self.mapFromScene(end)
+
+    def covers(self, scene_point: QPointF) -> bool:
+        """Whether a scene point is on the card, without its line."""
+        return self.size.contains(self.mapFromScene(scene_point))
+
+    def button_places(self) -> list[QRectF]:
+        """Where the buttons of the fixes are, from the card's corner."""
+        return list(self._buttons)
 
     def fix_at(self, scene_point: QPointF) -> Fix | None:
         """The fix whose button is under a point."""
@@ -96,21 +127,19 @@ class ProblemCard(CanvasItem):
         return self._hovered is not None
 
     def _button_at(self, scene_point: QPointF) -> int | None:
-        point = scene_point - self.pos()
+        point = self.mapFromScene(scene_point)
         return next((i for i, b in enumerate(self._buttons) if b.contains(point)), None)
 
     def boundingRect(self) -> QRectF:
-        left = min(0.0, self._anchor.x())
-        right = max(self.size.right(), self._anchor.x())
-        return QRectF(left, 0, right - left, self.size.bottom()).adjusted(-4, -4, 4, 4)
+        line = QRectF(self._anchor, self._end).normalized().adjusted(-1, -1, 1, 1)
+        return self.size.united(line).adjusted(-4, -4, 4, 4)
 
     def draw(self, painter: QPainter) -> None:
         look = self._look
         pen = look.bad_pen if self.problem.severity == "error" else look.warning_pen
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
-        side = 0.0 if self._anchor.x() < 0 else self.size.width()
-        painter.drawLine(self._anchor, QPointF(side, self._anchor.y()))
+        painter.drawLine(self._anchor, self._end)
         painter.setBrush(look.panel)
         painter.drawRoundedRect(self.size, RADIUS, RADIUS)
         title, body = self._texts
@@ -131,13 +160,9 @@ class ProblemCard(CanvasItem):
         painter.setBrush(fill)
         painter.drawRoundedRect(place, 6, 6)
         ink = look.primary_ink if is_primary else look.button_ink
-        words = ink.elided(self.problem.fixes[index].title, place.width() - 12)
-        ink.draw(painter, place, words, CENTER)
+        inner = place.adjusted(_BUTTON_PAD - 1, 0, 1 - _BUTTON_PAD, 0)
+        ink.draw(painter, inner, self.problem.fixes[index].title, _CENTERED)
 
 
-def _candidates(node: Box) -> Iterable[float]:
-    """Left edges to try: right beside the node, left beside it, then further away."""
-    for step in range(30):
-        yield node.right + DISTANCE + step * _STEP
-        if step % 3 == 0:
-            yield node.left - DISTANCE - CARD_WIDTH - step * _STEP
+def _scale_in(room: Room | None) -> float:
+    return 1.0 if room is None else max(1.0, _READABLE / room.zoom)

@@ -14,23 +14,22 @@ from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
-from workbench.core.network.layout import Position
+from workbench.core.network.layout import NODE_WIDTH, Position
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
-from workbench.gui.design.canvas.problem_card import ProblemCard
-from workbench.gui.design.canvas.routing import Box, Router, end_points
+from workbench.gui.design.canvas.problem_scene import ProblemScene
+from workbench.gui.design.canvas.routing import Router, end_points
 from workbench.gui.design.canvas.style import CanvasStyle
 
 
-class GraphScene(QGraphicsScene):
+class GraphScene(ProblemScene):
     """Cards and lines of the document's graph.
 
     Signals:
@@ -46,19 +45,14 @@ class GraphScene(QGraphicsScene):
     def __init__(
         self, document: ProjectDocument, layers: Registry[LayerSpec], look: CanvasStyle
     ) -> None:
-        super().__init__()
-        self.document = document
+        super().__init__(document, look)
         self.layers = layers
-        self.look = look
-        self.nodes: dict[str, NodeItem] = {}
         self.edges: dict[Edge, EdgeItem] = {}
-        self.card: ProblemCard | None = None
         self._shown_analysis: Analysis | None = None
         self._words: dict[str, tuple[Node, str]] = {}
         self._placed: Mapping[str, Position] = {}
-        self._content: QRectF | None = None
         self._last_selection: tuple[list[str], list[Edge]] = ([], [])
-        self._is_detailed = True
+        self.is_detailed = True
         self._is_batch = False
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.selectionChanged.connect(self._on_selection_changed)
@@ -71,8 +65,8 @@ class GraphScene(QGraphicsScene):
 
     def rebuild(self) -> None:
         """Rebuilds all items from the document."""
-        with self._batch():
-            self._remove_card()
+        with self.batch():
+            self.remove_card()
             for item in (*self.nodes.values(), *self.edges.values()):
                 self.removeItem(item)
             self.nodes.clear()
@@ -85,8 +79,9 @@ class GraphScene(QGraphicsScene):
         self.graph_changed.emit()
 
     def _on_graph_changed(self, change: GraphDiff) -> None:
+        self.look_at(None)
         self.graph_changed.emit()
-        with self._batch():
+        with self.batch():
             for edge in change.removed_edges:
                 self.removeItem(self.edges.pop(edge))
             for node_id in change.removed_nodes:
@@ -129,26 +124,28 @@ class GraphScene(QGraphicsScene):
 
     def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
         for node_id in node_ids:
-            item = self.nodes[node_id] = NodeItem(node_id, self._facts(node_id), self.look)
+            item = self.nodes[node_id] = NodeItem(node_id, self.facts_of(node_id), self.look)
             item.setPos(*self.document.positions.get(node_id, (0.0, 0.0)))
-            item.set_detailed(self._is_detailed)
+            item.set_detailed(self.is_detailed)
             self.addItem(item)
         for edge in edges:
             line = self.edges[edge] = EdgeItem(edge, self.look)
             self.addItem(line)
 
-    def _facts(self, node_id: str) -> NodeFacts:
+    def facts_of(self, node_id: str) -> NodeFacts:
+        """What the card of a node shows."""
         graph, analysis = self.document.graph, self.document.analysis
         self._shown_analysis = analysis
         node = graph.nodes[node_id]
         known = self._words.get(node_id)
         if known is None or known[0] is not node:
             known = self._words[node_id] = node, settings_words(node, self.layers.get(node.kind))
-        return node_facts(node, graph, self.layers, analysis, words=known[1])
+        is_named = node_id in self.mentions.named
+        return node_facts(node, graph, self.layers, analysis, words=known[1], is_named=is_named)
 
     def _refresh_facts(self) -> None:
         for node_id, item in self.nodes.items():
-            item.facts = self._facts(node_id)
+            item.facts = self.facts_of(node_id)
 
     def refresh_look(self) -> None:
         """Repaints everything in the theme's new colors."""
@@ -156,19 +153,15 @@ class GraphScene(QGraphicsScene):
         for item in self.items():
             item.update()
         self.update()
-        self._refresh_card()
+        self.refresh_card()
 
     def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
         """Sets whether the texts of the cards are large enough to be read."""
-        if is_detailed != self._is_detailed:
-            self._is_detailed = is_detailed
+        if is_detailed != self.is_detailed:
+            self.is_detailed = is_detailed
             for item in self.nodes.values():
                 item.set_detailed(is_detailed)
             self._notify_contents()
-
-    def boxes(self) -> dict[str, Box]:
-        """The place of every card."""
-        return {key: item.box for key, item in self.nodes.items()}
 
     def reroute(self) -> None:
         """Routes every edge again."""
@@ -179,9 +172,9 @@ class GraphScene(QGraphicsScene):
         self._notify_contents()
 
     def _notify_contents(self) -> None:
-        self._content = None
-        self._refresh_card()
-        self._content = None
+        self.content = None
+        self.refresh_card()
+        self.content = None
         self.contents_changed.emit()
 
     def _place_shapes(self, node_ids: Iterable[str]) -> None:
@@ -225,12 +218,15 @@ class GraphScene(QGraphicsScene):
         limit = spec.max_inputs if spec is not None else None
         return limit is None or len(graph.edges_into(node_id)) < limit
 
-    def node_at(self, point: QPointF, margin: float = 0.0) -> NodeItem | None:
-        """The topmost card under a scene point."""
-        grown = (-margin, -margin, margin, margin)
-        above = reversed(self.nodes.values())
-        found = (item for item in above if item.card_rect().adjusted(*grown).contains(point))
-        return next(found, None)
+    def node_at(self, point: QPointF, margin: float = 0.0, *, without: str = "") -> NodeItem | None:
+        """The topmost card, but of one node, under a scene point."""
+        x, y = point.x(), point.y()
+        for key, item in reversed(self.nodes.items()):
+            away_x, away_y = x - item.pos().x(), y - item.pos().y()
+            is_beside = -margin <= away_x <= NODE_WIDTH + margin
+            if is_beside and -margin <= away_y <= item.height + margin and key != without:
+                return item
+        return None
 
     def output_at(self, point: QPointF, reach: float) -> NodeItem | None:
         """The node whose output port is under a scene point."""
@@ -261,19 +257,15 @@ class GraphScene(QGraphicsScene):
 
     def content_rect(self) -> QRectF:
         """What all cards and their problem card cover."""
-        if self._content is None:
+        if self.content is None:
             rect = QRectF()
             for item in self.nodes.values():
                 below = 28.0 if item.facts.shape else 0.0
                 rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
             if self.card is not None and self.card.isVisible():
                 rect = rect.united(self.card.mapRectToScene(self.card.size))
-            self._content = rect
-        return self._content
-
-    def selected_ids(self) -> list[str]:
-        """Ids of the selected nodes, in the graph's order."""
-        return [key for key, item in self.nodes.items() if item.isSelected()]
+            self.content = rect
+        return self.content
 
     def selected_edges(self) -> list[Edge]:
         """The selected edges."""
@@ -291,40 +283,19 @@ class GraphScene(QGraphicsScene):
     def select(self, ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Selects exactly these nodes and edges."""
         wanted, wanted_edges = set(ids), set(edges)
-        with self._batch():
+        with self.batch():
             for key, item in self.nodes.items():
                 item.setSelected(key in wanted)
             for edge, line in self.edges.items():
                 line.setSelected(edge in wanted_edges)
         self._on_selection_changed()
 
-    @contextmanager
-    def as_drawing(self) -> Iterator[None]:
-        """Without selection, problem card and cached pictures, in full detail, meanwhile."""
-        nodes, edges, card, is_detailed = *self._selection(), self.card, self._is_detailed
-        with self._batch():
-            self.clearSelection()
-            for item in self.nodes.values():
-                item.set_drawn(is_drawn=True)
-            if card is not None:
-                card.hide()
-            try:
-                yield
-            finally:
-                for item in self.nodes.values():
-                    item.set_drawn(is_drawn=False)
-                    item.set_detailed(is_detailed)
-                    item.setSelected(item.node_id in nodes)
-                for edge, line in self.edges.items():
-                    line.setSelected(edge in edges)
-                if card is not None:
-                    card.setVisible(is_detailed)
-
-    def _selection(self) -> tuple[list[str], list[Edge]]:
+    def selection(self) -> tuple[list[str], list[Edge]]:
+        """The selected nodes and edges."""
         return self.selected_ids(), self.selected_edges()
 
     @contextmanager
-    def _batch(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         """Signals the selection once, when all of a change is done."""
         self._is_batch = True
         try:
@@ -335,55 +306,13 @@ class GraphScene(QGraphicsScene):
     def _on_selection_changed(self) -> None:
         if self._is_batch:
             return
-        self._refresh_card()
-        self._content = None
-        selected = self._selection()
+        self.refresh_card()
+        self.content = None
+        selected = self.selection()
         if selected != self._last_selection:
             self._last_selection = selected
             self.document.selection = tuple(selected[0]), tuple(selected[1])
             self.selection_changed.emit(selected[0])
-
-    def shown_problem(self) -> Problem | None:
-        """The selected node's worst problem, else the first that stops training: what is wrong
-        before what is not finished.
-        """
-        selected = self.selected_ids()
-        if len(selected) == 1:
-            own = self.nodes[selected[0]].facts.problems
-            if own and own[0].severity != "hint":
-                return own[0]
-        stopping = (item.facts.problems[0] for item in self.nodes.values() if item.facts.problems)
-        found = [problem for problem in stopping if problem.stops_training]
-        return min(found, key=lambda problem: SEVERITIES.index(problem.severity), default=None)
-
-    def settle_card(self, room: QRectF) -> None:
-        """Puts the problem card where `room` has space; a null one means anywhere."""
-        self._refresh_card(room)
-        self._content = None
-
-    def _refresh_card(self, room: QRectF | None = None) -> None:
-        problem = self.shown_problem()
-        if problem is None or problem.node is None:
-            self._remove_card()
-            return
-        if self.card is None or self.card.problem != problem:
-            self._remove_card()
-            self.card = ProblemCard(problem, self.look)
-            self.addItem(self.card)
-        boxes = self.boxes()
-        self.card.setVisible(self._is_detailed)  # from far away the node's mark says it
-        self.card.place(boxes[problem.node], boxes.values(), room)
-
-    def card_at(self, point: QPointF) -> ProblemCard | None:
-        """The problem card, if it is under a scene point."""
-        card = self.card
-        is_there = card is not None and card.isVisible() and card.size.contains(point - card.pos())
-        return card if is_there else None
-
-    def _remove_card(self) -> None:
-        if self.card is not None:
-            self.removeItem(self.card)
-            self.card = None
 
     def tooltip_at(self, point: QPointF) -> str:
         """Plain text about what is under a scene point."""

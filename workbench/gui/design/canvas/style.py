@@ -95,6 +95,9 @@ class CanvasStyle:
         self.bad_pen = QPen(self.bad, 1.2)
         self.bad_line_pen = QPen(self.bad, 2.4)
         self.warning_pen = QPen(self.warning, 1.2)
+        self.marked_pen = QPen(self.warning, 2.4)
+        self.far_marked_pen = QPen(self.warning, 2.4)
+        self.far_marked_pen.setCosmetic(True)
         self.placeholder_pen = QPen(self.faint, 1, Qt.PenStyle.DashLine)
         self.ghost_pen = QPen(self.accent, 1.4, Qt.PenStyle.DashLine)
 

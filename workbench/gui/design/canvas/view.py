@@ -215,12 +215,15 @@ class GraphView(ZoomView):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._set_hovered(None)
+        self.graph_scene.look_at(None)
         super().leaveEvent(event)
 
     def _hover(self, pointer: Pointer) -> None:
         scene = self.graph_scene
         item = scene.output_at(pointer.scene, PORT_REACH)
         self._set_hovered(item or scene.node_at(pointer.scene))
+        card = scene.card_at(pointer.scene)
+        scene.look_at(None if card is None else card.problem)
         if scene.card is not None and scene.card.hover(pointer.scene) and scene.card.isVisible():
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         elif item is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QNativeGestureEvent,
@@ -16,9 +16,11 @@ from PySide6.QtGui import (
     QTransform,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture
+from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
+from workbench.gui.design.canvas.card_place import Room
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
+from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import DETAIL_FROM
 from workbench.gui.kit.labels import plain_label
@@ -27,6 +29,8 @@ MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
 ZOOM_STEP = 1.2
 _READABLE = 0.75
 _MARGIN = 24.0
+_CARD_EDGE = 8
+"""Distance of a problem's card to the edges of the view and to what lies over it, view pixels."""
 _REFUSAL_MS = 6_000
 """Long enough to read two sentences."""
 _HINT_OFFSET = QPointF(16, 18)
@@ -54,6 +58,7 @@ class ZoomView(QGraphicsView):
 
     Attributes:
         corner: Size of what covers the lower left corner, with its distance to cards.
+        overlays: What may cover parts of the view.
         refusal_timer: Runs while words are shown that disappear by themselves.
 
     Signals:
@@ -71,7 +76,9 @@ class ZoomView(QGraphicsView):
         super().__init__(scene)
         self.graph_scene = scene  # a view does not keep its scene alive
         self._zoom = 1.0
+        self._last_width = 0
         self.corner = QSize()
+        self.overlays: list[QWidget] = []
         self._tile: tuple[float, str, QPixmap] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
@@ -95,6 +102,8 @@ class ZoomView(QGraphicsView):
         scene.contents_changed.connect(self._update_range)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(self.view_changed)
+        scene.find_room = self._card_room
+        self.view_changed.connect(scene.keep_card_seen)
 
     @property
     def zoom(self) -> float:
@@ -104,6 +113,20 @@ class ZoomView(QGraphicsView):
     def visible_rect(self) -> QRectF:
         """The part of the scene that is shown."""
         return self.mapToScene(self.viewport().rect()).boundingRect()
+
+    def _card_room(self) -> Room | None:
+        """What a problem's card may cover; None before the view has a size."""
+        inner = self.viewport().rect().adjusted(_CARD_EDGE, _CARD_EDGE, -_CARD_EDGE, -_CARD_EDGE)
+        if not self.isVisible() or inner.isEmpty():
+            return None
+        bars = [bar.geometry() for bar in self.overlays if not bar.isHidden()]
+        edges = (-_CARD_EDGE, -_CARD_EDGE, _CARD_EDGE, _CARD_EDGE)
+        shown = [self.mapToScene(bar.adjusted(*edges)).boundingRect() for bar in bars]
+        return Room(
+            _scene_box(self.mapToScene(inner).boundingRect()),
+            tuple(_scene_box(rect) for rect in shown),
+            self.transform().m11(),
+        )
 
     def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
         """A view position as gestures want it."""
@@ -192,7 +215,7 @@ class ZoomView(QGraphicsView):
 
     def fit(self) -> None:
         """Shows everything, at most at 100 %."""
-        self.graph_scene.settle_card(QRectF())
+        self.graph_scene.settle_card(anywhere=True)
         content = self.graph_scene.content_rect()
         if content.isEmpty():
             self.set_zoom(1.0)
@@ -233,7 +256,7 @@ class ZoomView(QGraphicsView):
 
     def show_start(self) -> None:
         """The first look at a network: all of it where that can be read, else its top."""
-        self.graph_scene.settle_card(QRectF())
+        self.graph_scene.settle_card(anywhere=True)
         content = self.graph_scene.content_rect()
         if content.isEmpty() or self._fitting_zoom(content) >= _READABLE:
             self.fit()
@@ -275,10 +298,16 @@ class ZoomView(QGraphicsView):
         self.setSceneRect(rect)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """What was in the middle stays there, also after a time without being shown, for which
+        Qt names no old size.
+        """
+        corner = self.mapToScene(QPoint())  # before Qt moves it into its new range
         super().resizeEvent(event)
-        self._update_range()
-        if event.oldSize().isValid():  # what was in the middle stays there
-            self.pan_by(QPointF((event.size().width() - event.oldSize().width()) / 2, 0))
+        self._update_range(corner)
+        if self._last_width:
+            across = (event.size().width() - self._last_width) / 2
+            self.pan_by(QPointF(across, 0) - self.mapFromScene(corner))
+        self._last_width = event.size().width()
         self.view_changed.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -340,6 +369,10 @@ def _between(a: QColor, b: QColor) -> QColor:
     """A color one quarter of the way from a to b."""
     channels = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
     return QColor(*((3 * start + end) // 4 for start, end in channels))
+
+
+def _scene_box(rect: QRectF) -> Box:
+    return Box(rect.left(), rect.top(), rect.right(), rect.bottom())
 
 
 def _into(rect: QRectF, room: QRectF) -> QPointF:

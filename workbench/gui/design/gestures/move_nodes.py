@@ -34,6 +34,7 @@ class MoveNodes(Gesture):
         super().__init__(view)
         self._item = item
         self._has_moved = False
+        self._before: dict[str, QPointF] = {}
         self._delta = QPointF()
         self._edge: Edge | None = None
         self._ghosts: list[GhostItem] = []
@@ -59,6 +60,12 @@ class MoveNodes(Gesture):
         self._before = {
             key: QPointF(self.scene.nodes[key].pos()) for key in self.scene.selected_ids()
         }
+        self._set_level(NodeItem.LEVEL + 0.5)
+
+    def _set_level(self, level: float) -> None:
+        """What is dragged lies above the other cards meanwhile."""
+        for key in self._before.keys() & self.scene.nodes.keys():
+            self.scene.nodes[key].setZValue(level)
 
     def move(self, pointer: Pointer) -> None:
         if not self._has_moved:
@@ -194,6 +201,7 @@ class MoveNodes(Gesture):
 
     def clear(self) -> None:
         super().clear()
+        self._set_level(NodeItem.LEVEL)
         for item in self.scene.edges.values():
             item.is_hot = False
 

@@ -69,8 +69,7 @@ def edge_to_split(
 
     `without` is a node that is not in the way, and whose own edges do not count.
     """
-    others = (item for key, item in scene.nodes.items() if key != without)
-    if any(item.card_rect().contains(point) for item in others):
+    if scene.node_at(point, without=without) is not None:
         return None
     lines = [e for e in scene.edges.values() if without not in {e.edge.source, e.edge.target}]
     costs = {line.edge: line.distance_to(point) for line in lines if line.is_near(point, reach)}
@@ -84,10 +83,10 @@ def edge_to_split(
 
 def _is_in_gap(scene: GraphScene, line: EdgeItem, point: QPointF) -> bool:
     """Whether a point is between the two cards of a direct line of one column."""
-    above, below = scene.nodes[line.edge.source].box, scene.nodes[line.edge.target].box
-    left, right = max(above.left, below.left), min(above.right, below.right)
-    is_direct = len(line.route) == 2
-    return is_direct and left <= point.x() <= right and above.bottom < point.y() < below.top
+    if len(line.route) != 2 or not line.route[0][1] < point.y() < line.route[1][1]:
+        return False
+    above, below = scene.nodes[line.edge.source].pos().x(), scene.nodes[line.edge.target].pos().x()
+    return max(above, below) <= point.x() <= min(above, below) + NODE_WIDTH
 
 
 def _free_at(scene: GraphScene, point: QPointF, height: float) -> Placement:

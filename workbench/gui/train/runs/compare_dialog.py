@@ -106,7 +106,7 @@ class CompareRuns(QDialog):
     def _fill_tree(self) -> None:
         self.tree.clear()
         sections = self.comparison.sections if self.comparison is not None else ()
-        for section in sorted(sections, key=lambda section: section.is_equal):
+        for section in sorted(sections, key=lambda each: (each.key != "results", each.is_equal)):
             self._add_section(section)
 
     def _add_section(self, section: Section) -> None:
@@ -187,7 +187,7 @@ def _chooser(runs: Sequence[RunSummary], chosen: Path, name: str) -> ElidedCombo
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(20)
     for index, run in enumerate(runs):
-        box.addItem(f"{run.title} · {when(run.created)}", run.path)
+        box.addItem(f"{run.label} · {when(run.created)}", run.path)
         if run.path == chosen:
             box.setCurrentIndex(index)
     box.currentTextChanged.connect(lambda text: box.setToolTip(plain_tip(text)))

@@ -21,6 +21,7 @@ from workbench.gui.kit.messages import make_box, show_notice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.train.export import ExportAction
 from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder, RunRequest
@@ -31,9 +32,12 @@ Runs = list[RunSummary]
 
 
 class RunActions(QObject):
-    """Does what the list of runs requests; `said` with what goes on or went wrong."""
+    """Does what the list of runs requests; `said` with what goes on or went wrong;
+    `project_wanted` with the folder of a run whose project is to be opened.
+    """
 
     said = Signal(str)
+    project_wanted = Signal(Path)
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
@@ -61,6 +65,7 @@ class RunActions(QObject):
             "hide": partial(self._show, is_shown=False),
             "compare": self._on_compare,
             "folder": self._on_folder,
+            "open_project": lambda runs: self.project_wanted.emit(runs[0].path),
             "delete": self._on_delete,
         }
 
@@ -112,7 +117,9 @@ class RunActions(QObject):
         words, is_given = QInputDialog.getText(self._window, title, "Tags, separated with spaces:")
         for run in runs if is_given and words.split() else []:
             tags = [*run.tags, *words.split()]
-            self._library.set_notes(run.path, RunNotes(title=run.title, tags=tags, text=run.note))
+            self._library.set_notes(
+                run.path, RunNotes(title=run.own_title, tags=tags, text=run.note)
+            )
 
     # looking -----------------------------------------------------------------------------
 
@@ -126,6 +133,9 @@ class RunActions(QObject):
         if not others:
             show_notice(self._window, "There is no other run to compare with yet.")
             return
+        if len(runs) > 2:
+            CompareManyRuns(self._context.theme, runs, self._window).show()
+            return
         left, right = runs[0].path, (runs[1] if len(runs) > 1 else others[0]).path
         theme, all_runs = self._context.theme, self._library.runs
         CompareRuns(theme, all_runs, left, right, self._window).show()
@@ -138,11 +148,11 @@ class RunActions(QObject):
     # writing and deleting ----------------------------------------------------------------
 
     def _export(self, run: RunSummary, key: str) -> None:
-        self._export_action.ask(run.path, run.title, [run_exports()[key]])
+        self._export_action.ask(run.path, f"{run.project} {run.label}", [run_exports()[key]])
 
     def _export_curves(self, run: RunSummary, suffix: str) -> None:
-        filters, name = f"{suffix.upper()} table (*.{suffix})", f"{run.title}.{suffix}"
-        path, _ = ask_save_path(self._window, f"Export {run.title}", name, filters, kind="table")
+        filters, name = f"{suffix.upper()} table (*.{suffix})", f"{run.label}.{suffix}"
+        path, _ = ask_save_path(self._window, f"Export {run.label}", name, filters, kind="table")
         if path:
             export = partial(export_curves, RunFolder(run.path), Path(path))
             self._background.run(export, self._on_curves_written, self._on_failed)
@@ -154,7 +164,7 @@ class RunActions(QObject):
         self.said.emit(str(error))
 
     def _on_delete(self, runs: Runs) -> None:
-        what = f"Move the run “{runs[0].title}” to the trash?"
+        what = f"Move the run “{runs[0].label}” to the trash?"
         if len(runs) > 1:
             what = f"Move {plural(len(runs), 'run')} to the trash?"
         more = "Curves and weights are moved too."

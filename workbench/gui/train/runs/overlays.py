@@ -47,7 +47,7 @@ class RunOverlays(QObject):
 
     def _title(self, path: Path) -> str:
         summary = self._library.summary(path)
-        return summary.title if summary is not None else path.name
+        return summary.label if summary is not None else path.name
 
     def _on_runs_changed(self) -> None:
         """A new run is called by its folder until the list is read; people rename runs."""

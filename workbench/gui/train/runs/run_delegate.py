@@ -14,6 +14,7 @@ from workbench.runs.log.scores import figure_words
 ROW_HEIGHT_PX = 52
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
 EYE_COLOR_ROLE = SUMMARY_ROLE + 1
+PROJECT_ROLE = SUMMARY_ROLE + 2
 EYE_PX = 16
 CHIP_PX = 16
 _MARGIN_PX = 14
@@ -80,7 +81,11 @@ class RunDelegate(QStyledItemDelegate):
             painter.drawLine(rect.topLeft(), rect.bottomLeft())
         inner = rect.adjusted(_MARGIN_PX, 7, -_MARGIN_PX, -7)
         self._paint_first_line(painter, inner, run)
-        self._paint_second_line(painter, inner, run)
+        project = index.data(PROJECT_ROLE)
+        words = " · ".join(filter(None, (project, state_words(run))))
+        below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)
+        self._paint_figure(painter, below, run)
+        self._paint_second_line(painter, below, run.tags, words)
         eye = index.data(EYE_COLOR_ROLE)
         if eye or is_hovered or is_selected:
             self._paint_eye(painter, rect, eye or colors.faint)
@@ -94,23 +99,28 @@ class RunDelegate(QStyledItemDelegate):
         painter.setPen(color if is_ring else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if is_ring else color)
         painter.drawEllipse(middle, 4, 4)
-        figure = figure_words(run.test_accuracy, run.best_val_accuracy)
         width = inner.width() - _DOT_PX - EYE_PX - 6
         top = QRect(inner.left() + _DOT_PX, inner.top(), width, 18)
-        painter.setFont(self._theme.font(13, tabular=True))
         painter.setPen(QColor(colors.text))
-        painter.drawText(top, _RIGHT, figure)
-        top.setRight(top.right() - painter.fontMetrics().horizontalAdvance(figure) - 8)
         painter.setFont(self._theme.font(13, weight=600))
-        title = painter.fontMetrics().elidedText(run.title, _ELIDE, top.width())
+        title = painter.fontMetrics().elidedText(run.label, _ELIDE, top.width())
         painter.drawText(top, _LEFT, title)
 
-    def _paint_second_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:
-        below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)
-        below.setRight(self._paint_chips(painter, below, run.tags))
+    def _paint_figure(self, painter: QPainter, line: QRect, run: RunSummary) -> None:
+        """Writes the accuracy at the right of a line, which is as much shorter afterwards."""
+        figure = figure_words(run.test_accuracy, run.best_val_accuracy)
+        painter.setFont(self._theme.font(12, tabular=True))
+        painter.setPen(QColor(self._theme.colors.text))
+        painter.drawText(line, _RIGHT, figure)
+        line.setRight(line.right() - painter.fontMetrics().horizontalAdvance(figure) - 8)
+
+    def _paint_second_line(
+        self, painter: QPainter, below: QRect, tags: list[str], words: str
+    ) -> None:
+        below.setRight(self._paint_chips(painter, below, tags))
         painter.setFont(self._theme.font(12))
         painter.setPen(QColor(self._theme.colors.dim))
-        words = painter.fontMetrics().elidedText(state_words(run), _ELIDE, below.width())
+        words = painter.fontMetrics().elidedText(words, _ELIDE, below.width())
         painter.drawText(below, _LEFT, words)
 
     def _paint_chips(self, painter: QPainter, line: QRect, tags: list[str]) -> int:

@@ -5,16 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QMenu, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDockWidget,
+    QHeaderView,
+    QLineEdit,
+    QMainWindow,
+    QMenu,
+    QTreeView,
+    QWidget,
+)
 
-from workbench.core.format import count
+from workbench.core.format import count, plural
+from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import column
+from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
+from workbench.gui.train.runs.run_columns import COLUMNS
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
 from workbench.gui.train.runs.run_menu import run_menu
-from workbench.gui.train.runs.run_model import FilteredRuns, RunModel
+from workbench.gui.train.runs.run_model import FilteredRuns, RunModel, in_order
 from workbench.gui.train.state import TrainState
 from workbench.runs.library.summary import RunSummary
 
@@ -24,8 +35,20 @@ FILTER_TIP = (
 )
 
 
-class RunListView(QListView):
-    """The rows. `eye_clicked` with a row; `key_asked` with what a key means."""
+WIDE_FROM_PX = 560
+"""From this width on there is room for the columns of figures."""
+
+NAME_PX = 216
+"""Least width of the names beside columns; where room is short, the rest is scrolled to."""
+
+TABLE_PX = 900
+LIST_PX = 240
+
+
+class RunListView(QTreeView):
+    """The rows: two lines each, or a table where there is room. `eye_clicked` with a row;
+    `key_asked` with what a key means.
+    """
 
     eye_clicked = Signal(QModelIndex)
     key_asked = Signal(str)
@@ -35,6 +58,37 @@ class RunListView(QListView):
         Qt.Key.Key_Delete: "delete",
         Qt.Key.Key_Space: "toggle",
     }
+
+    def lay_out(self) -> None:
+        """Begins with the order of the model; a click on a heading sorts, a third one ends it."""
+        self.setRootIsDecorated(False)
+        self.setItemsExpandable(False)
+        self.setExpandsOnDoubleClick(False)
+        self.setUniformRowHeights(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for section, each in enumerate(COLUMNS):
+            if each.width_px:
+                header.resizeSection(section, each.width_px)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        self.setSortingEnabled(True)
+        self._show_columns()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_columns()
+
+    def _show_columns(self) -> None:
+        is_wide = self.width() >= WIDE_FROM_PX
+        self.header().setVisible(is_wide)
+        for section in range(1, len(COLUMNS)):
+            self.setColumnHidden(section, not is_wide)
+        others = sum(each.width_px for each in COLUMNS) if is_wide else 0
+        least = NAME_PX if is_wide else 0
+        self.header().resizeSection(0, max(least, self.viewport().width() - others))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         asked = self._KEYS.get(Qt.Key(event.key()))
@@ -46,7 +100,11 @@ class RunListView(QListView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         at = event.position().toPoint()
         index = self.indexAt(at)
-        is_eye = index.isValid() and eye_rect(self.visualRect(index)).contains(at)
+        is_eye = (
+            index.isValid()
+            and index.column() == 0
+            and eye_rect(self.visualRect(index)).contains(at)
+        )
         if is_eye and event.button() == Qt.MouseButton.LeftButton:
             self.eye_clicked.emit(index)
         else:
@@ -64,12 +122,16 @@ class RunListPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(184)
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter: name, tag:x, acc>0.8")
+        self.filter.setPlaceholderText("Filter runs")
         self.filter.setAccessibleName("Filter runs")
         self.filter.setToolTip(FILTER_TIP)
         self.filter.setClearButtonEnabled(True)
-        self.model = RunModel(self)
-        self._shown = FilteredRuns(self)
+        self.table = button("Table", role="link")
+        self.table.setToolTip("Shows the figures of all runs in columns, or the list again")
+        self.others = button("", role="link")
+        self._unfolded = False
+        self.model = RunModel(self, self._library.is_own)
+        self._shown = FilteredRuns(self, self._library.is_own)
         self._shown.setSourceModel(self.model)
         self.list = RunListView()
         self.hint = plain_label("Runs appear here. Every run is kept.", role="dim", wrap=True)
@@ -81,14 +143,15 @@ class RunListPanel(QWidget):
 
     def _build(self, theme: Theme) -> None:
         self.list.setModel(self._shown)
-        self.list.setItemDelegate(RunDelegate(theme, self.list))
+        self.list.setItemDelegateForColumn(0, RunDelegate(theme, self.list))
         self.list.setMouseTracking(True)
-        self.list.setUniformItemSizes(True)
+        self.list.lay_out()
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.setAccessibleName("Runs")
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        top = column(self.filter, self.waiting, self.hint, margins=(14, 0, 14, 0))
+        line = row((self.filter, 1), self.table, spacing=8)
+        top = column(line, self.waiting, self.hint, self.others, margins=(14, 0, 14, 0))
         column(top, (self.list, 1), parent=self, margins=(0, 8, 0, 0), spacing=8)
 
     def _connect(self, theme: Theme) -> None:
@@ -96,8 +159,12 @@ class RunListPanel(QWidget):
         self.list.selectionModel().selectionChanged.connect(self._on_selected)
         self.list.customContextMenuRequested.connect(self._on_menu_wanted)
         self.list.eye_clicked.connect(self._on_eye)
+        self.list.doubleClicked.connect(self._on_double_clicked)
         self.list.key_asked.connect(self._on_key)
+        self.table.clicked.connect(self._on_table)
+        self.others.clicked.connect(self._on_others)
         self._library.runs_changed.connect(self._on_runs_changed)
+        self._library.project_changed.connect(self._on_runs_changed)
         self._library.current_changed.connect(self._mark_current)
         self._state.overlays.changed.connect(self._show_eyes)
         theme.changed.connect(self.list.viewport().update)
@@ -106,13 +173,44 @@ class RunListPanel(QWidget):
 
     def _on_runs_changed(self) -> None:
         runs = self._library.runs
-        self._quietly(lambda: self.model.set_runs(runs))
-        self.filter.setVisible(len(runs) >= 2)
+        own = [run for run in runs if self._library.is_own(run)]
+        others = [run for run in runs if not self._library.is_own(run)]
+        self._quietly(lambda: self.model.set_runs([*in_order(own), *in_order(others)]))
+        for part in (self.filter, self.table):
+            part.setVisible(len(runs) >= 2)
         waiting = sum(run.outcome == "waiting" for run in runs)
         self.waiting.setText(f"{count(waiting)} queued")
         self.waiting.setVisible(waiting > 0)
-        self._show_hint()
+        self._fold()
         self._mark_current()
+
+    def _fold(self) -> None:
+        """The runs of other projects are folded away, but where one of them is looked at."""
+        number = sum(not self._library.is_own(run) for run in self._library.runs)
+        current = self._library.current
+        summary = self._library.summary(current.run.path) if current is not None else None
+        is_looked_at = summary is not None and not self._library.is_own(summary)
+        is_folded = number > 0 and not (self._unfolded or is_looked_at)
+        self._quietly(lambda: self._shown.set_folded(is_folded=is_folded))
+        mark = "▸" if is_folded else "▾"
+        self.others.setText(f"{mark} {plural(number, 'run')} of other projects")
+        self.others.setVisible(number > 0)
+        self._show_hint()
+
+    def _on_others(self) -> None:
+        self._unfolded = self._shown.is_folded
+        self._fold()
+        self._mark_current()
+
+    def _on_table(self) -> None:
+        """Makes the panel as wide as all columns, or as narrow as a list."""
+        dock: QWidget | None = self
+        while dock is not None and not isinstance(dock, QDockWidget):
+            dock = dock.parentWidget()
+        window = dock.parentWidget() if dock is not None else None
+        if isinstance(dock, QDockWidget) and isinstance(window, QMainWindow):
+            width_px = LIST_PX if self.list.width() >= WIDE_FROM_PX else TABLE_PX
+            window.resizeDocks([dock], [width_px], Qt.Orientation.Horizontal)
 
     def _on_filter(self, words: str) -> None:
         self._quietly(lambda: self._shown.set_words(words))
@@ -121,6 +219,11 @@ class RunListPanel(QWidget):
 
     def _show_hint(self) -> None:
         num_runs, num_shown = len(self.model.runs), self._shown.rowCount()
+        if self._shown.is_folded and not self.filter.text().strip():
+            is_empty = num_shown == 0
+            self.hint.setText("This project has no run yet." if is_empty else "")
+            self.hint.setVisible(is_empty)
+            return
         if num_runs and not num_shown:
             self.hint.setText(f"None of {count(num_runs)} runs match.")
         elif num_runs:
@@ -135,11 +238,14 @@ class RunListPanel(QWidget):
     def _mark_current(self) -> None:
         current = self._library.current
         path = current.run.path if current is not None else None
+        if self._shown.is_folded:
+            self._fold()
         if path in {run.path for run in self.selected()}:
             return
         rows = [i for i, run in enumerate(self.model.runs) if run.path == path]
-        index = self._shown.mapFromSource(self.model.index(rows[0])) if rows else QModelIndex()
-        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        index = self._shown.mapFromSource(self.model.index(rows[0], 0)) if rows else QModelIndex()
+        flags = QItemSelectionModel.SelectionFlag
+        how = flags.ClearAndSelect | flags.Rows
         self._quietly(lambda: self.list.selectionModel().setCurrentIndex(index, how))
 
     def _quietly(self, change: Callable[[], None]) -> None:
@@ -152,7 +258,7 @@ class RunListPanel(QWidget):
 
     def selected(self) -> list[RunSummary]:
         """The selected runs, from top to bottom."""
-        rows = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
+        rows = sorted({index.row() for index in self.list.selectionModel().selectedIndexes()})
         found = (self._shown.index(row, 0).data(SUMMARY_ROLE) for row in rows)
         return [run for run in found if isinstance(run, RunSummary)]
 
@@ -165,6 +271,11 @@ class RunListPanel(QWidget):
         run = index.data(SUMMARY_ROLE)
         if isinstance(run, RunSummary):
             self._library.toggle_shown(run.path)
+
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        run = index.data(SUMMARY_ROLE)
+        if isinstance(run, RunSummary):
+            self._state.runs_asked.emit("open_project", [run])
 
     def _on_key(self, asked: str) -> None:
         runs = self.selected()

@@ -35,7 +35,7 @@ def run_menu(
     if len(chosen) == 1:
         _add_for_one(menu, chosen[0], add)
     else:
-        add("compare", "Compare…", is_enabled=len(chosen) == 2)
+        add("compare", "Compare…")
     all_shown = all(run.path in shown for run in chosen)
     add(
         "hide" if all_shown else "show",
@@ -62,11 +62,12 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
     elif run.can_resume:
         add("resume", "Resume")
     if run.outcome == "away":
-        add("attach", "Reconnect")
+        add("attach", f"Reconnect to {run.on}" if run.on else "Reconnect")
     if run.can_move and not run.can_resume:
         add("go_on_here", "Continue on this computer")
     if menu.actions():
         menu.addSeparator()
+    add("open_project", "Open this run's project")
     add("rename", "Rename…\tF2")
     add("tags", "Tags…")
     add("note", "Note…")

@@ -1,0 +1,118 @@
+"""The card of a problem: all of it is seen, and every button can be clicked."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+
+from tests.gui.design.hand import chain
+from workbench.core.network.graph import Edge, Node
+from workbench.core.projects.project import Project, View
+from workbench.gui.design.canvas.problem_card import CARD_WIDTH
+
+ZOOMS = (0.15, 0.22, 0.35, 0.6, 0.8, 1.0, 1.5)
+
+
+def network_with_loose_layers(layers):
+    """A column of six, a side branch at the right whose end leads nowhere, and layers that are
+    not connected at the edges of the drawing.
+    """
+    graph = chain(layers, "input", "conv2d", "conv2d", "relu", "flatten", "dense")
+    places = {f"n{i}": (0.0, i * 110.0) for i in range(1, 7)}
+    for key, place in {
+        "top": (0.0, -320.0),
+        "right": (640.0, 240.0),
+        "low": (40.0, 1180.0),
+        "left": (-640.0, 980.0),
+        "corner": (680.0, 1160.0),
+    }.items():
+        graph = graph.with_node(Node(key, "conv2d", f"loose_{key}", layers["conv2d"].defaults()))
+        places[key] = place
+    graph = graph.with_edge(Edge("n3", "right"))
+    return Project(graph=graph, view=View(positions=places, center=(0.0, 400.0)))
+
+
+def shown(panel):
+    """The card's place in the view."""
+    card = panel.scene.card
+    return QRectF(panel.view.mapFromScene(card.mapRectToScene(card.size)).boundingRect()).toRect()
+
+
+def covering(panel):
+    return [bar.geometry() for bar in panel.view.overlays if bar.isVisible()]
+
+
+def assert_seen(panel):
+    place = shown(panel)
+    assert panel.view.viewport().rect().contains(place)
+    assert not [bar for bar in covering(panel) if QRect(bar).intersects(place)]
+
+
+@pytest.mark.parametrize("zoom", ZOOMS)
+@pytest.mark.parametrize("node", ["top", "right", "low", "left", "corner"])
+def test_show_brings_all_of_the_card_into_view(panel, document, layers, zoom, node) -> None:
+    document.new(network_with_loose_layers(layers))
+    panel.view.set_zoom(zoom)
+    (problem,) = document.analysis.problems_by_node[node]
+    panel.show_problem(problem)
+    assert panel.scene.card.problem == problem
+    assert len(covering(panel)) == 2
+    assert_seen(panel)
+
+
+@pytest.mark.parametrize("zoom", ZOOMS)
+def test_it_can_be_read_and_stays_seen_while_the_view_moves(panel, document, layers, zoom) -> None:
+    document.new(network_with_loose_layers(layers))
+    panel.show_problem(document.analysis.problems_by_node["right"][0])
+    panel.view.set_zoom(zoom)
+    panel.view.center_on(panel.scene.nodes["right"].card_rect().center())
+    for across, down in ((150, 0), (0, 170), (-380, 0), (0, -330), (390, 300)):
+        panel.view.pan_by(QPointF(across, down))
+        node = panel.scene.nodes["right"].card_rect()
+        if panel.view.visible_rect().contains(node):
+            assert_seen(panel)
+    assert shown(panel).width() >= CARD_WIDTH * 0.79
+
+
+@pytest.mark.parametrize("zoom", [0.15, 0.35, 1.0])
+def test_every_button_can_be_clicked(panel, document, layers, hand, zoom) -> None:
+    document.new(network_with_loose_layers(layers))
+    problem = document.analysis.problems_by_node["right"][0]
+    for fix in problem.fixes:
+        panel.view.set_zoom(zoom)
+        panel.show_problem(problem)
+        card = panel.scene.card
+        place = shown(panel)
+        points = (
+            QPointF(x, y)
+            for y in range(place.top(), place.bottom(), 3)
+            for x in range(place.left(), place.right(), 3)
+        )
+        scene_points = (panel.view.pointer(p, Qt.KeyboardModifier.NoModifier).scene for p in points)
+        hand.click(next(point for point in scene_points if card.fix_at(point) is fix))
+        assert document.undo_stack.undoText() == fix.title
+        document.undo_stack.undo()
+
+
+def test_the_words_of_a_button_are_wrapped_and_never_cut(panel, document, layers) -> None:
+    graph = chain(layers, "input", "conv2d")
+    document.new(Project(graph=graph))
+    card = panel.scene.card
+    longest = max(card.problem.fixes, key=lambda fix: len(fix.title))
+    ink = panel.scene.look.button_ink
+    assert ink.metrics.horizontalAdvance(longest.title) > CARD_WIDTH
+    for fix, place in zip(card.problem.fixes, card.button_places(), strict=True):
+        room = QRectF(0, 0, place.width() - 20, 4000)
+        flags = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
+        words = ink.metrics.boundingRect(room, int(flags), fix.title)
+        assert words.width() <= room.width() + 1
+        assert words.height() <= place.height()
+        assert card.size.contains(place)
+
+
+def test_it_keeps_to_the_view_when_that_becomes_small(panel, document, layers) -> None:
+    document.new(network_with_loose_layers(layers))
+    panel.show_problem(document.analysis.problems_by_node["left"][0])
+    panel.resize(700, 480)
+    panel.show_problem(document.analysis.problems_by_node["left"][0])
+    assert_seen(panel)

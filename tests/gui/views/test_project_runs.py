@@ -1,0 +1,171 @@
+"""The open project and its runs: all views show them first, and warn of those of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.gui.views.test_classify_view import ScriptedService, cat, give_weights, words_below
+from workbench.core.projects.project import Project, new_project_id
+from workbench.gui.classify.view import ClassifyView
+from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.evaluate.view import EvaluateView
+from workbench.gui.panels import panels_of
+from workbench.gui.train.view import TrainView
+from workbench.protocol.messages import Classify, Done, ErrorParts, Failed, Score
+from workbench.templates import find_template
+
+FLOWERS = Project(id=new_project_id(), title="flowers")
+FASHION = Project(id=new_project_id(), title="fashion")
+
+
+@pytest.fixture
+def trained(written):
+    """A finished run of a project, with (the names of) weights."""
+
+    def make(project):
+        run = written(project.title, project=project).begin().train(1)
+        give_weights(run)
+        return run.finish()
+
+    return make
+
+
+@pytest.fixture
+def service():
+    return ScriptedService()
+
+
+@pytest.fixture
+def classify(qtbot, context, service):
+    context.service.end()
+    weights = WeightsLoader(context.document, context.library, service)
+    view = ClassifyView(replace(context, service=service, weights=weights), panels_of("classify"))
+    view.resize(1200, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    yield view
+    view.close_background()
+
+
+@pytest.fixture
+def both(trained, open_library):
+    """Runs of two projects; the newest is of fashion."""
+    runs = trained(FLOWERS), trained(FASHION)
+    open_library()
+    return runs
+
+
+def choose_by_mouse(qtbot, box, row):
+    """Opens a drop-down and clicks a row."""
+    QTest.mouseClick(box, Qt.MouseButton.LeftButton)
+    items = box.view()
+    qtbot.waitUntil(items.isVisible)
+    place = items.visualRect(box.model().index(row, 0)).center()
+    QTest.mouseClick(items.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    QTest.keyClick(items, Qt.Key.Key_Return)
+
+
+def test_a_project_is_answered_by_its_own_newest_run(both, classify, context):
+    flowers, fashion = both
+    context.document.restore(FLOWERS)
+    assert context.library.current.run.path == flowers.path
+    assert classify.chooser.path == flowers.path
+    box = classify.chooser.box
+    assert [box.itemText(i).split(" · ")[0] for i in range(box.count())] == ["1", "", "fashion: 1"]
+    context.document.restore(FASHION)
+    assert context.library.current.run.path == classify.chooser.path == fashion.path
+    assert not classify.state.note
+
+
+def test_a_project_without_a_run_shows_none_of_another(qtbot, both, classify, context):
+    train = TrainView(context, panels_of("train"))
+    evaluate = EvaluateView(context, panels_of("evaluate"))
+    for view in (train, evaluate):
+        qtbot.addWidget(view)
+        view.show()
+    context.document.new(find_template("lenet5").project)
+    assert context.library.current is None
+    for view in (train, evaluate, classify):
+        assert view.empty.isVisible()
+    assert not evaluate.start.isVisible()
+    assert evaluate.chooser.box.isVisible()
+    train.close_background()
+
+
+def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context):
+    _, fashion = both
+    context.document.restore(FLOWERS)
+    choose_by_mouse(qtbot, classify.chooser.box, 2)
+    assert classify.chooser.path == fashion.path
+    card = classify.panels["classify_result"]
+    assert card.note.full_text == "This model is of another project: fashion."
+    evaluate = EvaluateView(context, panels_of("evaluate"))
+    qtbot.addWidget(evaluate)
+    evaluate.show()
+    assert not evaluate.note.isVisible()
+    context.library.select(fashion.path)
+    assert evaluate.note.text() == "This model is of another project: fashion."
+    assert evaluate.note.isVisible()
+
+
+def test_another_model_answers_all_pictures_again(qtbot, both, classify, context, service):
+    context.document.restore(FLOWERS)
+    classify.classify(["/one.png", "/two.png"])
+    service.answer_pictures()
+    strip = classify.panels["classify_earlier"].strip
+    card = classify.panels["classify_result"]
+    qtbot.waitUntil(lambda: strip.num_tiles == 2)
+    assert card.label.full_text == "cat"
+    choose_by_mouse(qtbot, classify.chooser.box, 2)
+    assert words_below(strip) == ["…", "…"]
+    assert card.label.full_text == "Classifying…"
+    assert card.bars.scores == []
+    strip.clicked.emit(strip.model().index(0, 0))  # its old answer does not come back
+    assert card.label.full_text == "Classifying…"
+    request, answer = service.take(Classify)
+    assert request.model == str(classify.chooser.path)
+    assert request.pictures == ["/one.png", "/two.png"]
+    bag = [Score(name="bag", probability=0.6)]
+    for path in request.pictures:
+        answer(cat(path, label="bag", scores=bag))
+    answer(Done(id=2))
+    qtbot.waitUntil(lambda: words_below(strip) == ["bag 60.0%", "bag 60.0%"])
+    assert card.label.full_text == "bag"
+    assert card.caption.text().startswith("1 · lr")
+
+
+def test_answers_of_the_earlier_model_that_come_late_do_not_count(
+    qtbot, both, classify, context, service
+):
+    context.document.restore(FLOWERS)
+    classify.classify(["/one.png"])
+    _, late = service.take(Classify)
+    choose_by_mouse(qtbot, classify.chooser.box, 2)
+    late(cat("/one.png"))
+    late(Done(id=1))
+    again = service.answer_pictures()
+    assert (again.pictures, again.model) == (["/one.png"], str(classify.chooser.path))
+    strip = classify.panels["classify_earlier"].strip
+    qtbot.waitUntil(lambda: strip.num_tiles == 1)
+
+
+def test_a_model_that_cannot_answer_leaves_no_old_answer(qtbot, both, classify, context, service):
+    context.document.restore(FLOWERS)
+    classify.classify(["/one.png"])
+    service.answer_pictures()
+    strip = classify.panels["classify_earlier"].strip
+    qtbot.waitUntil(lambda: strip.num_tiles == 1)
+    choose_by_mouse(qtbot, classify.chooser.box, 2)
+    _, answer = service.take(Classify)
+    answer(Failed(id=1, error=ErrorParts(what="The weights file is damaged.")))
+    card = classify.panels["classify_result"]
+    assert card.label.full_text == "No prediction from this model"
+    classify.chooser.choose(Path(classify.chooser.box.itemData(0)))
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: words_below(strip) == ["cat 90.0%"])

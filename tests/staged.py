@@ -1,0 +1,212 @@
+"""A window with something in every view, and its main dialogs, for looking at them in any size;
+no training and no worker is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from PIL import Image
+from PySide6.QtWidgets import QApplication, QWidget
+
+from tests.written_runs import WrittenRun
+from workbench.gui.classify.classified import ClassifiedPicture, load_preview
+from workbench.gui.help.about import AboutDialog
+from workbench.gui.help.settings_dialog import SettingsDialog
+from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
+from workbench.gui.kit.collapsible import CollapsibleSection
+from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.protocol.messages import (
+    ClassDescription,
+    Classified,
+    ClassScore,
+    DataDescription,
+    Evaluation,
+    Score,
+)
+from workbench.runs.folder import create_run
+from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard
+from workbench.templates import find_template
+
+CLASSES = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
+           "Bag", "Ankle boot"]  # fmt: skip
+VIEWS = (
+    "welcome", "design", "design_problem", "data", "train", "train_classes", "evaluate", "classify",
+    "classify_test_set",
+)  # fmt: skip
+"""Keys of views, some with what is shown in them."""
+
+
+@dataclass
+class Staged:
+    """Brings each view of a window into a state with content.
+
+    Args:
+        window: The real window, shown; its workers are not used.
+        folder: For pictures; new.
+    """
+
+    window: QWidget
+    folder: Path
+
+    def stage(self) -> None:
+        """Opens a project with two finished runs, and fills what workers would fill."""
+        context = self.window.context
+        context.service.send = lambda *_words: 0
+        context.measurer.send = lambda *_words: 0
+        project = find_template("fashion_convnet").project
+        context.document.new(project)
+        self._write_runs(project)
+        context.library.open()
+        while len(context.library.runs) < 2:
+            QApplication.processEvents()
+
+    def show(self, view: str) -> QWidget:
+        """Brings a view to the front, with content; returns what is to be looked at."""
+        self._undo_all()
+        shown = self.window.show_view(view.partition("_")[0])
+        fill = getattr(self, f"_fill_{view}", None)
+        if fill is not None:
+            fill(shown)
+        return self.window
+
+    def dialogs(self) -> Iterator[tuple[str, Callable[[], QWidget]]]:
+        """The main dialogs: name, and what opens it."""
+        window = self.window
+        self._undo_all()
+        for key in ("connect", "preflight", "agreement"):
+            yield key, lambda key=key: self._asked(key)
+        context, actions = window.context, window._menu_actions()
+        yield "settings", lambda: _shown(SettingsDialog(context, window))
+        yield "shortcuts", lambda: _shown(ShortcutsSheet(groups_of(actions), window))
+        yield "about", lambda: _shown(AboutDialog(window))
+        yield "help", self._help
+        yield "compare", self._compare
+        yield "problems", lambda: (window.show_problems(), window.popup)[1]
+        yield "find_rate", lambda: self._find("find_rate")
+        yield "find_batch", lambda: self._find("find_batch")
+
+    def _undo_all(self) -> None:
+        """A problem that was made to be looked at goes."""
+        self.window.context.document.undo_stack.setIndex(0)
+
+    # content -------------------------------------------------------------------------
+
+    def _write_runs(self, project) -> None:
+        card = ModelCard(class_names=CLASSES, input_shape=[28, 28, 1], fit="crop", graph={})
+        for title in ("Baseline", "A title that is longer than the list of runs is wide"):
+            folder = create_run(project, title=title)
+            run = WrittenRun.of(folder, step=0, resumed_at_step=None, epochs=40)
+            run.begin().train(40).finish()
+            (folder.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
+            (folder.path / WEIGHTS_NAME).write_bytes(b"weights")
+
+    def _fill_design_problem(self, _view) -> None:
+        document = self.window.context.document
+        flatten = [node.id for node in document.graph.nodes.values() if node.kind == "flatten"]
+        if flatten:
+            document.remove(flatten)
+            dense = next(
+                edge for edge in document.graph.edges if edge.target == document.graph.order[-1]
+            )
+            document.disconnect(dense)
+        self.window.show_problem(document.analysis.problems[0])
+
+    def _fill_train(self, view) -> None:
+        view.curves.show_page("curves")
+
+    def _fill_train_classes(self, view) -> None:
+        view.curves.show_page("classes")
+
+    def _fill_classify_test_set(self, view) -> None:
+        self._fill_classify(view)
+        view.panels["classify_pictures"].show_test_pictures()
+
+    def _fill_data(self, view) -> None:
+        pictures = [self._picture(number) for number in range(8)]
+        classes = [
+            ClassDescription(name=name, num_train=6_000, num_test=1_000, thumbnails=pictures)
+            for name in CLASSES
+        ]
+        view.state.described.emit(
+            DataDescription(
+                title="Fashion-MNIST",
+                classes=classes,
+                num_train=60_000,
+                num_test=10_000,
+                shape=[28, 28, 1],
+                bad_files=[("/pictures/a file that cannot be read.png", "not an image")],
+                notes=["The classes are imbalanced: more images of the rare ones help."],
+            )
+        )
+
+    def _fill_evaluate(self, view) -> None:
+        count = len(CLASSES)
+        confusion = (np.eye(count, dtype=int) * 880 + 12).tolist()
+        scores = [
+            ClassScore(name=name, precision=0.91, recall=0.883, f1=0.896, count=1_000)
+            for name in CLASSES
+        ]
+        result = Evaluation(
+            id=1, loss=0.3127, accuracy=0.8921, classes=CLASSES, per_class=scores,
+            confusion=confusion,
+        )  # fmt: skip
+        view.state.evaluation, view.state.subject = result, "Run “Baseline”, test set"
+        view.state.evaluated.emit(result)
+
+    def _fill_classify(self, view) -> None:
+        path = self._picture(1)
+        scores = [Score(name=name, probability=0.5 / 2**at) for at, name in enumerate(CLASSES)]
+        answer = Classified(
+            file=path, label=CLASSES[0], scores=scores, milliseconds=6.0, width=4_032,
+            height=3_024, input_shape=[28, 28, 1],
+        )  # fmt: skip
+        image = load_preview(path)
+        name = "a photo with a long name from a camera.jpg"
+        entry = ClassifiedPicture(answer, name, "Baseline", CLASSES[1], image, image)
+        view.state.shown.emit(entry)
+        for _ in range(12):
+            view.state.classified.emit(entry)
+
+    def _picture(self, number: int) -> str:
+        path = self.folder / f"{number}.png"
+        if not path.exists():
+            pixels = np.random.default_rng(number).integers(0, 255, (96, 96), np.uint8)
+            Image.fromarray(pixels).save(path)
+        return str(path)
+
+    # dialogs -------------------------------------------------------------------------
+
+    def _asked(self, key: str) -> QWidget:
+        self.window.places.ask(key)
+        dialog = self.window.places.dialogs[key]
+        for fold in dialog.findChildren(CollapsibleSection):
+            fold.head.setChecked(True)
+        return dialog
+
+    def _help(self) -> QWidget:
+        self.window.help.show_page("getting_started")
+        return self.window.help._viewer
+
+    def _compare(self) -> QWidget:
+        library = self.window.context.library
+        first, second = (run.path for run in library.runs[:2])
+        dialog = CompareRuns(self.window.context.theme, library.runs, first, second, self.window)
+        dialog.show()
+        while dialog.comparison is None:
+            QApplication.processEvents()
+        return dialog
+
+    def _find(self, name: str) -> QWidget:
+        view = self.window.show_view("train")
+        getattr(view.panels["train_recipe"], name).click()
+        return view.finders.dialog
+
+
+def _shown(dialog: QWidget) -> QWidget:
+    dialog.show()
+    return dialog

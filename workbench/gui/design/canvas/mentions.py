@@ -1,0 +1,52 @@
+"""Which problem has a card, and which layers the problems name: their cards show their names, or
+are marked. Qt-free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.core.checks.problems import SEVERITIES, Problem
+from workbench.core.network.graph import Graph
+from workbench.core.network.text import named_in
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Ids of layers that problems name.
+
+    Attributes:
+        named: In any message, or on a button of the problems that are shown.
+        marked: By the problem that is looked at.
+    """
+
+    named: frozenset[str] = frozenset()
+    marked: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        problems: Sequence[Problem],
+        shown: Sequence[Problem | None],
+        looked_at: Problem | None,
+    ) -> Mentions:
+        """Of all problems of a graph; those of `shown` have their buttons on the screen."""
+        texts = [problem.message for problem in problems]
+        texts += [problem.text for problem in shown if problem is not None]
+        marked = "" if looked_at is None else looked_at.text
+        return cls(named_in(" ".join(texts), graph), named_in(marked, graph))
+
+
+def problem_to_show(
+    problems: Mapping[str, Sequence[Problem]], selected: Sequence[str]
+) -> Problem | None:
+    """The worst problem of the one selected node, else the first that stops training: what is
+    wrong before what is not finished. `problems` are those of each node, worst first.
+    """
+    own = problems.get(selected[0], ()) if len(selected) == 1 else ()
+    if own and own[0].severity != "hint":
+        return own[0]
+    found = [of_node[0] for of_node in problems.values() if of_node and of_node[0].stops_training]
+    return min(found, key=lambda problem: SEVERITIES.index(problem.severity), default=None)

@@ -1,0 +1,116 @@
+"""The part of the scene that shows problems: the card of one, and the names that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtWidgets import QGraphicsScene
+
+from workbench.core.checks.problems import Problem
+from workbench.document.project_document import ProjectDocument
+from workbench.gui.design.canvas.card_place import Room
+from workbench.gui.design.canvas.mentions import Mentions, problem_to_show
+from workbench.gui.design.canvas.node_facts import NodeFacts
+from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.problem_card import ProblemCard
+from workbench.gui.design.canvas.routing import Box
+from workbench.gui.design.canvas.style import CanvasStyle
+
+
+class ProblemScene(QGraphicsScene):
+    """Nodes with the card of one problem.
+
+    Attributes:
+        nodes: The cards by node id, in the graph's order.
+        card: That of the problem shown.
+        find_room: What is seen of the scene; None while nothing is.
+        mentions: The layers that the problems name.
+        content: What everything covers, None while it is to be worked out.
+    """
+
+    def __init__(self, document: ProjectDocument, look: CanvasStyle) -> None:
+        super().__init__()
+        self.document = document
+        self.look = look
+        self.nodes: dict[str, NodeItem] = {}
+        self.card: ProblemCard | None = None
+        self.find_room: Callable[[], Room | None] = lambda: None
+        self.mentions = Mentions()
+        self.content: QRectF | None = None
+        self._looked_at: Problem | None = None
+
+    def facts_of(self, node_id: str) -> NodeFacts:
+        """What the card of a node shows."""
+        raise NotImplementedError
+
+    def boxes(self) -> dict[str, Box]:
+        """The place of every card."""
+        return {key: item.box for key, item in self.nodes.items()}
+
+    def selected_ids(self) -> list[str]:
+        """Ids of the selected nodes, in the graph's order."""
+        return [key for key, item in self.nodes.items() if item.isSelected()]
+
+    def shown_problem(self) -> Problem | None:
+        """The selected node's worst problem, else the first that stops training: what is wrong
+        before what is not finished.
+        """
+        problems = {key: item.facts.problems for key, item in self.nodes.items()}
+        return problem_to_show(problems, self.selected_ids())
+
+    def settle_card(self, *, anywhere: bool = False) -> None:
+        """Puts the problem card where it is seen, or `anywhere` beside its node."""
+        self.refresh_card(anywhere=anywhere)
+        self.content = None
+
+    def keep_card_seen(self) -> None:
+        """Another part is seen: the card stays within it as long as its node does."""
+        card = self.card
+        if card is None or card.problem.node not in self.nodes:
+            return
+        if not card.is_well_placed(self.nodes[card.problem.node].box, self.find_room()):
+            self.settle_card()
+
+    def refresh_card(self, *, anywhere: bool = False) -> None:
+        """Shows the card of the problem that is to be shown now."""
+        problem = self.shown_problem()
+        if self.card is not None and self.card.problem != problem:
+            self.remove_card()
+        if self.card is None and problem is not None and problem.node is not None:
+            self.card = ProblemCard(problem, self.look)
+            self.addItem(self.card)
+        self._show_names()
+        if self.card is not None:
+            boxes = self.boxes()
+            room = None if anywhere else self.find_room()
+            self.card.place(boxes[self.card.problem.node or ""], list(boxes.values()), room)
+
+    def look_at(self, problem: Problem | None) -> None:
+        """Marks the layers that a problem names; None: that of the selected layer."""
+        if problem is not self._looked_at:
+            self._looked_at = problem
+            self._show_names()
+
+    def _show_names(self) -> None:
+        """Cards show their names where a problem or a button of the card names them."""
+        graph, card = self.document.graph, self.card.problem if self.card else None
+        is_selected = card is not None and self.selected_ids() == [card.node]
+        looked_at = self._looked_at or (card if is_selected else None)
+        found = self.document.analysis.problems
+        self.mentions = Mentions.of(graph, found, (card, self._looked_at), looked_at)
+        for key, item in self.nodes.items():
+            item.is_marked = key in self.mentions.marked
+            if item.facts.is_named != (key in self.mentions.named):
+                item.facts = self.facts_of(key)
+
+    def card_at(self, point: QPointF) -> ProblemCard | None:
+        """The problem card, if it is under a scene point."""
+        card = self.card
+        return card if card is not None and card.isVisible() and card.covers(point) else None
+
+    def remove_card(self) -> None:
+        """Takes the problem card away."""
+        if self.card is not None:
+            self.removeItem(self.card)
+            self.card = None

@@ -1,0 +1,42 @@
+"""What can be done with a run that has ended: links below its header."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, row
+from workbench.runs.library.summary import RunSummary
+
+_STEPS = {
+    "evaluate": ("Evaluate", "Accuracy on the test set, class by class"),
+    "classify": ("Classify", "Predictions for your own images"),
+    "open_project": ("Open its project", "The network and the settings that it was trained with"),
+}
+
+
+class NextSteps(QWidget):
+    """Evaluate, classify, open its project; `wanted` with the key of what was chosen."""
+
+    wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buttons = {}
+        for key, (words, tip) in _STEPS.items():
+            link = self.buttons[key] = button(words, role="link")
+            link.setToolTip(tip)
+            link.clicked.connect(lambda _=False, key=key: self.wanted.emit(key))
+        self._label = plain_label("Next", role="dim")
+        row(self._label, *self.buttons.values(), STRETCH, parent=self, spacing=16)
+        self.show_run(None)
+
+    def show_run(self, run: RunSummary | None) -> None:
+        """Offers what this run can be used for: nothing while it trains."""
+        is_over = run is not None and run.is_over
+        has_model = run is not None and run.has_model
+        for key, link in self.buttons.items():
+            link.setVisible(key == "open_project" or has_model)
+        self.setVisible(is_over)

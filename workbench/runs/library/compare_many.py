@@ -1,0 +1,57 @@
+"""More than two runs side by side, each against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.compare import NOTHING, RunComparison, compare_runs
+from workbench.runs.library.summary import RunSummary
+
+
+@dataclass(frozen=True)
+class ManyRow:
+    """One thing of several runs, in words: a value for each run."""
+
+    title: str
+    values: tuple[str, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """True when all are the same."""
+        return len(set(self.values)) == 1
+
+
+@dataclass(frozen=True)
+class ManySection:
+    """One aspect of several runs, see `compare.Section`."""
+
+    key: str
+    title: str
+    rows: tuple[ManyRow, ...]
+
+
+def compare_many(runs: Sequence[RunFolder]) -> tuple[list[RunSummary], list[ManySection]]:
+    """Compares at least two runs; raises as `compare_runs`."""
+    pairs = [compare_runs(runs[0], other) for other in runs[1:]]
+    sections = [
+        ManySection(section.key, section.title, _rows(pairs, section.key))
+        for section in pairs[0].sections
+    ]
+    return [pairs[0].left, *(pair.right for pair in pairs)], sections
+
+
+def _rows(pairs: Sequence[RunComparison], key: str) -> tuple[ManyRow, ...]:
+    """The rows of a section: where a pair has none of a title, its runs are the same in that."""
+    found = [
+        {row.title: row for section in pair.sections if section.key == key for row in section.rows}
+        for pair in pairs
+    ]
+    titles = dict.fromkeys(title for rows in found for title in rows)
+    merged = []
+    for title in titles:
+        first = next((rows[title].left for rows in found if title in rows), NOTHING)
+        others = [rows[title].right if title in rows else first for rows in found]
+        merged.append(ManyRow(title, (first, *others)))
+    return tuple(merged)

@@ -1,0 +1,111 @@
+"""Which other computers this user has agreed to connect to: by address, in the state folder.
+
+A project or a run folder may come from elsewhere and name any address. Opening, listing and
+drawing it touch no network; an address is contacted once a person has pressed something that
+names it, and is known from then on, for every project and run.
+
+Known by address and not by run: a record of runs would grow with them, would be lost when a runs
+folder is moved, and a run folder could be replaced by another of its name. Whatever is started
+here goes through `check_known`, so a run that was started here names a known address, and
+reconnects by itself at the next start. The file is beside the settings: nothing that arrives with
+a runs folder adds to it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.json_file import read_json, save_json
+from workbench.errors import RunError, SaveError, os_errors_as
+from workbench.runs.folder import RunFolder
+from workbench.runs.home import data_home
+from workbench.runs.link import read_remote
+from workbench.targets import all_targets
+
+_NAME, _LOCK_NAME = "known-places.json", "known-places.lock"
+
+
+class _KnownPlaces(msgspec.Struct, frozen=True):
+    addresses: list[str] = []
+    version: int = 1
+
+
+class UnknownPlaceError(RunError):
+    """A target with an address that nobody here has agreed to connect to.
+
+    Attributes:
+        target: The target.
+    """
+
+    target: Choice | None = None
+
+
+def addresses_of(target: Choice) -> tuple[str, ...]:
+    """The addresses that training on a target, or checking it, connects to; none where it stays on
+    this computer, or its values are not allowed: nothing is done with those.
+    """
+    spec = all_targets().get(target.key)
+    if spec is None:
+        return ()
+    params, errors = check_all(spec.params, target.params)
+    return () if errors else tuple(spec.addresses(params))
+
+
+def place_words(target: Choice) -> str:
+    """The addresses of a target as a button names them; "" for none."""
+    return ", ".join(addresses_of(target))
+
+
+def place_of(run: RunFolder) -> Choice:
+    """Where a run is or will be trained; raises RunFolderError, ProjectFileError."""
+    remote = read_remote(run)
+    return remote.choice() if remote is not None else run.project().target
+
+
+def is_known(target: Choice) -> bool:
+    """Whether a person has agreed to connect to all addresses of a target."""
+    wanted = set(addresses_of(target))
+    return not wanted or wanted <= set(_read())
+
+
+def check_known(target: Choice) -> None:
+    """Raises UnknownPlaceError where an address of a target has not been agreed to."""
+    if is_known(target):
+        return
+    words = place_words(target)
+    error = UnknownPlaceError(
+        f"Connect to {words}?",
+        where=words,
+        expected="an address that you know: it came with a file",
+        fix=f"Connect only if you know {words}. The answer is remembered.",
+    )
+    error.target = target
+    raise error
+
+
+def remember(target: Choice) -> None:
+    """A person has pressed or typed something that names the addresses; raises SaveError."""
+    if is_known(target):
+        return
+    home = data_home()
+    what, fix = "The address could not be remembered.", "Make the settings folder writable."
+    with os_errors_as(SaveError, what, home, fix=fix):
+        home.mkdir(parents=True, exist_ok=True)
+        lock = take_lock(home / _LOCK_NAME)
+    try:
+        known = dict.fromkeys([*_read(), *addresses_of(target)])
+        save_json(home / _NAME, _KnownPlaces(list(known)))
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _read() -> list[str]:
+    path: Path = data_home() / _NAME
+    return (read_json(path, _KnownPlaces) or _KnownPlaces()).addresses
