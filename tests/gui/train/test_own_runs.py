@@ -1,0 +1,75 @@
+"""Export, the queue and the next steps know whose run it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.written_runs import WrittenRun
+from workbench.core.projects.project import new_project_id
+from workbench.gui.train import run_controller as run_flow
+from workbench.runs.folder import create_run
+from workbench.runs.state.queue import enqueue
+from workbench.templates import find_template
+
+LENET = replace(find_template("lenet5").project, id=new_project_id(), title="lenet")
+FASHION = replace(find_template("fashion_convnet").project, id=new_project_id())
+
+
+@pytest.fixture
+def runs(window, qtbot):
+    """A model of each of two projects; the newest is that of fashion."""
+    made = []
+    for project in (LENET, FASHION):
+        run = WrittenRun("", project=project, recipe=project.recipe).begin().train(1)
+        run.folder.weights_path.write_bytes(b"weights")
+        run.folder.card_path.write_bytes(b"{}")
+        made.append(run.finish())
+    with qtbot.waitSignal(window.context.library.runs_changed):
+        window.context.library.open()
+    return made
+
+
+def test_export_offers_the_run_of_the_open_project(window, runs, monkeypatch):
+    asked, notices = [], []
+    monkeypatch.setattr(window.runs._export, "ask", lambda *words: asked.append(words[:2]))
+    monkeypatch.setattr(run_flow, "show_notice", lambda *words: notices.append(words[1]))
+    window.context.document.restore(LENET)
+    window.runs.ask_export()
+    rate, epochs = LENET.recipe.learning_rate, LENET.recipe.epochs
+    assert asked == [(runs[0].path, f"lenet 1 · lr {rate:g} · {epochs} epochs")]
+    window.context.document.new(find_template("cifar10_convnet").project)
+    window.runs.ask_export()
+    assert len(asked) == 1
+    assert notices == ["There is no trained model of this project to export yet."]
+
+
+def test_a_run_like_one_that_waits_is_remarked_on(window, runs, qtbot):
+    window.context.document.restore(LENET)
+    live = WrittenRun("", project=LENET, recipe=LENET.recipe).begin().train(1)
+    enqueue(create_run(LENET))
+    library = window.context.library
+    library.refresh()
+    qtbot.waitUntil(lambda: library.num_waiting == 1)
+    assert window.runs._queued_alike(LENET).startswith("3 · lr")
+    other = replace(LENET, recipe=LENET.recipe.with_values(seed=99))
+    assert window.runs._queued_alike(other) == ""
+    library.stop(next(run.path for run in library.runs if run.queue_place))
+    live.finish()
+    library.refresh()
+    qtbot.waitUntil(lambda: all(run.is_over for run in library.runs))  # else closing would ask
+
+
+def test_a_finished_run_leads_on(window, runs, qtbot):
+    window.context.document.restore(LENET)
+    for key in ("evaluate", "classify"):
+        train = window.show_view("train")
+        qtbot.mouseClick(train.next_steps.buttons[key], Qt.MouseButton.LeftButton)
+        assert window.views.current_key == key
+        assert window.views.currentWidget().chooser.path == runs[0].path
+    train = window.show_view("train")
+    window.context.library.select(runs[1].path)
+    qtbot.mouseClick(train.next_steps.buttons["open_project"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.context.document.project_id == FASHION.id)
