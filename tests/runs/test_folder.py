@@ -111,7 +111,7 @@ def test_the_card_comes_back(run):
 
 
 def test_a_run_without_weights_is_reported(run):
-    with pytest.raises(RunFolderError, match="no weights yet"):
+    with pytest.raises(RunFolderError, match="no trained weights"):
         find_model(run.path)
 
 

@@ -33,7 +33,7 @@ from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.weights_file import read_arrays
-from workbench.targets import all_targets
+from workbench.targets import all_targets, target_label
 
 Verdict = Literal["agree", "explained", "differ"]
 Pair = tuple[RunFolder, RunFolder]
@@ -139,6 +139,7 @@ def train_pair(
     steps: int,
     *,
     on_progress: Callable[[str], None] = lambda words: None,
+    on_run: Callable[[RunFolder], None] = lambda run: None,
     wait: Callable[[], None],
 ) -> Pair:
     """Trains the first steps on both targets, one after the other, in runs of their own.
@@ -148,6 +149,7 @@ def train_pair(
         targets: Where.
         steps: How many.
         on_progress: Called with what is being done, as text.
+        on_run: Called with each run before it is trained.
         wait: Called again and again meanwhile; waits a moment, or raises to end it.
 
     Raises:
@@ -158,8 +160,9 @@ def train_pair(
     _forget_old(home)
     runs = []
     for target in targets:
-        on_progress(f"Training {steps:,} steps on {target_text(target, all_targets())}")
+        on_progress(f"Training {steps:,} steps on {target_label(target)}")
         run = create_run(replace(project, target=target), home=home, title="Agreement")
+        on_run(run)
         train_to_end(run, wait)
         runs.append(run)
     return runs[0], runs[1]

@@ -29,6 +29,11 @@ def test_begins_with_the_projects_own_place_and_another(page):
 
 
 def test_trains_on_both_and_says_whether_they_agree(page, qtbot):
+    said, drawn = [], []
+    page.progressed.connect(said.append)
+    page.losses_grew.connect(
+        lambda _losses: drawn.append([len(line.getData()[0]) for line in page.plot._lines])
+    )
     page.steps.set_value(4)
     page.start.click()
     assert page.stop.text() == "Cancel"
@@ -37,6 +42,11 @@ def test_trains_on_both_and_says_whether_they_agree(page, qtbot):
     left, right = page.plot._losses
     assert len(left) == len(right) == 4
     assert np.allclose(left, right, atol=1e-3)
+    assert said == [
+        "Training 4 steps on This computer",
+        "Training 4 steps on 2 simulated devices",
+    ]
+    assert [4, 0] in drawn  # the first curve is there before the second run has a step
 
 
 def test_closing_calls_it_off(page, qtbot, window):

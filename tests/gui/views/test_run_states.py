@@ -192,7 +192,7 @@ def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, 
 
 def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written, open_library):
     run = written("plan").begin()
-    log(run, started(run))
+    log(run, started(run, replicas=8))
     open_library()
     qtbot.waitUntil(lambda: view.header.how.full_text == PLAN.words)
     view.header.plan.click()
@@ -201,6 +201,7 @@ def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written
     assert facts["Data"] == "cached on disk (decoded)"
     assert facts["Benchmarked speedup"] == "2.7× faster than float32"
     assert facts["Target"] == "This computer"
+    assert facts["Data parallelism"] == "8 replicas"
     view.header.popup.pin.click()
     recipe = context.document.recipe
     assert recipe.precision == "bfloat16"
@@ -220,6 +221,7 @@ def test_every_part_of_a_plan_can_be_pinned():
         batch_size=1, plan=Plan(precision="float32"),
     )  # fmt: skip
     assert dict(plan_facts(empty))["Steps per execution"] == "–"
+    assert dict(plan_facts(empty))["Data parallelism"] == "–"
 
 
 def test_trouble_with_checkpoints_is_a_calm_bar_that_goes_away(qtbot, view, written, open_library):

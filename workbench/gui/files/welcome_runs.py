@@ -20,6 +20,8 @@ from workbench.runs.library.summary import RunSummary
 
 MAX_RUNS = 4
 MAX_UNSAVED = 3
+_LONGEST = 52
+"""Characters of a link; the tooltip has all."""
 
 
 class RecentRuns(QWidget):
@@ -60,7 +62,8 @@ class RecentRuns(QWidget):
             self._links.addWidget(self._link(text, run))
 
     def _link(self, text: str, run: RunSummary) -> QWidget:
-        link = button(text.replace("&", "&&"), role="link")
+        shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        link = button(shown.replace("&", "&&"), role="link")
         link.setToolTip(plain_tip(f"{full_name(run)}\n{state_words(run)}"))
         link.clicked.connect(partial(self.chosen.emit, run.path))
         return link

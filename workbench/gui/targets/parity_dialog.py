@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
@@ -26,6 +26,9 @@ from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.targets.menu import target_choices
 from workbench.runs.environment import refuse_unready
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.event_log import EventReader
+from workbench.runs.log.history import MetricHistory
 from workbench.targets import target_label
 
 MAX_STEPS = 10_000
@@ -78,8 +81,37 @@ class LossPair(PlotAxes):
             self.set_y_range((low, max(high, low + 1e-6)))
 
 
+class LossWatch:
+    """The losses of two runs while they are trained, one after the other."""
+
+    def __init__(self) -> None:
+        self._histories: list[MetricHistory] = []
+        self._reader: EventReader | None = None
+
+    def follow(self, run: RunFolder) -> None:
+        """The next run begins."""
+        self.read_new()  # the last steps of the one before
+        self._histories.append(MetricHistory())
+        self._reader = EventReader(run.events_path)
+
+    def read_new(self) -> Curves | None:
+        """The losses so far; None when nothing was logged since the last call."""
+        events = self._reader.read_new() if self._reader is not None else []
+        if not events:
+            return None
+        self._histories[-1].add_all(events)
+        first, second = [*(np.array(h.losses) for h in self._histories), np.empty(0)][:2]
+        return first, second
+
+
 class ParityDialog(WorkingDialog):
-    """Two places, a number of steps, and the answer."""
+    """Two places, a number of steps, and the answer.
+
+    Signals:
+        losses_grew: Curves, while the two are trained; comes from another thread.
+    """
+
+    losses_grew = Signal(object)
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
         super().__init__("Compare two targets", QSize(680, 620), parent)
@@ -97,6 +129,7 @@ class ParityDialog(WorkingDialog):
         self.head = DialogHead("Do both targets train identically?", _EXPLANATION, "tpu")
         self._build()
         self.start.clicked.connect(self._on_start)
+        self.losses_grew.connect(self.plot.set_losses)
 
     def _fill(self) -> None:
         project = self._context.document.project
@@ -147,13 +180,22 @@ class ParityDialog(WorkingDialog):
     ) -> tuple[ParityReport, Curves]:
         for target in targets:
             refuse_unready(target)
+        watch = LossWatch()
         pair = train_pair(
-            project, targets, steps, on_progress=self.progressed.emit, wait=self._wait
+            project,
+            targets,
+            steps,
+            on_progress=self.progressed.emit,
+            on_run=watch.follow,
+            wait=lambda: self._wait(watch),
         )
         return agreement_of(pair), (history_of(pair[0]).losses, history_of(pair[1]).losses)
 
-    def _wait(self) -> None:
+    def _wait(self, watch: LossWatch) -> None:
         self.check()
+        losses = watch.read_new()
+        if losses is not None:
+            self.losses_grew.emit(losses)
         time.sleep(_POLL_S)
 
     def _show(self, found: tuple[ParityReport, Curves]) -> None:

@@ -38,6 +38,7 @@ def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
         ("threads", "CPU threads", f"{plan.threads}" if plan.threads else "all cores"),
         ("", "Benchmarked speedup", f"{plan.gain:.1f}× faster than float32" if plan.gain else "–"),
         ("", "Target", target_title(started.target)),
+        ("", "Data parallelism", f"{started.replicas:,} replicas" if started.replicas > 1 else "–"),
         ("", "TensorFlow", started.versions.get("tensorflow", "–")),
     ]
     return [

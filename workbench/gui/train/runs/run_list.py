@@ -84,6 +84,10 @@ class RunListView(QTreeView):
     def _show_columns(self) -> None:
         is_wide = self.width() >= WIDE_FROM_PX
         self.header().setVisible(is_wide)
+        policy = Qt.ScrollBarPolicy
+        self.setHorizontalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if is_wide else policy.ScrollBarAlwaysOff
+        )
         for section in range(1, len(COLUMNS)):
             self.setColumnHidden(section, not is_wide)
         others = sum(each.width_px for each in COLUMNS) if is_wide else 0
