@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
 
 from workbench.cli import _service, main
 from workbench.protocol.service_call import ServiceCall
+from workbench.runs.model_card import read_card, write_card
 
 pytestmark = pytest.mark.worker
 
@@ -140,6 +143,20 @@ def test_evaluate_prints_the_confusion_matrix(trained, service, monkeypatch, cap
     start = lines.index("confusion matrix (rows: actual, columns: predicted)") + 2
     numbers = [line.replace(",", "").split()[-10:] for line in lines[start : start + 10]]
     assert sum(int(each) for row in numbers for each in row) == 10_000
+
+
+def test_evaluate_says_where_the_test_set_was_also_validated_on(
+    trained, service, monkeypatch, capsys, tmp_path
+):
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service))
+    remark = "These test images were also the validation images of the training"
+    for validation in ("test", "split"):
+        run = shutil.copytree(trained[0], tmp_path / validation)
+        card = read_card(run)
+        recipe = {**card.recipe, "validation": validation}
+        write_card(run, msgspec.structs.replace(card, recipe=recipe))
+        assert main(["evaluate", str(run)]) == 0
+        assert (remark in capsys.readouterr().out) == (validation == "test")
 
 
 def test_classify_takes_images_of_the_test_set_by_number(

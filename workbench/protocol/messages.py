@@ -326,7 +326,8 @@ class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
 
 class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     """Scores on a set of pictures. Rows of `confusion` are true classes. `weights` are those that
-    answered; None where that is not known.
+    answered; None where that is not known. `is_validated_on_test`: the same images were the
+    validation images of the training.
     """
 
     loss: float | None
@@ -335,6 +336,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     per_class: list[ClassScore]
     confusion: list[list[int]]
     weights: KeptWeights | None = None
+    is_validated_on_test: bool = False
 
 
 class LearningRateTried(Answer, frozen=True, kw_only=True, tag="learning_rate_tried"):

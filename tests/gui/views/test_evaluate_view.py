@@ -95,6 +95,16 @@ def test_all_figures_are_shown(shown):
     assert shown.start.isEnabled()
 
 
+def test_a_test_set_that_was_also_validated_on_is_remarked_on(view, service):
+    view.start.click()
+    service.take(Evaluate)[1](msgspec.structs.replace(RESULT, is_validated_on_test=True))
+    assert view.note.isVisible()
+    assert view.note.text().endswith("on new images the scores may be lower.")
+    view.start.click()
+    service.take(Evaluate)[1](RESULT)
+    assert not view.note.isVisible()
+
+
 def test_the_table_sorts_by_numbers_not_by_letters(shown):
     shown.panels["evaluate_classes"].table.sortByColumn(4, Qt.SortOrder.AscendingOrder)
     assert [row[0] for row in table_texts(shown)] == ["cat", "dog"]

@@ -11,7 +11,7 @@ from workbench.core.format import share
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import Evaluate, Evaluation, Progress
-from workbench.runs.log.scores import weights_words
+from workbench.runs.log.scores import test_set_words, weights_words
 
 
 class EvaluateState(QObject):
@@ -73,6 +73,12 @@ class EvaluateState(QObject):
         self.evaluation, self.subject = self._latest[run]
         self.evaluated.emit(self.evaluation)
         return True
+
+    def remark_on(self, run: Path | None) -> str:
+        """What qualifies the latest scores of a run; "" where nothing does."""
+        latest = self._latest.get(run) if run is not None else None
+        is_on_test = latest is not None and latest[0].is_validated_on_test
+        return test_set_words(is_validated_on_test=is_on_test)
 
     def cancel(self) -> None:
         """Ends the evaluation."""

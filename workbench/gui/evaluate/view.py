@@ -120,6 +120,7 @@ class EvaluateView(QWidget):
     def _on_evaluated(self) -> None:
         self._show_idle()
         self._body.setCurrentIndex(1)
+        self._show_head()
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self._show_idle()
@@ -145,8 +146,9 @@ class EvaluateView(QWidget):
         self.top.setVisible(self.chooser.has_models)
         for part in (self.start, self.other):
             part.setVisible(self.chooser.path is not None)
-        self.note.setText(self.chooser.note)
-        self.note.setVisible(bool(self.chooser.note))
+        notes = self.chooser.note, self.state.remark_on(self.chooser.path)
+        self.note.setText("\n".join(filter(None, notes)))
+        self.note.setVisible(any(notes))
 
     def _on_other(self) -> None:
         menu = QMenu(self)

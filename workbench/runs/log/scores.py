@@ -58,6 +58,16 @@ def weights_words(kept: KeptWeights | None) -> str:
     return f"{words}, chosen on the test set" if kept.is_chosen_on_test else words
 
 
+def test_set_words(*, is_validated_on_test: bool) -> str:
+    """What qualifies the scores of an evaluation, as a sentence; "" for nothing."""
+    if not is_validated_on_test:
+        return ""
+    return (
+        "These test images were also the validation images of the training: on new images the "
+        "scores may be lower."
+    )
+
+
 def saved_words(kept: KeptWeights | None) -> str:
     """As "Saved weights: last epoch (40), val. accuracy 89.9%"; "" where it is not known."""
     words = weights_words(kept)

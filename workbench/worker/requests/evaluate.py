@@ -41,6 +41,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
         per_class=class_scores(confusion, card.class_names),
         confusion=confusion.tolist(),
         weights=weights_of(card),
+        is_validated_on_test=not request.source and card.recipe.get("validation") == "test",
     )
 
 
