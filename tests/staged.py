@@ -29,6 +29,7 @@ from workbench.protocol.messages import (
     Score,
 )
 from workbench.runs.folder import create_run
+from workbench.runs.log.confusion_history import append_confusion
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard
 from workbench.templates import find_template
 
@@ -60,7 +61,7 @@ class Staged:
         context.measurer.send = lambda *_words: 0
         project = find_template("fashion_convnet").project
         context.document.new(project)
-        self._write_runs(project)
+        self._write_runs(context.document.project)
         context.library.open()
         while len(context.library.runs) < 2:
             QApplication.processEvents()
@@ -101,7 +102,11 @@ class Staged:
         for title in ("Baseline", "A title that is longer than the list of runs is wide"):
             folder = create_run(project, title=title)
             run = WrittenRun.of(folder, step=0, resumed_at_step=None, epochs=40)
-            run.begin().train(40).finish()
+            run.begin(class_names=CLASSES).train(40)
+            for epoch in range(1, 41):
+                confusion = np.eye(len(CLASSES), dtype=np.int64) * (40 + epoch) + 5
+                append_confusion(folder, epoch, confusion)
+            run.finish()
             (folder.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
             (folder.path / WEIGHTS_NAME).write_bytes(b"weights")
 

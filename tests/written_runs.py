@@ -83,11 +83,11 @@ class WrittenRun:
             )
         )
 
-    def begin(self, *, validates_on_test=False):
+    def begin(self, *, class_names=("cat", "dog"), validates_on_test=False):
         self._start()
         self._writer.write(
             DataReady(
-                class_names=["cat", "dog"],
+                class_names=list(class_names),
                 num_train=1000,
                 num_validation=100,
                 num_test=200,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSlider, QSplitter, QWidget
 
 from workbench.client.background import Background
@@ -30,6 +30,9 @@ NOTHING_YET = (
     "First values after the first epoch with validation: recall per class and the confusion "
     "matrix. Up to 256 classes are kept."
 )
+
+_BESIDE_PX, _LEAST_PX = 640, 300
+"""Width from which on the matrix is beside the curves, and the smallest one, in pixels."""
 
 
 class ClassPanel(QFrame):
@@ -74,6 +77,7 @@ class ClassPanel(QFrame):
         column(*matrix, parent=right, margins=(8, 0, 0, 0), spacing=4)
         self._parts = QSplitter(Qt.Orientation.Horizontal)
         self._parts.setChildrenCollapsible(False)
+        self._parts.setMinimumWidth(_LEAST_PX)  # not that of both parts beside each other
         for index, (part, share) in enumerate(((left, 3), (right, 2))):
             self._parts.addWidget(part)
             self._parts.setStretchFactor(index, share)
@@ -111,6 +115,14 @@ class ClassPanel(QFrame):
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
         self._background.close()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the matrix is below the curves."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= _BESIDE_PX
+        wanted = Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical
+        if self._parts.orientation() != wanted:
+            self._parts.setOrientation(wanted)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
