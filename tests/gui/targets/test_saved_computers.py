@@ -69,6 +69,7 @@ def test_a_computer_is_forgotten_after_a_question_with_its_host_key(hosts, cifar
 def test_the_start_page_lists_what_was_connected_before(hosts, window, qtbot):
     window.show_view("train")
     welcome = window.show_view("welcome")
+    assert welcome.saved.window() is window  # no window of its own before the page is filled
     qtbot.waitUntil(lambda: not welcome._targets.isEmpty())
     assert welcome.saved.isVisible()
     labels = [label for label in welcome.saved.findChildren(ElidedLabel) if label.isVisible()]

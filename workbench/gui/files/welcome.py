@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
@@ -160,6 +160,7 @@ class WelcomeView(QScrollArea):
 
     def _footer(self) -> QGridLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
+        self._elsewhere = column(spacing=2)
         self.saved = QWidget()
         self._saved = column(parent=self.saved, spacing=2)
         self.recent_runs = RecentRuns(self._context.library)
@@ -171,7 +172,7 @@ class WelcomeView(QScrollArea):
         columns = {
             "Recent": column(self._recent, self.recent_runs),
             "More networks": networks,
-            "Targets": self._targets,
+            "Targets": column(self._targets, self.saved, self._elsewhere, spacing=2),
             "Learn": column(*pages, shortcuts, spacing=2),
         }
         self._refresh_recent()
@@ -233,7 +234,7 @@ class WelcomeView(QScrollArea):
             self._targets.addLayout(_marked(_HERE, title, what))
         connect = self._link("Connect a TPU…", partial(self._services.ask_target, "connect"))
         self._running = self._link("", self._watch)
-        add_to(self._targets, self.saved, _marked(_ELSEWHERE, connect), self._running)
+        add_to(self._elsewhere, _marked(_ELSEWHERE, connect), self._running)
         self._context.library.runs_changed.connect(self._show_running)
         self._show_running()
 
@@ -246,7 +247,8 @@ class WelcomeView(QScrollArea):
         known = saved_hosts()[:_MAX_COMPUTERS_SHOWN]
         for host in known:
             line = QWidget()
-            text = ElidedLabel(" · ".join(filter(None, (host.address, host.words))))
+            words = " · ".join(filter(None, (host.address, host.words)))
+            text = ElidedLabel(words, mode=Qt.TextElideMode.ElideRight)
             text.setMinimumWidth(_COMPUTER_PX)
             row(_sign(_ELSEWHERE), (text, 1), parent=line, spacing=6)
             self._saved.addWidget(line)
