@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.big_network import deep_project
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.search import NetworkSearch
 from workbench.core.registry import Registry
@@ -61,3 +62,15 @@ def test_what_has_changed_is_found_anew(graph):
     assert search.find(graph, "tanh") == ()
     assert search.find(graph.with_params("n2", activation="tanh"), "tanh") == ("n2",)
     assert search.find(graph, "tanh") == ()
+
+
+def test_the_words_of_a_large_network_are_found_some_layers_at_a_time():
+    graph, search = deep_project(20).graph, NetworkSearch(LAYERS)
+    turns = 1
+    while search.prepare(graph, 30):
+        turns += 1
+    assert turns == 3  # of 83 layers
+    assert len(search._words) == len(graph.nodes)
+    known = dict(search._words)
+    assert len(search.find(graph, "conv2d")) == 20
+    assert all(search._words[key] is known[key] for key in known)  # the first letter finds none

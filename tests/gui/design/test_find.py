@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
+from tests.big_network import deep_project
 from tests.gui.design.hand import Hand
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -66,6 +67,14 @@ def test_find_selects_shows_and_goes_around(design):
     assert not bar.isVisible()
     assert canvas.view.hasFocus()
     assert canvas.scene.selected_ids() == [pools[-1]]
+
+
+def test_the_words_of_all_layers_are_known_before_the_first_letter(design, context, qtbot):
+    context.document.new(deep_project(20))
+    press(Qt.Key.Key_F, CTRL)
+    words = design.canvas.find_bar._search._words
+    assert len(words) < 50  # not in the key press
+    qtbot.waitUntil(lambda: set(words) >= set(context.document.graph.nodes))
 
 
 def test_find_finds_settings_and_names(design, context):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton
 
+from tests.looks import flaws_of
 from workbench.core.projects.project import Project
 from workbench.gui.kit.problem_list import ProblemList
 
@@ -34,6 +35,18 @@ def test_each_step_is_named_and_taken_by_a_click_until_it_can_be_trained(empty, 
     assert taken == ["Add Input", "Add Flatten and a Dense layer with 10 units"]
     assert status.problems.text() == "No problems"
     assert not status.next_step.isVisible()
+
+
+@pytest.mark.parametrize("size", [(1024, 720), (1440, 900)])
+def test_the_next_step_fits_the_status_line(empty, qtbot, size):
+    empty.resize(*size)
+    status = empty.status
+    step, room = status.next_step, status.rect()
+    qtbot.waitUntil(lambda: step.mapTo(status, step.rect().topRight()).x() > room.right() - 40)
+    for each in (status.problems, step):
+        assert each.width() >= each.sizeHint().width()
+        assert room.contains(QRect(each.mapTo(status, QPoint()), each.size()))
+    assert [str(flaw) for flaw in flaws_of(empty)] == []
 
 
 def test_the_train_button_leads_to_what_is_missing(empty, qtbot):

@@ -93,10 +93,12 @@ class Problem:
         return " ".join([self.title, self.message, *(fix.title for fix in self.fixes)])
 
     def __eq__(self, other: object) -> bool:
-        """Whether it reads the same and offers the same."""
-        if not isinstance(other, Problem):
-            return NotImplemented
-        return self._words == other._words and self.fixes == other.fixes
+        """Whether it reads the same; no fixes are tried for that (see `is_same`)."""
+        return self._words == other._words if isinstance(other, Problem) else NotImplemented
+
+    def is_same(self, other: Problem) -> bool:
+        """Whether it reads the same and offers the same: tries the fixes of both."""
+        return self is other or (self == other and self.fixes == other.fixes)
 
     def __hash__(self) -> int:
         return hash(self._words)

@@ -37,6 +37,17 @@ class NetworkSearch:
                 found.append(node_id)
         return tuple(found)
 
+    def prepare(self, graph: Graph, limit: int) -> bool:
+        """Finds the words of up to `limit` nodes more; True while others are left."""
+        new = [node for node in graph.nodes.values() if not self._is_known(node)]
+        for node in new[:limit]:
+            self._words_of(node)
+        return len(new) > limit
+
+    def _is_known(self, node: Node) -> bool:
+        kept = self._words.get(node.id)
+        return kept is not None and kept[0] is node
+
     def _words_of(self, node: Node) -> frozenset[str]:
         kept = self._words.get(node.id)
         if kept is None or kept[0] is not node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit
 
@@ -18,6 +18,7 @@ _WIDTH_PX = 380
 _MARGIN_PX = 12
 _COUNT_PX = 76
 """Room for "no layer" and "120 of 272"."""
+_LAYERS_A_TURN = 50
 _ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
@@ -70,12 +71,18 @@ class FindBar(QFrame):
         self._show_count()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()
+        QTimer.singleShot(0, self._prepare)
 
     def close_bar(self) -> None:
         """Closes; what was found stays selected."""
         if self.isVisible():
             self.hide()
             self.closed.emit()
+
+    def _prepare(self) -> None:
+        """Some layers a turn, before the first letter: large networks have many words."""
+        if self.isVisible() and self._search.prepare(self._scene.document.graph, _LAYERS_A_TURN):
+            QTimer.singleShot(0, self._prepare)
 
     def _selected(self) -> str | None:
         return next(iter(self._scene.selected_ids()), None)

@@ -40,7 +40,8 @@ class ProblemList(QWidget):
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Shows these problems; nothing is rebuilt when they are the same."""
-        if tuple(problems) == self._problems:
+        is_as_long = len(problems) == len(self._problems)
+        if is_as_long and all(map(Problem.is_same, problems, self._problems)):
             return
         self._problems = tuple(problems)
         self._by_box.clear()

@@ -27,7 +27,7 @@ class ProblemsPopup(QFrame):
         self._document = context.document
         self.list = ProblemList()
         self._nothing = plain_label("No problems: this network can be trained.", role="dim")
-        self._anchor: QWidget | None = None
+        self._corner = QPoint()
         page, title = QWidget(), plain_label("Problems", role="heading")
         parts = (title, self._nothing, self.list, STRETCH)
         self._page = column(*parts, parent=page, margins=12, spacing=8)
@@ -37,14 +37,21 @@ class ProblemsPopup(QFrame):
         column(area, parent=self, margins=1)
         self.list.fix_chosen.connect(self._on_fix_chosen)
         self.list.problem_chosen.connect(self._on_problem_chosen)
-        self._document.analysis_changed.connect(lambda _analysis: self._refresh())
+        self._document.analysis_changed.connect(lambda _analysis: self._on_analysis())
 
     def open_above(self, anchor: QWidget) -> None:
-        """Shows the list with its lower right corner at a widget's upper right one."""
-        self._anchor = anchor
+        """Shows the list with its lower right corner at a widget's upper right one, where it
+        stays: the widget's words, and with them its place, change with the problems.
+        """
+        self._corner = anchor.mapToGlobal(QPoint(anchor.width(), 0))
         self._refresh()
         self.show()
         self._fit()  # once more: the boxes of a list that was never shown have no height yet
+
+    def _on_analysis(self) -> None:
+        """A closed list is not kept up: showing a problem tries its fixes."""
+        if self.isVisible():
+            self._refresh()
 
     def _refresh(self) -> None:
         problems = self._document.analysis.problems
@@ -54,15 +61,13 @@ class ProblemsPopup(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """As large as what it shows, its lower right corner above the anchor."""
-        if self._anchor is None:
-            return
+        """As large as what it shows, its lower right corner above the button."""
         page, edges = self._page, 4
         width = _WIDTH_PX if self._document.analysis.problems else page.sizeHint().width() + edges
         height = page.totalHeightForWidth(width - edges) if page.hasHeightForWidth() else -1
         height = height if height > 0 else page.sizeHint().height()
         self.resize(width, min(_HIGHEST_PX, height + edges))
-        corner = self._anchor.mapToGlobal(QPoint(self._anchor.width(), 0))
+        corner = self._corner
         self.move(corner.x() - self.width(), corner.y() - self.height() - _GAP_PX)
 
     def _on_fix_chosen(self, fix: Fix) -> None:

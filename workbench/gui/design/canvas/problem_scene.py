@@ -56,7 +56,8 @@ class ProblemScene(QGraphicsScene):
         """The selected node's worst problem, else the first that stops training: what is wrong
         before what is not finished.
         """
-        problems = {key: item.facts.problems for key, item in self.nodes.items()}
+        found = self.document.analysis.problems_by_node  # facts may keep equal ones of before
+        problems = {key: found.get(key, ()) for key in self.nodes}
         return problem_to_show(problems, self.selected_ids())
 
     def settle_card(self, *, anywhere: bool = False) -> None:
@@ -75,7 +76,7 @@ class ProblemScene(QGraphicsScene):
     def refresh_card(self, *, anywhere: bool = False) -> None:
         """Shows the card of the problem that is to be shown now."""
         problem = self.shown_problem()
-        if self.card is not None and self.card.problem != problem:
+        if self.card is not None and (problem is None or not self.card.problem.is_same(problem)):
             self.remove_card()
         if self.card is None and problem is not None and problem.node is not None:
             self.card = ProblemCard(problem, self.look)
