@@ -39,6 +39,8 @@ class Researcher(User):
 
     def find_rate(self) -> tuple[float, float]:
         """Lets the finder search; returns the rate before and the one taken."""
+        # Far too low, so that another one is found; short, as its trials are parts of it.
+        self.document.set_recipe(learning_rate=1e-6, epochs=10)
         before = self.document.recipe.learning_rate
         self.press(self.view.panels["train_recipe"].find_rate)
         self.robot.wait(lambda: self.view.finders.dialog is not None, "the finder")
@@ -47,7 +49,9 @@ class Researcher(User):
         self.shot("finder", dialog)
         self.press(dialog.use)
         self.robot.wait(lambda: self.view.finders.dialog is None, "the dialog closed")
-        return before, self.document.recipe.learning_rate
+        found = self.document.recipe.learning_rate
+        self.document.set_recipe(epochs=400)
+        return before, found
 
     def train(self) -> Path:
         """Presses Train; returns the run once it has curves."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 
 from tests import sshd
 from workbench.remote.ssh.host import RemoteHost
@@ -50,6 +52,31 @@ def test_an_address_that_hides_an_option_is_refused_and_starts_nothing(page):
     assert not page._background.is_busy
     assert page.pages.currentWidget() is page.address
     assert "letters, digits" in page.status.text()
+
+
+def test_the_key_file_is_chosen_in_a_dialog_that_begins_among_the_keys(
+    page, tmp_path, monkeypatch, qtbot
+):
+    keys, key = tmp_path / ".ssh", tmp_path / "elsewhere" / "id_vm"
+    keys.mkdir()
+    key.parent.mkdir()
+    key.touch()
+    begun = []
+
+    def chosen(_parent, _title, start, _filters):
+        begun.append(start)
+        return str(key), ""
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", chosen)
+    page.address.address.setText("me@vm")
+    page.address.more.head.setChecked(True)
+    qtbot.mouseClick(page.address.browse, Qt.MouseButton.LeftButton)
+    assert page.address.key_file.text() == str(key)
+    assert page.address.place().key_file == str(key)
+    page.address.key_file.clear()
+    qtbot.mouseClick(page.address.browse, Qt.MouseButton.LeftButton)
+    assert begun == [str(keys), str(key.parent)]
 
 
 def test_nothing_is_accepted_before_the_fingerprint_was_seen(page, server, rest):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
@@ -23,16 +23,19 @@ from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
 from workbench.gui.kit.file_dialogs import ask_folder
 from workbench.gui.kit.fonts import ui_font
-from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.remote.ssh.saved_hosts import saved_hosts
 from workbench.runs.library.projects import full_name
 from workbench.templates import Template, list_templates
 
 _NUM_LARGE = 4
 _MAX_RECENT_SHOWN = 6
+_MAX_COMPUTERS_SHOWN = 4
 _PAGE_PX = 1200
 _MARK_PX = 12
+_COMPUTER_PX = 180
 _THREE_CARDS_PX, _FOUR_BLOCKS_PX = 860, 1180
 """Widths of the page from which on so many are side by side."""
 _LONGEST_NAME = 40
@@ -97,6 +100,7 @@ class WelcomeView(QScrollArea):
         self.back.setText(f"Back to {shown}".replace("&", "&&"))
         self.back.setToolTip(plain_tip(name))
         self.back.setVisible(bool(name))
+        self._refresh_saved()
         self._place_footer(self._num_blocks_beside(self.viewport().width()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -156,6 +160,9 @@ class WelcomeView(QScrollArea):
 
     def _footer(self) -> QGridLayout:
         self._recent, self._targets = column(spacing=2), column(spacing=2)
+        self._elsewhere = column(spacing=2)
+        self.saved = QWidget()
+        self._saved = column(parent=self.saved, spacing=2)
         self.recent_runs = RecentRuns(self._context.library)
         self.recent_runs.chosen.connect(self._services.open_run)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
@@ -165,10 +172,11 @@ class WelcomeView(QScrollArea):
         columns = {
             "Recent": column(self._recent, self.recent_runs),
             "More networks": networks,
-            "Targets": self._targets,
+            "Targets": column(self._targets, self.saved, self._elsewhere, spacing=2),
             "Learn": column(*pages, shortcuts, spacing=2),
         }
         self._refresh_recent()
+        self._context.document.target_changed.connect(self._refresh_saved)
         self._services.state.recent_changed.connect(self._refresh_recent)
         # Asking what the machine has may take a moment: the page is shown first.
         QTimer.singleShot(0, self, self._fill_targets)
@@ -226,9 +234,25 @@ class WelcomeView(QScrollArea):
             self._targets.addLayout(_marked(_HERE, title, what))
         connect = self._link("Connect a TPU…", partial(self._services.ask_target, "connect"))
         self._running = self._link("", self._watch)
-        add_to(self._targets, _marked(_ELSEWHERE, connect), self._running)
+        add_to(self._elsewhere, _marked(_ELSEWHERE, connect), self._running)
         self._context.library.runs_changed.connect(self._show_running)
         self._show_running()
+
+    def _refresh_saved(self) -> None:
+        """The computers that were connected before; nothing is connected for it."""
+        while (item := self._saved.takeAt(0)) is not None:
+            if widget := item.widget():
+                widget.hide()
+                widget.deleteLater()
+        known = saved_hosts()[:_MAX_COMPUTERS_SHOWN]
+        for host in known:
+            line = QWidget()
+            words = " · ".join(filter(None, (host.address, host.words)))
+            text = ElidedLabel(words, mode=Qt.TextElideMode.ElideRight)
+            text.setMinimumWidth(_COMPUTER_PX)
+            row(_sign(_ELSEWHERE), (text, 1), parent=line, spacing=6)
+            self._saved.addWidget(line)
+        self.saved.setVisible(bool(known))
 
     def _show_running(self) -> None:
         """A training goes on without the window: who opens it again finds it here."""
@@ -251,6 +275,10 @@ class WelcomeView(QScrollArea):
 
 def _marked(mark: str, *parts: QWidget) -> QHBoxLayout:
     """A place to train behind its mark."""
+    return row(_sign(mark), *parts, STRETCH, spacing=6)
+
+
+def _sign(mark: str) -> QWidget:
     sign = plain_label(mark, role="text" if mark == _HERE else "dim")
     sign.setFixedWidth(_MARK_PX)
-    return row(sign, *parts, STRETCH, spacing=6)
+    return sign

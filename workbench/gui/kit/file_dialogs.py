@@ -37,10 +37,10 @@ class DialogFolders(QObject):
         self._store = store
         self._at_first = at_first
 
-    def start(self, kind: str) -> str:
-        """Where a dialog of this kind begins."""
+    def start(self, kind: str, at_first: str = "") -> str:
+        """Where a dialog of this kind begins; at first in `at_first` where that is given."""
         folder = self._store.folder(kind)
-        return folder if folder and Path(folder).is_dir() else self._at_first()
+        return folder if folder and Path(folder).is_dir() else at_first or self._at_first()
 
     def keep(self, kind: str, path: str) -> None:
         """Remembers where a file or folder was chosen."""
@@ -48,10 +48,10 @@ class DialogFolders(QObject):
             self._store.set_folder(kind, str(Path(path).parent))
 
 
-def start_folder(parent: QWidget, kind: str) -> str:
-    """Where a dialog of this kind begins: "" leaves it to Qt."""
+def start_folder(parent: QWidget, kind: str, at_first: str = "") -> str:
+    """Where a dialog of this kind begins, as of `DialogFolders.start`: "" leaves it to Qt."""
     folders = _folders_of(parent)
-    return folders.start(kind) if folders is not None else ""
+    return folders.start(kind, at_first) if folders is not None else at_first
 
 
 def keep_folder(parent: QWidget, kind: str, path: str) -> None:

@@ -263,6 +263,7 @@ class MainWindow(QMainWindow):
         self.top.next.clicked.connect(self.runs.start)
         self.top.targets.asked.connect(self.places.ask)
         self.top.targets.chosen.connect(self.places.choose)
+        self.top.targets.forgetting.connect(self.places.forget)
         self.check.changed.connect(self._on_target_checked)
         self.runs.connect_wanted.connect(lambda: self.places.ask("connect"))
         self.places.help_asked.connect(self.help.show_page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
@@ -17,6 +18,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.file_dialogs import ask_file, start_folder
 from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
@@ -30,6 +32,9 @@ from workbench.targets.ssh import SPEC as SSH
 
 _NAMES_PX = 96
 """All names of the fields are as wide, so that the fields of all forms are in one line."""
+
+_KEY_FILE = "key_file"
+"""The kind of dialog that asks for a key."""
 
 _NOT_VERIFIED = (
     "Not verified yet. Compare the fingerprint with the one from the computer's owner or the "
@@ -77,6 +82,9 @@ class AddressPage(QWidget):
         super().__init__()
         self.address = _line("user@10.0.0.5, or a host of your SSH configuration", "Address")
         self.key_file = _line("default SSH key", "Key file")
+        self.browse = button("Browse…")
+        self.browse.setAutoDefault(False)
+        self.browse.setAccessibleName("Browse for key file")
         self.python = _line("set up automatically", "Python")
         self.home = _line("~/.workbench", "Folder")
         self.name = _line("my-tpu", "Name of the TPU VM")
@@ -92,18 +100,21 @@ class AddressPage(QWidget):
 
     def _build(self) -> None:
         where = _form(("Address", self.address))
-        more = CollapsibleSection("Advanced")
-        more.body.addLayout(
-            _form(("Key file", self.key_file), ("Python", self.python), ("Folder", self.home))
+        self.more = CollapsibleSection("Advanced")
+        key_file = QWidget()
+        row((self.key_file, 1), self.browse, parent=key_file, spacing=6)
+        self.more.body.addLayout(
+            _form(("Key file", key_file), ("Python", self.python), ("Folder", self.home))
         )
         named = _form(("Name", self.name), ("Zone", self.zone), ("Project", self.project))
         hint = plain_label(NO_FIRST_CHECK, role="dim", wrap=True)
         add_to(self.cloud.body, hint, named, row(self.ask, STRETCH))
         no_ssh = plain_label("Colab and Kaggle have no SSH access:", role="dim")
         notebook = row(no_ssh, self.notebook, STRETCH)
-        column(where, more, self.cloud, STRETCH, notebook, parent=self, spacing=12)
+        column(where, self.more, self.cloud, STRETCH, notebook, parent=self, spacing=12)
 
     def _connect(self) -> None:
+        self.browse.clicked.connect(lambda _=False: self._ask_key_file())
         self.notebook.clicked.connect(lambda: self.help_asked.emit("notebook"))
         self.address.textChanged.connect(self.ready_changed)
         self.address.returnPressed.connect(self.submitted)
@@ -113,6 +124,15 @@ class AddressPage(QWidget):
                 self.name.text().strip(), self.zone.text().strip(), self.project.text().strip()
             )
         )
+
+    def _ask_key_file(self) -> None:
+        keys = Path.home() / ".ssh"  # where ssh-keygen puts them; file dialogs hide it
+        at_first = str(keys) if keys.is_dir() else ""
+        start = self.key_file.text().strip() or start_folder(self, _KEY_FILE, at_first)
+        title = "Choose a private key"
+        path = ask_file(self, title, "All files (*)", kind=_KEY_FILE, start=start)
+        if path:
+            self.key_file.setText(path)
 
     def is_ready(self) -> bool:
         """Whether something is typed."""

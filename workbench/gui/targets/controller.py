@@ -11,15 +11,24 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
+from workbench.client.background import Background
+from workbench.client.host_jobs import forget_computer
 from workbench.core.checks.problems import Fix
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.errors import SaveError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.messages import ask_choice
+from workbench.remote.ssh.saved_hosts import SavedHost
 from workbench.runs.places import remember
 from workbench.targets import all_targets, target_label
 from workbench.targets.tpu import SPEC as TPU
+
+_FORGETTING = (
+    "Its address, key file and accepted host key are removed from Workbench. Nothing is deleted "
+    "there, and what trains there continues. To reconnect, connect it again."
+)
 
 
 class TargetController(QObject):
@@ -39,6 +48,7 @@ class TargetController(QObject):
         super().__init__(window)
         self._context = context
         self._window = window
+        self._background = Background(self, max_threads=1)
         self.dialogs: dict[str, Any] = {}
         self._makers: dict[str, Any] = {
             "agreement": self._make_agreement,
@@ -80,10 +90,22 @@ class TargetController(QObject):
         else:
             self.ask("connect", choice)
 
+    def forget(self, host: SavedHost) -> None:
+        """Asks, then removes a saved computer from the list."""
+        choices = ("Forget", "Cancel")
+        question = f"Forget {host.address}?"
+        if ask_choice(self._window, question, _FORGETTING, choices, default=1) == 0:
+            self._background.run(
+                lambda: forget_computer(host),
+                lambda _none: self.said.emit(f"{host.address} was forgotten."),
+                lambda error: self.said.emit(str(error)),
+            )
+
     def close(self) -> None:
         """Closes what is open: what runs for it is called off."""
         for dialog in list(self.dialogs.values()):
             dialog.reject()
+        self._background.close()
 
     def _make_connect(self) -> QDialog:
         from workbench.gui.targets.connect_dialog import ConnectHostDialog

@@ -16,7 +16,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
-from workbench.remote.ssh.saved_hosts import saved_choices
+from workbench.remote.ssh.saved_hosts import saved_choices, saved_hosts
 from workbench.targets import target_label
 
 Named = tuple[Choice, str]
@@ -82,10 +82,12 @@ class TargetMenu(QMenu):
     Signals:
         chosen: A Choice.
         asked: A key of DIALOGS.
+        forgetting: A SavedHost that shall be removed from the list.
     """
 
     chosen = Signal(object)
     asked = Signal(str)
+    forgetting = Signal(object)
 
     def __init__(
         self,
@@ -98,6 +100,7 @@ class TargetMenu(QMenu):
         self._targets = targets
         self._current = current
         self._saved = saved
+        self._forgettable = QMenu("Forget a computer", self)
         self.setToolTipsVisible(True)
         self.aboutToShow.connect(self._fill)
 
@@ -112,6 +115,18 @@ class TargetMenu(QMenu):
             self.addSeparator()
         for key, words in DIALOGS.items():
             self.addAction(words).triggered.connect(lambda _=False, key=key: self.asked.emit(key))
+        self._add_forgetting()
+
+    def _add_forgetting(self) -> None:
+        """Each computer that was connected before can be forgotten."""
+        hosts = saved_hosts()
+        if not hosts:
+            return
+        self._forgettable.clear()
+        self.addMenu(self._forgettable)
+        for host in hosts:
+            action = self._forgettable.addAction(host.address.replace("&", "&&") + "…")
+            action.triggered.connect(lambda _=False, host=host: self.forgetting.emit(host))
 
     def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:
         label = target_label(choice)
