@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.document import recovery
 from workbench.document.autosave import Autosave
@@ -264,3 +265,15 @@ def test_a_folder_that_cannot_be_used_is_reported_when_saving(tmp_path, document
         slot.save(document.project, None, 1)
     assert "recovery folder" in caught.value.what
     slot.close()
+
+
+def test_a_recovery_folder_that_is_a_link_is_left_alone(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / "recovery").symlink_to(outside)
+    slot = RecoverySlot(tmp_path / "recovery")
+    with pytest.raises(SaveError, match="cannot be used"):
+        slot.save(Project(), None, 1)
+    slot.discard()
+    slot.close()
+    assert not list(outside.iterdir())

@@ -80,6 +80,14 @@ class Borrower(User):
         self.window.files.new(find_template("fashion_convnet").project)
         self.document.set_recipe(epochs=400, batch_size=20, steps_per_epoch=6)
 
+    def open_running(self) -> None:
+        """Opens the project of what trains, by its link on the start page."""
+        page = self.window.views.currentWidget()
+        self.robot.wait(page._running.isVisible, "the run on the start page")
+        page.ensureWidgetVisible(page._running)
+        self.press(page._running)
+        self.robot.wait(lambda: self.window.views.current_key == "train", "Train view")
+
     def choose_saved(self) -> None:
         """Takes the other computer out of the menu of places."""
         menu = self.window.top.targets
@@ -225,8 +233,7 @@ def _another_window(user: Borrower, shots: Path | None) -> Borrower:
     context.library.open()
     found = Borrower(window, shots, user.server)
     found.robot.focus(window)
-    found.new_project()
-    found.robot.key("ctrl+3")
+    found.open_running()
     return found
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project, project_text
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
-from workbench.core.storage.own_file import make_own_folder
+from workbench.core.storage.own_file import make_own_folder, refuse_link
 from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.errors import InputError, LinkFoundError, ProjectFileError, SaveError
 
@@ -195,6 +195,7 @@ def _lock_path(snapshot: Path) -> Path:
 def _put_away(path: Path) -> None:
     folder = path.parent / _DISCARDED
     with contextlib.suppress(OSError, LinkFoundError):
+        refuse_link(path.parent)
         make_own_folder(folder, mode=0o700)
         path.rename(folder / f"{path.stem}-{time.time_ns()}{path.suffix}")
 
