@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEventLoop, QObject, QThreadPool, Signal
+from PySide6.QtCore import QEventLoop, QObject, QRunnable, QThreadPool, Signal
 
 from workbench.errors import SaveError
 
 Done = Callable[[SaveError | None], None]
 
 
+class _Write(QRunnable):
+    """Not a function given to the pool: PySide 6.11 sometimes crashes when it deletes those."""
+
+    def __init__(self, owner: FileWriter, number: int, save: Callable[[], None]) -> None:
+        super().__init__()
+        self.setAutoDelete(True)
+        self._owner = owner
+        self._number = number
+        self._save = save
+
+    def run(self) -> None:
+        self._owner.written.emit(self._number, _outcome_of(self._save))
+
+
 class FileWriter(QObject):
     """A queue of writes. What they need must be immutable: they run in another thread."""
 
-    _written = Signal(int, object)
+    written = Signal(int, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -23,7 +37,7 @@ class FileWriter(QObject):
         self._waiting: dict[int, Done] = {}
         self._number = 0
         self._is_closed = False
-        self._written.connect(self._on_written)
+        self.written.connect(self._on_written)
 
     def write(self, save: Callable[[], None], done: Done) -> None:
         """Runs `save` soon; `done` is called in this thread with its SaveError or None."""
@@ -32,7 +46,7 @@ class FileWriter(QObject):
         self._number += 1
         number = self._number
         self._waiting[number] = done
-        self._pool.start(lambda: self._written.emit(number, _outcome_of(save)))
+        self._pool.start(_Write(self, number, save))
 
     def write_and_wait(self, save: Callable[[], None]) -> None:
         """Runs `save` after all others and returns when it is done; the window goes on

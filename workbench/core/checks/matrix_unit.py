@@ -13,6 +13,9 @@ from workbench.core.params import check_all
 USUAL_WIDTH = 128
 """Rows and columns of the matrix unit up to v5p; v6e has 256."""
 
+FULL_ENOUGH = 0.95
+"""Use of the unit from which on there is nothing to advise."""
+
 
 @dataclass(frozen=True)
 class MatrixUse:
@@ -64,7 +67,7 @@ def tpu_hint(graph: Graph, layers: Layers, analysis: Analysis, node_id: str) -> 
     if spec is None or output is None:
         return ""
     use = matrix_use(graph, layers, analysis, node_id)
-    if use is None or use.used == 1:
+    if use is None or use.used >= FULL_ENOUGH:
         return spec.tpu_hint({**spec.defaults(), **node.params}, output)
     name = next(param.title.lower() for param in spec.params if param.key == spec.width)
     more = "" if use.better == use.width else f" {use.better:,} {name} take about the same time."

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.run_library import RunLibrary
@@ -38,6 +39,10 @@ class RecentRuns(QWidget):
         self.shown: list[str] = []
         library.runs_changed.connect(self.refresh)
         self.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()  # a project may have been saved meanwhile
 
     def refresh(self) -> None:
         """Lists them anew, where they are others than before."""

@@ -102,7 +102,8 @@ class ProblemScene(QGraphicsScene):
         self.mentions = Mentions.of(graph, found, (card, self._looked_at), looked_at)
         for key, item in self.nodes.items():
             item.is_marked = key in self.mentions.marked
-            if item.facts.is_named != (key in self.mentions.named):
+            is_there = key in graph.nodes  # a removed one is taken away a moment later
+            if is_there and item.facts.is_named != (key in self.mentions.named):
                 item.facts = self.facts_of(key)
 
     def card_at(self, point: QPointF) -> ProblemCard | None:
