@@ -112,11 +112,11 @@ class FirstRun:
         level = self._level()
         yield self._step("two steps", level, self._two_steps)
         yield self._step("agreement", level, self._agreement)
-        yield self._step("undisturbed run", level, self._undisturbed)
+        yield self._step("uninterrupted run", level, self._undisturbed)
         yield self._step("pause", level, self._pause)
         yield self._step("replicas agree after load", level, self._replicas)
         yield self._step("resume", level, self._resume)
-        yield self._step("kill and go on", level, self._kill)
+        yield self._step("kill and resume", level, self._kill)
         yield self._step("memory", "L5", self._memory)
 
     def _level(self) -> str:
@@ -266,7 +266,7 @@ class FirstRun:
         left, right = history_of(run).losses, history_of(self._needed(self._whole)).losses
         if at is None or len(left) != len(right):
             raise RunError(
-                "The run did not continue where it was.",
+                "The run did not resume at its last step.",
                 received=f"{len(left):,} steps, resumed at {at}",
                 expected=f"{len(right):,} steps",
             )

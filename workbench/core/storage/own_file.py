@@ -39,7 +39,7 @@ def link_found(path: str | Path) -> LinkFoundError:
         where=str(path),
         received=received[:300],
         expected="a file or folder of its own",
-        fix="Delete the link, or replace it by the file or folder itself.",
+        fix="Delete the link, or replace it with the file or folder itself.",
     )
 
 
