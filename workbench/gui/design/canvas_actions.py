@@ -109,7 +109,14 @@ _ROWS = (
     ("zoom_out", "Zoo&m out", "Ctrl+-", "Shrinks the view."),
     ("zoom_reset", "Zoom to &100%", "Ctrl+0 Ctrl+Alt+0", "Shows the default size."),
     ("fit", "Fit", "F Shift+1 Home", "Fits the whole network into the view.", "nodes"),
-    ("fit_selection", "Fit &selection", "Shift+2", "Fits the selected layers into the view.", "selection", "fit"),
+    (
+        "fit_selection",
+        "Fit &selection",
+        "Shift+2",
+        "Fits the selected layers into the view.",
+        "selection",
+        "fit",
+    ),
 )
 CANVAS_ACTIONS = tuple(CanvasActionSpec(*row) for row in _ROWS)
 
