@@ -208,8 +208,8 @@ def _orientation(image: Image.Image) -> int:
 def _rgb(image: Image.Image) -> Image.Image:
     """The loaded frame as 8-bit RGB."""
     if image.mode == "F" or image.mode.startswith("I"):
-        grey = _eight_bits(np.asarray(image), is_scaled=image.mode.startswith("I;16"))
-        return Image.fromarray(grey).convert("RGB")
+        gray = _eight_bits(np.asarray(image), is_scaled=image.mode.startswith("I;16"))
+        return Image.fromarray(gray).convert("RGB")
     if image.has_transparency_data or image.mode in {"La", "RGBa", "PA"}:
         coloured = image.convert("RGBA")
         white = Image.new("RGBA", image.size, (255, 255, 255, 255))
@@ -218,7 +218,7 @@ def _rgb(image: Image.Image) -> Image.Image:
 
 
 def _eight_bits(values: np.ndarray[Any, Any], *, is_scaled: bool) -> Pixels:
-    """Grey values of more than 8 bits as 8 bits.
+    """Gray values of more than 8 bits as 8 bits.
 
     16-bit files use the whole range. Wider and real numbers state no range: 0..1, 0..255
     and 0..65535 are recognized, anything else is stretched from its least to its greatest.

@@ -195,7 +195,7 @@ class ClassifyState(QObject):
         path = self._pasted.filePath(f"pasted {self._num_pasted}.png")
 
         def save() -> list[str]:
-            if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
+            if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub requires bytes
                 what = "Cannot read the picture on the clipboard."
                 raise PictureError(what, fix="Copy it again.")
             return [path]

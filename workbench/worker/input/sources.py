@@ -39,7 +39,7 @@ def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[
 
 
 def fit_of(params: Mapping[str, Any]) -> str:
-    """How a data set's parameters want pictures fitted to the network; cropped where they do
+    """How a data set's parameters fit pictures to the network; cropped where they do
     not say.
     """
     return str(params.get("fit", "crop"))
