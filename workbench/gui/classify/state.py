@@ -188,7 +188,7 @@ class ClassifyState(QObject):
             return
         image = clipboard.image() if data is not None and data.hasImage() else QImage()
         if image.isNull():
-            what = "The clipboard holds no picture."
+            what = "The clipboard contains no image."
             self.failed.emit(PictureError(what, fix="Copy one first."))
             return
         self._num_pasted += 1
@@ -196,7 +196,7 @@ class ClassifyState(QObject):
 
         def save() -> list[str]:
             if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub requires bytes
-                what = "Cannot read the picture on the clipboard."
+                what = "Cannot read the image on the clipboard."
                 raise PictureError(what, fix="Copy it again.")
             return [path]
 

@@ -140,8 +140,7 @@ def match_classes(
         "The data set has classes that the model does not have.",
         received=", ".join(f'"{name}"' for name in unknown[:10]),
         expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
-        fix="Choose a data set with the classes of the model. In a folder, the class folders "
-        "have the names of the model's classes.",
+        fix="Use the model's class names. In a folder, they are the names of the class folders.",
     )
 
 
