@@ -66,6 +66,8 @@ class ProblemsPopup(QFrame):
         width = _WIDTH_PX if self._document.analysis.problems else page.sizeHint().width() + edges
         height = page.totalHeightForWidth(width - edges) if page.hasHeightForWidth() else -1
         height = height if height > 0 else page.sizeHint().height()
+        # The page's own minimum is that of narrower lines: the area would scroll.
+        page.parentWidget().setMinimumHeight(height)
         self.resize(width, min(_HIGHEST_PX, height + edges))
         corner = self._corner
         self.move(corner.x() - self.width(), corner.y() - self.height() - _GAP_PX)
