@@ -101,7 +101,7 @@ class Question:
 
     @property
     def per_core(self) -> int:
-        """Pictures a step of each core."""
+        """Pictures per step of each core."""
         return per_core_batch(self.project.recipe.batch_size, self.chip)
 
 

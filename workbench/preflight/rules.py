@@ -42,7 +42,7 @@ def check_rules(
     *,
     facts: DatasetFacts | None = None,
 ) -> Iterator[Problem]:
-    """What a person would want to know before renting that TPU.
+    """Findings that matter before renting that TPU.
 
     Args:
         project: With the global batch in its recipe.

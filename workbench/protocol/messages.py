@@ -362,7 +362,7 @@ class LearningRateFound(Answer, frozen=True, kw_only=True, tag="learning_rate_fo
 
     Attributes:
         suggested: The rate to train with, the project's own where that is as good as any; None
-            where it cannot be told, which `words` give the reason of.
+            where the result is inconclusive; `words` has the reason.
         verdict: "keep" the project's rate, "change" it, or "unknown".
         present: The project's rate.
         good: Lowest and highest of the rates that are as good as the best; [] where unknown.

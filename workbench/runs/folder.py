@@ -14,7 +14,7 @@ waiting        it waits for its turn (queue.py)
 origin.json    the machine and the pictures it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
 link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
-cluster.json   which of several machines it is of, where a courier has started them all
+cluster.json   which of several machines it is of, where a run mirror has started them all
 refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)

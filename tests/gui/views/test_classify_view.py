@@ -373,7 +373,7 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
 def test_an_empty_clipboard_is_reported(ready):
     QGuiApplication.clipboard().clear()
     ready.state.paste()
-    assert "clipboard holds no picture" in ready.wait.text()
+    assert "clipboard contains no image" in ready.wait.text()
 
 
 def test_the_current_run_answers_unless_another_was_chosen(qtbot, ready, context, service, model):
@@ -435,7 +435,7 @@ def test_a_folder_without_pictures_is_reported(qtbot, ready, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     ready.state.classify_folder(folder, tmp_path / "table.csv")
-    qtbot.waitUntil(lambda: "has no pictures" in ready.wait.text())
+    qtbot.waitUntil(lambda: "has no images" in ready.wait.text())
 
 
 @pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])

@@ -59,7 +59,7 @@ def estimate(
     optimizer: str,
     known: Costs | None = None,
 ) -> Costs:
-    """Adds up what the nodes cost, trained on `batch_size` pictures a step with the optimizer of
+    """Adds up what the nodes cost, trained on `batch_size` pictures per step with the optimizer of
     that key; `known` has the costs of the nodes that the propagation took over.
     """
     nodes: dict[str, NodeCost] = {}

@@ -41,7 +41,7 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         multiply_adds: Multiply-adds of one forward pass of one image.
         numbers: Numbers that all layers write for one picture.
-        batch_size: Pictures a step.
+        batch_size: Pictures per step.
         precision: "float32" or "bfloat16".
         images_per_second: While training.
         memory_bytes: The most the trainer held; 0 where unknown.
@@ -152,7 +152,7 @@ def predict(
     Args:
         costs: Costs of the network, estimated for `batch_size`.
         measured: Finished runs of this computer.
-        batch_size: Pictures a step.
+        batch_size: Pictures per step.
         precision: "float32" or "bfloat16".
         steps_per_epoch: Steps of an epoch; None while it is not known.
         num_validation: Pictures validated after each epoch.
@@ -183,7 +183,7 @@ def predict(
 
 
 def _guess(multiply_adds: int, numbers: int, precision: str) -> float:
-    """Seconds a picture, on the computer of the first guess."""
+    """Seconds per picture, on the computer of the first guess."""
     return (
         multiply_adds * _SECONDS_PER_MULTIPLY_ADD[precision]
         + numbers * _SECONDS_PER_NUMBER[precision]

@@ -90,7 +90,7 @@ class DatasetSpec:
         needs_download: Fetches from the internet on first use.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the pictures.
-        classes: Names of the classes for params, as far as a glance tells them without reading
+        classes: Names of the classes for params, as far as they are known without reading
             an image; raises DatasetError.
         load: Called by a worker only.
     """

@@ -65,7 +65,7 @@ class TargetSpec:
         presets: The parameters that menus show it with; what is missing has its default.
         label: A choice of it in a few words ("8 replicas here"); "" where the title says it.
         machines: Addresses "HOST" or "HOST:PORT" of the machines that share every batch, each
-            by a process of its own, the leading one first; nothing for a single process.
+            by a process of its own, the chief first; nothing for a single process.
         addresses: Other computers, in words for people, that training on it or `probe` connects
             to; nothing where it stays on this one.
     """

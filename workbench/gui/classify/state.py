@@ -188,15 +188,15 @@ class ClassifyState(QObject):
             return
         image = clipboard.image() if data is not None and data.hasImage() else QImage()
         if image.isNull():
-            what = "The clipboard holds no picture."
+            what = "The clipboard contains no image."
             self.failed.emit(PictureError(what, fix="Copy one first."))
             return
         self._num_pasted += 1
         path = self._pasted.filePath(f"pasted {self._num_pasted}.png")
 
         def save() -> list[str]:
-            if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
-                what = "Cannot read the picture on the clipboard."
+            if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub requires bytes
+                what = "Cannot read the image on the clipboard."
                 raise PictureError(what, fix="Copy it again.")
             return [path]
 

@@ -31,7 +31,7 @@ class WindowServices:
         counting: Signal with a sentence while the pictures of that folder are counted, then "".
         train: Starts a run of the project.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
-        leave_start: Goes back from the start page to the project.
+        leave_start: Goes back from the welcome page to the project.
         project_name: What the open project is called; "" where there is none.
         show_help: Shows a help page by its key.
         show_shortcuts: Shows the keyboard shortcuts.
@@ -71,7 +71,7 @@ class ViewSpec:
         icon: Name of an icon of `resources/icons`.
         shortcut: Key sequence in Qt's notation; "" for none.
         order: Lower comes first.
-        load: Imports the code of the view, which is wanted no earlier than the view, and
+        load: Imports the code of the view, which is not needed before the view, and
             returns the function that makes the view. May be called in any thread.
         is_start: Whether it is shown while there is no project: it has no segment, and the
             bars of a project are hidden.

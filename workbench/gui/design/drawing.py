@@ -22,7 +22,7 @@ _SCALE = 2.0
 """Pixels of a PNG for one of the scene."""
 _MOST_PIXELS = 16_000
 """Longest side of a PNG: larger ones need more memory than a drawing is worth."""
-_FILTERS = "PNG picture (*.png);;SVG drawing (*.svg)"
+_FILTERS = "PNG image (*.png);;SVG drawing (*.svg)"
 
 
 def ask_export(parent: QWidget, scene: GraphScene, start: str) -> Path | None:

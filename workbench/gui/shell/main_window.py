@@ -118,7 +118,7 @@ class MainWindow(QMainWindow):
     # views ---------------------------------------------------------------------------
 
     def show_view(self, key: str) -> QWidget:
-        """Brings a view, or the start page, to the front."""
+        """Brings a view, or the welcome page, to the front."""
         is_start = all_views()[key].is_start
         self.top.setVisible(not is_start)
         self.status.setVisible(not is_start)

@@ -27,7 +27,7 @@ from workbench.targets.tpu import SPEC as TPU
 
 _FORGETTING = (
     "Its address, key file and accepted host key are removed from Workbench. Nothing is deleted "
-    "there, and what trains there continues. To reconnect, connect it again."
+    "there, and training there continues. To use it again, connect to it again."
 )
 
 

@@ -27,8 +27,8 @@ class Parcel:
 
 
 _made: dict[Path, Parcel] = {}
-"""What this process has packed, by the run's folder: after a cut line it is
-requested again, and packing may take longer than a line lasts."""
+"""What this process has packed, by the run's folder: after a lost connection it is
+requested again, and packing may take longer than a connection lasts."""
 
 
 def make_parcel(run: RunFolder, on_progress: OnProgress) -> Parcel:

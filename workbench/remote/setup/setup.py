@@ -70,7 +70,8 @@ class Prepared:
 
 class Setup:
     """The steps, each by itself and in their order. `on_progress` is called with words and a
-    fraction, or UNKNOWN. All raise RemoteError where the line was cut, or the answer is none.
+    fraction, or UNKNOWN. All raise RemoteError where the connection was lost, or the answer is
+    none.
     """
 
     def __init__(self, line: Connection, on_progress: OnProgress) -> None:
@@ -193,7 +194,7 @@ def prepare(
             chief; "" for the run's own.
 
     Raises:
-        RemoteError: that computer cannot do it, or the line was cut.
+        RemoteError: that computer cannot do it, or the connection was lost.
         DatasetError, UsageError: the run itself is wrong.
     """
     _, params = known_target(run.project().target)

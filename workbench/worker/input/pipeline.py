@@ -59,7 +59,7 @@ def training_pipeline(
         part: The training part.
         order: Which pictures come when; e.g. a partial of `shuffling.whole_epochs`.
         layers: The Keras layers of the pipeline, in their order.
-        batch_size: Pictures a step, over all replicas together.
+        batch_size: Pictures per step, over all replicas together.
         seed: Start of the augmentation's random numbers.
         start_step: Steps that are done already, or a function of them, called at each iteration.
         place: Where the pictures lie; chosen by `cache_mode_of` where not given.

@@ -39,7 +39,7 @@ def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[
 
 
 def fit_of(params: Mapping[str, Any]) -> str:
-    """How a data set's parameters want pictures fitted to the network; cropped where they do
+    """How a data set's parameters fit pictures to the network; cropped where they do
     not say.
     """
     return str(params.get("fit", "crop"))
@@ -140,8 +140,7 @@ def match_classes(
         "The data set has classes that the model does not have.",
         received=", ".join(f'"{name}"' for name in unknown[:10]),
         expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
-        fix="Choose a data set with the classes of the model. In a folder, the class folders "
-        "have the names of the model's classes.",
+        fix="Use the model's class names. In a folder, they are the names of the class folders.",
     )
 
 

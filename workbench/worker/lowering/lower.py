@@ -55,7 +55,7 @@ def lower_step(project: Project, *, batch: int, precision: str, num_classes: int
 
     Args:
         project: Graph and recipe; its data set is not touched.
-        batch: Pictures a step of this one replica.
+        batch: Pictures per step of this one replica.
         precision: "float32" or "bfloat16".
         num_classes: 0 for the network's number of outputs.
 

@@ -25,7 +25,7 @@ class StepMath:
         strategy: The `tf.distribute` strategy; `built` and `optimizer` were made in its scope.
         built: The model; its pipeline layers run elsewhere.
         optimizer: From `make_optimizer`, built for the model's variables.
-        batch_size: Pictures a step, over all replicas together.
+        batch_size: Pictures per step, over all replicas together.
         recipe: Loss, smoothing, clipping, and what is counted.
         class_weights: What a picture of each class counts in training, or None.
     """

@@ -53,7 +53,7 @@ class Training:
 
     Attributes:
         counters: Steps, epochs and scores so far.
-        batch_size: Pictures a step.
+        batch_size: Pictures per step.
         test: Scores of the kept weights on the test pictures.
         kept: Which weights those are; None before the end.
         is_completed: All epochs were trained, or the recipe ended it early.

@@ -129,7 +129,7 @@ class ZoomView(QGraphicsView):
         )
 
     def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
-        """A view position as gestures want it."""
+        """A view position as gestures use it."""
         scene_point = self.viewportTransform().inverted()[0].map(position)
         return Pointer(scene_point, position, modifiers)
 
