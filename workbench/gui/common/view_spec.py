@@ -27,8 +27,8 @@ class WindowServices:
         new_project: Starts a project; an empty one for None.
         open_project: Opens a project file.
         open_run: Opens the project of the run in a folder, with that run.
-        start_from_folder: Starts a project that fits a folder of pictures.
-        counting: Signal with a sentence while the pictures of that folder are counted, then "".
+        start_from_folder: Starts a project that fits a folder of images.
+        counting: Signal with a sentence while the images of that folder are counted, then "".
         train: Starts a run of the project.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
         leave_start: Goes back from the welcome page to the project.

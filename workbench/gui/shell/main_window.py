@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
         return cast("DesignView", self.show_view("design"))
 
     def classify(self, pictures: list[str]) -> None:
-        """Brings the classify view to the front and classifies pictures in it."""
+        """Brings the classify view to the front and classifies images in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
 
     def classify_labeled(self, folder: str) -> None:
