@@ -63,7 +63,7 @@ class Finding:
 
 
 Examine = Callable[[Choice], Iterator[Finding]]
-"""Looks at a target on another computer, over the line to it."""
+"""Looks at a target on another computer, over the connection to it."""
 
 
 def examine(target: Choice, far: Examine | None = None) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Do two targets train alike? The same first steps on both, and where they part.
 
-Both are real runs: what agrees here is what a training does there, pictures, order, network,
+Both are real runs: what agrees here is what a training does there, images, order, network,
 loss, optimizer and the sum over the replicas. They differ in the order in which numbers are
 added, so equal means within a tolerance.
 """
@@ -102,7 +102,7 @@ def comparable(project: Project, targets: tuple[Choice, Choice], steps: int) -> 
     """The project's first steps, without what may be chosen differently on two targets.
 
     Args:
-        project: Network, recipe and pictures.
+        project: Network, recipe and images.
         targets: Where it will be trained: their replicas must share a batch evenly.
         steps: How many.
 

@@ -54,7 +54,7 @@ class Chip(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What the other computer says of itself, see `host.probe`; anybody may have written it."""
+    """What the other computer reports about itself, see `host.probe`; it is not trusted."""
 
     system: str = ""
     machine: str = ""

@@ -1,6 +1,6 @@
 """Follows a run's event log to its end: for `train` and the terminal tour.
 
-For a run on another computer, the log here is what its courier copies; the state of the
+For a run on another computer, the log here is what its run mirror copies; the state of the
 connection is printed on stderr.
 """
 
@@ -48,7 +48,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
 
     A trainer that died without an event yields a failed RunFinished made here. Ctrl+C
     requests a stop and goes on following until the run has saved. A run that goes on
-    elsewhere without a courier gets one; there a second Ctrl+C detaches from it.
+    elsewhere without a run mirror gets one; there a second Ctrl+C detaches from it.
 
     Args:
         folder: The run.
@@ -83,7 +83,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
 
 
 class _Line:
-    """The state of a run's connection, where it has a courier, printed as it changes."""
+    """The state of a run's connection, where it has a run mirror, printed as it changes."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -121,7 +121,7 @@ class _Line:
             print_line(f"Connected to {link.host} again.")
 
     def is_up_again(self, history: MetricHistory) -> bool:
-        """Starts a courier where the last one was killed; not where nothing is to be had."""
+        """Starts a run mirror where the last one was killed; not where nothing is to be had."""
         now = time.monotonic()
         if now - self._tried < _AGAIN_S or outcome_of(self._folder, history).kind != "away":
             return False

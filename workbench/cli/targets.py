@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_example(offered: OfferedTarget) -> bool:
-    """Its addresses are not those of anybody: they are chosen when something trains there."""
+    """It has no addresses yet: they are chosen when something trains there."""
     spec, params = offered.spec, offered.choice.params
     return not offered.why and bool(spec.is_remote(params) or spec.machines(params))
 

@@ -88,7 +88,7 @@ class HostJobs(QObject):
 
     def set_up(self, place: RemoteHost, environment: str) -> FoundHost:
         """Makes the environment there, sends the program, and looks again. Raises RemoteError where
-        there is no room or no fitting Python, or the line was cut.
+        there is no room or no fitting Python, or the connection was lost.
         """
         with Connection.to(place) as line:
             setup = Setup(line, self._report)

@@ -27,7 +27,7 @@ class StopLadder(QObject):
 
     Signals:
         terminate_offered: The request was made `OFFER_AFTER_S` ago and the trainer still runs.
-        failed: The asking itself failed; the WorkbenchError.
+        failed: The request itself failed; the WorkbenchError.
     """
 
     terminate_offered = Signal()
@@ -68,7 +68,7 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
     """Second and third step: SIGTERM, or SIGKILL where `is_hard`.
 
     The signal is sent only to a process that has the run's lock open: a process id alone may
-    be of an earlier trainer, here or on another computer, and be anybody's by now. A trainer
+    be of an earlier trainer, here or on another computer, and be reused by now. A trainer
     elsewhere is ended by the courier, on request: its process id is a number of another
     computer.
 

@@ -1,4 +1,4 @@
-"""Arrays of numbers as pictures: which axis is which, and which value is white."""
+"""Arrays of numbers as images: which axis is which, and which value is white."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Axes:
     is_channels_first: bool = False
 
     def arrange(self, block: Array) -> Array:
-        """Some pictures as (n, height, width, channels)."""
+        """Some images as (n, height, width, channels)."""
         if self.is_grey:
             return block[..., None]
         return np.moveaxis(block, 1, -1) if self.is_channels_first else block

@@ -23,7 +23,7 @@ class DiskState(Enum):
 
 class DiskFile(QObject):
     """Compares by content. The disk is looked at by the writer, after what is still to be
-    written: an own save is never mistaken for somebody else's.
+    written: an own save is never mistaken for another window's.
 
     Args:
         writer: The document's.

@@ -36,7 +36,7 @@ class TpuGeneration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             four chips, "v5e-8" eight.
         hbm_gib: Memory that the compiler grants a core, in GiB.
         peak_flops: bfloat16 operations a second of a core.
-        bandwidth: Bytes a second between a core and its memory.
+        bandwidth: Bytes per second between a core and its memory.
         clock_hz: Clock of a core in Hz, for the compiler's cycles.
         matrix_width: Rows and columns of its matrix units.
         sublanes: Rows of the tile that arrays are padded to.

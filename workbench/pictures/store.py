@@ -167,7 +167,7 @@ def read_checked(path: Path) -> BadRows | None:
 
 
 def write_checked(path: Path, bad: BadRows) -> None:
-    """Remembers which pictures are unreadable; where the disk is full, or a link has the file's
+    """Stores which pictures are unreadable; where the disk is full, or a link has the file's
     name, the next run checks once more.
     """
     with contextlib.suppress(OSError, LinkFoundError):

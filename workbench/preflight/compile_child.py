@@ -152,7 +152,7 @@ def _log_files(logs: str, pattern: str) -> list[Path]:
 
 
 def _report(logs: str) -> str:
-    """What the compiler wrote of memory, when it refused for want of it."""
+    """What the compiler wrote about memory when it ran out of it."""
     texts = []
     for path in _log_files(logs, "*ERROR*"):
         with path.open(encoding="utf-8", errors="replace") as file:

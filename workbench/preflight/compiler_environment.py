@@ -1,7 +1,7 @@
 """The optional compiler environment: Google's TPU compiler in a Python environment of its own.
 
 Nothing of it is bundled. The person downloads it, is shown the license that came with it, and
-installs it by naming that licence's checksum. Packages and their hashes are pinned in
+installs it by naming that license's checksum. Packages and their hashes are pinned in
 `resources/environments/compiler.lock`.
 """
 
@@ -160,7 +160,7 @@ class CompilerEnvironment:
         """Installs what is downloaded, once its license has been read and accepted.
 
         Args:
-            accepted_sha256: The licence's checksum, as the person has confirmed it.
+            accepted_sha256: The license's checksum, as the person has confirmed it.
             on_progress: As of `download`.
             check: As of `download`.
 

@@ -1,6 +1,6 @@
 """Commands to a trainer: one small file, written by any process, read by the trainer.
 
-Of a run that another computer trains the courier reads it: it forwards the trainer's commands
+Of a run that another computer trains the run mirror reads it: it forwards the trainer's commands
 and carries out its own.
 """
 
@@ -37,7 +37,7 @@ def request_pause(run: RunFolder) -> None:
 
 
 def send_command(run: RunFolder, command: CourierCommand) -> None:
-    """Writes a command to the run's courier or trainer."""
+    """Writes a command to the run mirror or trainer."""
     check_own(run.path)
     save_bytes(run.control_path, command.encode() + b"\n")
 
@@ -48,7 +48,7 @@ def command_of(run: RunFolder) -> Command | None:
 
 
 def courier_command_of(run: RunFolder) -> CourierCommand | None:
-    """The last command to the run's courier; None without one."""
+    """The last command to the run mirror; None without one."""
     return _COURIER_COMMANDS.get(_command_text(run))
 
 

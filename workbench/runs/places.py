@@ -39,7 +39,7 @@ class _KnownPlaces(msgspec.Struct, frozen=True):
 
 
 class UnknownPlaceError(RunError):
-    """A target with an address that nobody here has agreed to connect to.
+    """A target with an address that has not been confirmed here.
 
     Attributes:
         target: The target.

@@ -148,7 +148,7 @@ def _write(params: Params) -> str:
 
 
 def computers(params: Params) -> list[Address]:
-    """All computers that train, the leading one first."""
+    """All computers that train, the chief first."""
     first = Address(params["host"], params["user"], params["port"])
     return [first, *_addresses(params["others"])]
 

@@ -14,7 +14,7 @@ USUAL_WIDTH = 128
 """Rows and columns of the matrix unit up to v5p; v6e has 256."""
 
 FULL_ENOUGH = 0.95
-"""Use of the unit from which on there is nothing to advise."""
+"""No hint is given from this use of the unit on."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _words(spec: LayerSpec, params: Mapping[str, object]) -> str:
 
 
 def node_sizes(graph: Graph, layers: Layers) -> dict[str, Size]:
-    """Width and height of every card: what `arrange` wants as `sizes`."""
+    """Width and height of every card: the `sizes` of `arrange`."""
     return {key: node_size(node.kind, node.params, layers) for key, node in graph.nodes.items()}
 
 
@@ -170,7 +170,7 @@ def _straighten(layering: Layering, widths: Sequence[float]) -> list[float]:
 
 
 def _wanted(item: int, layering: Layering, centres: Sequence[float], *, is_down: bool) -> float:
-    """The wanted place of an item.
+    """The preferred place of an item.
 
     Neighbors off the trunk come first, so that a branch or a lane stays straight instead
     of leaning towards the column that it left.

@@ -184,7 +184,7 @@ def _write_temporary(folder: Path, write: Callable[[Sink], None], mode: int | No
     descriptor = os.open(path, flags, 0o666)
     try:
         try:
-            with contextlib.suppress(OSError):  # some network folders know no locks
+            with contextlib.suppress(OSError):  # some network folders have no locks
                 lock_descriptor(descriptor)
             if mode is not None:
                 os.fchmod(descriptor, mode)

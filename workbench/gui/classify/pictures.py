@@ -56,7 +56,7 @@ class DropArea(QFrame):
 
 
 class PicturesPanel(QStackedWidget):
-    """The drop area, and the test pictures once they are wanted."""
+    """The drop area, and the test pictures once they are requested."""
 
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class PicturesPanel(QStackedWidget):
         room = max(least, height - _OTHERS_PX + recent)
         self.drop.set_low(is_low=room < _DROP_PX)
         self.setMinimumHeight(min(room, _DROP_PX))
-        # A stack is as high as its highest page wants, shown or not.
+        # A stack is as high as the size hint of its highest page, shown or not.
         self.setMaximumHeight(room if height < _HIGH_PX else _ANY_PX)
 
     def ask_pictures(self) -> None:

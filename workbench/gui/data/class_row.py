@@ -1,4 +1,4 @@
-"""One class of a data set: its name, how many pictures, and some of them."""
+"""One class of a data set: its name, how many images, and some of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _THUMB_PX = 48
 _GAP_PX = 6
 _SHORT_BAR_PX = 40
 _NUM_THUMBS = 4
-"""Pictures that are shown before the bar has its full length."""
+"""Images that are shown before the bar has its full length."""
 
 
 class ClassRow(QWidget):
@@ -66,7 +66,7 @@ class ClassRow(QWidget):
 
     @property
     def _bar_px(self) -> int:
-        """The bar is short where the row is: the pictures have what it leaves."""
+        """The bar is short where the row is: the images have what it leaves."""
         wanted = _NUM_THUMBS * (_THUMB_PX + _GAP_PX)
         return max(_SHORT_BAR_PX, min(_BAR_PX, self.width() - _NAME_PX - _COUNT_PX - wanted))
 

@@ -53,7 +53,7 @@ _PAGES = (
 
 
 class WelcomeView(QScrollArea):
-    """Cards for the templates, own pictures and an empty canvas; recent projects; help."""
+    """Cards for the templates, own images and an empty canvas; recent projects; help."""
 
     def __init__(self, services: WindowServices) -> None:
         super().__init__()

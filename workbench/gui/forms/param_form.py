@@ -149,7 +149,7 @@ class ParamForm(QWidget):
         return self._editors[key].widget
 
     def _add_fold(self, fold: CollapsibleSection, params: Sequence[Param]) -> None:
-        """A folded part; its rows are made when they are first wanted, which is mostly never."""
+        """A folded part; its rows are made when it is first opened, which is mostly never."""
 
         def build() -> None:
             for param in params:

@@ -118,7 +118,7 @@ class MainWindow(QMainWindow):
     # views ---------------------------------------------------------------------------
 
     def show_view(self, key: str) -> QWidget:
-        """Brings a view, or the start page, to the front."""
+        """Brings a view, or the welcome page, to the front."""
         is_start = all_views()[key].is_start
         self.top.setVisible(not is_start)
         self.status.setVisible(not is_start)
@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
         return cast("DesignView", self.show_view("design"))
 
     def classify(self, pictures: list[str]) -> None:
-        """Brings the classify view to the front and classifies pictures in it."""
+        """Brings the classify view to the front and classifies images in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
 
     def classify_labeled(self, folder: str) -> None:

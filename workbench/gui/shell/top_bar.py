@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
@@ -56,6 +56,13 @@ class TopBar(QToolBar):
         # Asking what the machine has may take a moment: the window is shown first.
         QTimer.singleShot(0, self, self.refresh_target)
         self.show_state(is_running=False, reason="")
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Keeps the margins: Qt takes other ones before the style sheet applies than after."""
+        super().changeEvent(event)
+        layout = self.layout()
+        if layout is not None and event.type() == QEvent.Type.StyleChange:
+            layout.setContentsMargins(0, 0, 0, 0)
 
     def show_state(
         self,

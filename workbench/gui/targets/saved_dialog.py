@@ -30,12 +30,12 @@ from workbench.remote.ssh.saved_hosts import MAX_NAME, SavedHost, saved_hosts
 
 _EXPLANATION = (
     "Computers you have connected to. A name is shown instead of the address: in the menu of "
-    "targets, on the start page and where targets are compared."
+    "targets, on the welcome page and where targets are compared."
 )
 _FORGETTING = (
     "Its address, name, key file and accepted host key are removed from Workbench, and Workbench "
-    "no longer connects to it unasked. Nothing is deleted there, and what trains there continues. "
-    "To train there again, connect it again."
+    "no longer connects to it unasked. Nothing is deleted there, and training there continues. "
+    "To use it again, connect to it again."
 )
 _COLUMNS = {"Name": 180, "Address": 200, "Hardware": 0, "Last connected": 120}
 """Their widths in pixels; 0 takes what is left."""

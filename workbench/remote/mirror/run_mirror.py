@@ -1,7 +1,7 @@
 """Mirrors a run on another computer: holds the run's lock here and copies its log.
 
-The trainer there needs no connection to here. A courier that is killed, a line that is cut and
-a computer that sleeps are the same case: the next courier goes on from the bytes that are here.
+The trainer there needs no connection to here. A run mirror that is killed, a lost connection and
+a computer that sleeps are the same case: the next run mirror goes on from the bytes that are here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workbench.runs.state.queue import log_never_begun
 
 _LONGEST_WAIT_S = 60.0
 _CUT_TRIES = 2
-"""A line that was made and cut is tried again sooner than one that cannot be made."""
+"""A connection that was made and lost is tried again sooner than one that cannot be made."""
 
 _LOOK_S = 0.2
 _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
@@ -45,7 +45,7 @@ class RunMirror:
 
     Args:
         run: The run.
-        connect: Makes a line; raises RemoteError.
+        connect: Opens a connection; raises RemoteError.
         prepare: Makes ready there what the run needs, and the run itself; says where it is.
             Raises RemoteError; may be called again at any time.
         reporter: Gets the state of the connection.
@@ -185,7 +185,7 @@ class RunMirror:
 
 
 def note_attempt(run: RunFolder) -> None:
-    """Keeps that a run shall go on from its checkpoint, before any request: the next courier
+    """Keeps that a run shall go on from its checkpoint, before any request: the next run mirror
     requests the same attempt. Raises SaveError.
     """
     remote = read_remote(run)

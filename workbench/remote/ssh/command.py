@@ -36,7 +36,7 @@ _OPTIONS = (
 
 
 def ssh_argv(place: RemoteHost, *, known_hosts: Path) -> list[str]:
-    """Program and arguments of the line to a computer; no shell on this side reads them.
+    """Program and arguments of the connection to a computer; no shell on this side reads them.
     `known_hosts` is the file of accepted host keys; no other is looked at.
     """
     argv = ["ssh", "-T"]

@@ -216,7 +216,7 @@ def place_for(params: Params) -> RemoteHost:
 
 
 def places_for(params: Params) -> list[RemoteHost]:
-    """The places of all computers of an `ssh` target, the leading one first; raises UsageError."""
+    """The places of all computers of an `ssh` target, the chief first; raises UsageError."""
     return [place_for({**params, **asdict(one)}) for one in computers(params)]
 
 

@@ -21,14 +21,15 @@ from workbench.runs.state.outcome import outcome_of
 from workbench.targets import all_targets
 
 _LEAVE_S = 40.0
-"""A courier that is just connecting reads the command when that has failed, within 20 s."""
+"""A run mirror that is just connecting reads the command when that has failed, within 20 s."""
 
 
 def go_on_with(run: RunFolder, target: Choice) -> int:
     """Lets a run that is over or away go on at another target, from the newest checkpoint here;
-    returns the process id of its trainer or courier.
+    returns the process id of its trainer or run mirror.
 
-    A courier that still tries to reach the place before is ended by command. What may still train
+    A run mirror that still tries to reach the place before is ended by command. What may still
+    train
     there is left to itself: nothing of it counts any more.
 
     Raises:

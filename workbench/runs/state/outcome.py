@@ -79,8 +79,8 @@ class RunOutcome:
         can_resume: The run is over, and a checkpoint is kept from which it can go on.
         can_move: It can go on elsewhere, this computer included: what it was trained by is
             gone or not connected, or it is over and can be resumed.
-        is_far: It is another computer that trains it, and `reason` is the state of the line to
-            it.
+        is_far: It is another computer that trains it, and `reason` is the state of the connection
+            to it.
         place: The address that reconnecting connects to, of a run that is away.
     """
 
@@ -172,7 +172,7 @@ def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
 
 
 def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None) -> RunOutcome:
-    """The state of a run whose courier is running."""
+    """The state of a run whose run mirror is running."""
     link = read_link(run)
     if link is None or (link.state in ("attached", "ended") and not link.words):
         return _running(run)

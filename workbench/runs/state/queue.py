@@ -71,7 +71,7 @@ def enqueue(run: RunFolder, *, resume: bool = False) -> int:
     Raises:
         RunFolderError: a trainer works on it.
         LinkFoundError: the run is behind a link.
-        UnknownPlaceError: nobody has agreed to connect to its target.
+        UnknownPlaceError: its target has not been confirmed.
         RunError: the queue is locked by something that hangs.
         SaveError: the marker cannot be written.
     """
@@ -218,7 +218,7 @@ def start_next_after(run: RunFolder) -> None:
 
 
 def is_training(home: Path) -> bool:
-    """True while a trainer of this computer (no courier) works on some run of a home folder."""
+    """True while a trainer of this computer (no run mirror) works on some run of a home folder."""
     return any(not has_courier(run) and run.is_alive() for run in _folders(home))
 
 

@@ -241,7 +241,7 @@ class NullCheckpointManager:
         """Nothing."""
 
     def finish(self) -> KeptModel:
-        """Puts the weights that the leading machine keeps into the network: all test them."""
+        """Puts the weights that the chief keeps into the network: all test them."""
         model = self._receive_model()
         assign_weights(self._compiled.built, model.weights)
         return model
