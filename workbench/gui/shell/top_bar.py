@@ -95,12 +95,12 @@ class TopBar(QToolBar):
         else:
             self.train.set_look("Train", role="primary", icon="train")
             tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
+        self._give_room()
         self.train.setEnabled(not is_stopping)
         self.train.setToolTip(plain_tip(tip))
 
     def _show_next(self, reason: str, num_waiting: int) -> None:
         self.next.setVisible(self.is_running)
-        self._give_room()
         self.next.setText(f"Add to queue ({num_waiting})" if num_waiting else "Add to queue")
         before = f" {plural(num_waiting, 'run', 'runs')} before it." if num_waiting else ""
         tip = f"Queues this project; it trains when the current run has ended (F5).{before}"
