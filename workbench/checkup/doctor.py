@@ -143,8 +143,8 @@ def _python() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    flavours = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
-    for check, names in (("tensorflow", flavours), ("keras", ("keras",))):
+    flavors = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
+    for check, names in (("tensorflow", flavors), ("keras", ("keras",))):
         found = [f"{name} {version}" for name in names if (version := _version(name))]
         words, fix = ", ".join(found) or "not installed", "Install it with: bash packaging/run.sh"
         yield Finding.judged(check, words, fix, ok=bool(found))

@@ -43,7 +43,7 @@ _MARGIN_PX, _BLOCK_GAP_PX = 48, 40
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
 
-_TINTS = ("convolution", "pooling", "preprocessing", "regularisation")
+_TINTS = ("convolution", "pooling", "preprocessing", "regularization")
 _OWN_SHAPES = ((96, 96, 3), (96, 96, 24), (48, 48, 48), (24, 24, 64), (12, 12, 96), (96,), (5,))
 _PAGES = (
     ("Getting started", "getting_started"),
