@@ -112,11 +112,14 @@ def examine_target(target: Choice) -> Finding:
 
 @dataclass(frozen=True)
 class OfferedTarget:
-    """A place to train, and why it is named: "" for those that are always there."""
+    """A place to train, why it is named ("" for those that are always there), and the name that
+    its user has given it, if any.
+    """
 
     spec: TargetSpec
     choice: Choice
     why: str = ""
+    name: str = ""
 
 
 def offered_targets(variables: Mapping[str, str]) -> Iterator[OfferedTarget]:
