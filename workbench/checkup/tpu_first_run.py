@@ -310,7 +310,7 @@ def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
 
 
 def toy_project(target: Choice, **recipe: Any) -> Project:
-    """A small network on the bundled pictures, the same everywhere."""
+    """A small network on the bundled images, the same everywhere."""
     path = resource_path("checkup/first_run.workbench")
     project = parse_project(path.read_text(encoding="utf-8"), path.name)
     return replace(

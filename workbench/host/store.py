@@ -1,4 +1,4 @@
-"""What is sent once and kept by its content: the application's code, pictures and labels.
+"""What is sent once and kept by its content: the application's code, images and labels.
 
 An upload grows in a file named by its sha256, so that one that was cut goes on where it
 stopped. When all of it is there and its sum is right it is unpacked, member by member, into

@@ -48,7 +48,7 @@ def check_rules(
         project: With the global batch in its recipe.
         layers: The layer types.
         chip: The TPU.
-        facts: What is known of the pictures.
+        facts: What is known of the images.
     """
     if chip.generation.needs_jax:
         yield _needs_jax(chip)
@@ -87,7 +87,7 @@ def batch_words(per_core: int, chip: ChipChoice) -> str:
 
 
 def per_core_batch(batch: int, chip: ChipChoice) -> int:
-    """What each core gets of a global batch, at least one picture."""
+    """What each core gets of a global batch, at least one image."""
     return max(1, batch // chip.cores)
 
 

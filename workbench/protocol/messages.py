@@ -73,13 +73,13 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
 
 
 class Classify(Request, frozen=True, kw_only=True, tag="classify"):
-    """Answers: one Classified a picture, in order.
+    """Answers: one Classified per image, in order.
 
     Attributes:
         model: Path of a run folder or of a `.keras` file exported by the application.
-        pictures: Paths of picture files.
+        pictures: Paths of image files.
         top: Number of classes to return; 0 for all.
-        previews: Also write the picture, and the picture as the network sees it, as PNG.
+        previews: Also write the image, and the image as the network sees it, as PNG.
     """
 
     model: str
@@ -95,7 +95,7 @@ class WarmUp(Request, frozen=True, kw_only=True, tag="warm_up"):
 
 
 class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictures"):
-    """Writes some test pictures of a run's data set as PNG files. Answer: TestPictures."""
+    """Writes some test images of a run's data set as PNG files. Answer: TestPictures."""
 
     model: str
     count: int = 24
@@ -104,11 +104,11 @@ class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictur
 
 
 class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
-    """Writes a training picture of a source as PNG, large. Answer: Done with the PNG's path.
+    """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
 
     Attributes:
         source, params: As in DescribeData.
-        index: Of the picture among those of the training part.
+        index: Of the image among those of the training part.
         file: The file it is in, which is enough; "" where it is in none.
     """
 
@@ -263,7 +263,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
-    """One picture's scores, highest first; or why it could not be read. `picture_png` and
+    """One image's scores, highest first; or why it could not be read. `picture_png` and
     `input_png` are files in the worker's session folder, when requested. `weights` are those that
     answered; None where that is not known.
     """
@@ -282,13 +282,13 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
 
 
 class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
-    """A training picture, made small.
+    """A training image, made small.
 
     Attributes:
         path: PNG file in the worker's session folder.
-        index: Of the picture among those of the training part.
+        index: Of the image among those of the training part.
         file: The file it is in; "" where it is in none, or its name is no Unicode.
-        width, height: Of the picture itself, in pixels.
+        width, height: Of the image itself, in pixels.
     """
 
     path: str
@@ -308,8 +308,8 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
-    """What a source holds. `shape` is empty where pictures differ in size. `is_test_split_off`
-    where it has no test part: `num_test` of its pictures are kept apart, by the request's share.
+    """What a source holds. `shape` is empty where images differ in size. `is_test_split_off`
+    where it has no test part: `num_test` of its images are kept apart, by the request's share.
     """
 
     title: str
@@ -324,7 +324,7 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
 
 
 class TestPicture(msgspec.Struct, frozen=True, kw_only=True):
-    """A test picture as a PNG file, with its true class."""
+    """A test image as a PNG file, with its true class."""
 
     __test__ = False
 
@@ -358,7 +358,7 @@ class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
-    """Scores on a set of pictures. Rows of `confusion` are true classes. `weights` are those that
+    """Scores on a set of images. Rows of `confusion` are true classes. `weights` are those that
     answered; None where that is not known. `is_validated_on_test`: the same images were the
     validation images of the training.
     """

@@ -99,7 +99,7 @@ class PreflightReport(msgspec.Struct, frozen=True, kw_only=True):
         tpu: Its name, e.g. "v5e-8".
         level: The deepest level that ran.
         verdict: In words, with what the level is worth.
-        per_core_batch, global_batch: Pictures per step; the first that was requested.
+        per_core_batch, global_batch: Images per step; the first that was requested.
         problems: Errors first.
         memory: By the compiler, for one core.
         estimate: By the compiler.

@@ -30,14 +30,14 @@ def runs_home(settings: Settings | None = None) -> Path:
 
 
 def cache_home() -> Path:
-    """The folder of downloads and decoded pictures: may be deleted at any time."""
+    """The folder of downloads and decoded images: may be deleted at any time."""
     if os.environ.get("WORKBENCH_HOME", "").strip():
         return data_home() / "cache"
     return platformdirs.user_cache_path(APP_NAME)
 
 
 def parcels_home() -> Path:
-    """The folder of pictures that were sent here by other computers, by their sha256."""
+    """The folder of images that were sent here by other computers, by their sha256."""
     return data_home() / "parcels"
 
 

@@ -84,7 +84,7 @@ def _with_huge_pages(tunables: str) -> str:
 
     A step allocates and frees hundreds of megabytes; in pages of 2 MB instead of 4 kB there
     are fewer to be cleared and looked up: with the CIFAR-10 template a quarter of the page
-    faults, and 548 to 568 instead of 642 microseconds of processor time a picture, measured on
+    faults, and 548 to 568 instead of 642 microseconds of processor time per image, measured on
     a busy machine. Has no effect where the kernel or the library has no such pages;
     `GLIBC_TUNABLES=glibc.malloc.hugetlb=0` leaves them out.
     """

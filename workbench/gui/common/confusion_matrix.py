@@ -183,7 +183,7 @@ class ConfusionMatrix(QWidget):
         if gap:
             self._paint_squares(painter, colors, gap)
         else:
-            # Thousands of squares are painted as one picture: one by one takes too long.
+            # Thousands of squares are painted as one image: one by one takes too long.
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, on=False)
             painter.drawImage(self._place(), _image(colors))
         if self.cell is not None:

@@ -1,4 +1,4 @@
-"""One class of a data set: its name, how many pictures, and some of them."""
+"""One class of a data set: its name, how many images, and some of them."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _THUMB_PX = 48
 _GAP_PX = 6
 _SHORT_BAR_PX = 40
 _NUM_THUMBS = 4
-"""Pictures that are shown before the bar has its full length."""
+"""Images that are shown before the bar has its full length."""
 
 
 class ClassRow(QWidget):
     """Painted as a whole: a hundred classes are a hundred widgets, not a thousand.
 
-    With the keyboard: left and right go from picture to picture, Enter chooses one.
+    With the keyboard: left and right go from image to image, Enter chooses one.
 
     Signals:
-        chosen(int): A picture was chosen, by its number in the class.
+        chosen(int): An image was chosen, by its number in the class.
     """
 
     chosen = Signal(int)
@@ -92,7 +92,7 @@ class ClassRow(QWidget):
 
     @property
     def _bar_px(self) -> int:
-        """The bar is short where the row is: the pictures have what it leaves."""
+        """The bar is short where the row is: the images have what it leaves."""
         wanted = _NUM_THUMBS * (_THUMB_PX + _GAP_PX)
         return max(_SHORT_BAR_PX, min(_BAR_PX, self.width() - _NAME_PX - _COUNT_PX - wanted))
 
@@ -106,7 +106,7 @@ class ClassRow(QWidget):
         painter.drawRoundedRect(QRectF(_NAME_PX, y, max(self._bar_px * self._share, 3), 10), 4, 4)
 
     def picture_places(self) -> Iterator[tuple[int, QRectF]]:
-        """The pictures that there is room for: number in the class, and where."""
+        """The images that there is room for: number in the class, and where."""
         x = float(_NAME_PX + self._bar_px + _COUNT_PX + 10)
         for number, picture in enumerate(self._pictures):
             if picture.isNull() or x + _THUMB_PX > self.width():
@@ -127,7 +127,7 @@ class ClassRow(QWidget):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRect(place)
 
-    # choosing a picture ------------------------------------------------------------------
+    # choosing an image --------------------------------------------------------------------
 
     def _picture_at(self, point: QPointF) -> int | None:
         return next((n for n, place in self.picture_places() if place.contains(point)), None)

@@ -1,4 +1,4 @@
-"""What a source holds: classes with counts and pictures, notes, files left out."""
+"""What a source holds: classes with counts and images, notes, files left out."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class DataState(QObject):
         )
 
     def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
-        """Requests a picture of what was described, large; the answer is a `Done` with its file."""
+        """Requests an image of what was described, large; the answer is a `Done` with its file."""
         choice = self._described or self._document.project.dataset
         request = ShowPicture(
             id=0,
@@ -107,7 +107,7 @@ class DataState(QObject):
         self._picture_question.ask(request, handlers)
 
     def forget_picture(self) -> None:
-        """No picture is looked at any more."""
+        """No image is looked at any more."""
         self._picture_question.drop()
 
     def cancel(self) -> None:

@@ -108,7 +108,7 @@ class LayerAdder(QObject):
         self._chosen(self._scene.layers[key])
 
     def _has_source(self) -> bool:
-        """True when pictures come in already: what starts a network is not offered again."""
+        """True when images come in already: what starts a network is not offered again."""
         layers = self._scene.layers
         kinds = {node.kind for node in self._scene.document.graph.nodes.values()}
         return any(layers[kind].max_inputs == 0 for kind in kinds if kind in layers)

@@ -114,7 +114,7 @@ class Setup:
         return sha
 
     def parcel(self, run: RunFolder) -> str:
-        """Packs and sends the pictures of a run; returns their sha256. Also raises DatasetError."""
+        """Packs and sends the images of a run; returns their sha256. Also raises DatasetError."""
         parcel = make_parcel(run, self._on_progress)
         what = "The packed images cannot be read."
         with (

@@ -35,7 +35,7 @@ class Peers:
         machine's data must be equal on all machines.
 
         Raises:
-            RunError: a machine went away, or has other pictures.
+            RunError: a machine went away, or has other images.
         """
         del mark
         return connect(project)

@@ -80,7 +80,7 @@ def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Ch
 def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> SettledPlan:
     """The network made as a plan says that was settled earlier; its batches from a step on.
 
-    Where the pictures lie is not taken from the plan: today's memory decides.
+    Where the images lie is not taken from the plan: today's memory decides.
     """
     trainable = make_trainable(task, Variant(plan.precision, plan.xla), check)
     plan = msgspec.structs.replace(plan, pipeline=task.place)

@@ -19,7 +19,7 @@ _OUT_OF_MEMORY_WORDS = ("Operation received an exception:Status: 1,", "std::bad_
 
 
 _READING_FAULTS: list[Exception] = []
-"""What a thread of the input pipeline raised last while it read a picture: TensorFlow turns that
+"""What a thread of the input pipeline raised last while it read an image: TensorFlow turns that
 into an error of its own that holds only the text."""
 
 _Result = TypeVar("_Result")

@@ -99,7 +99,7 @@ def _imbalance(names: Sequence[str], sizes: Counts) -> list[str]:
 
 
 def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
-    """Writes test pictures of a model's data set, as the network sees them, as PNG files."""
+    """Writes test images of a model's data set, as the network sees them, as PNG files."""
     card = read_any_card(Path(request.model))
     part, names = run_test_part(job, card)
     labels = match_classes(part.y, names, card.class_names)
@@ -145,7 +145,7 @@ def _size_of(path: str) -> tuple[int, int] | str:
 def _in_threads(
     look: Callable[[str], tuple[int, int] | str], paths: list[str]
 ) -> Iterator[tuple[str, tuple[int, int] | str]]:
-    """Looks at some pictures at a time, so that a cancel takes effect and memory stays small."""
+    """Looks at some images at a time, so that a cancel takes effect and memory stays small."""
     waiting = iter(paths)
     with ThreadPoolExecutor() as pool:
         while batch := list(islice(waiting, _STEP)):
@@ -166,7 +166,7 @@ def _fitting(bad_files: BadFiles) -> BadFiles:
 
 
 def _counts(loaded: LoadedData, bad: set[str], request: DescribeData) -> tuple[Counts, Counts]:
-    """Readable pictures of each class in both parts, split as training will split them."""
+    """Readable images of each class in both parts, split as training will split them."""
     num_classes = len(loaded.class_names)
     train = _readable_labels(loaded.train, bad)
     if loaded.test is not None and len(loaded.test):
@@ -208,7 +208,7 @@ def _message(part: Part, written: WrittenThumbnail) -> Thumbnail:
 
 
 def _shape(spec: DatasetSpec, loaded: LoadedData, sizes: list[tuple[int, int]]) -> tuple[int, ...]:
-    """The one shape of all pictures; empty where they differ in size."""
+    """The one shape of all images; empty where they differ in size."""
     if spec.shape is not None:
         return spec.shape
     if isinstance(loaded.train, ArrayPart):

@@ -1,4 +1,4 @@
-"""ShowPicture: a training picture as large as people look at one."""
+"""ShowPicture: a training image as large as people look at one."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from workbench.worker.input.sources import load_source
 from workbench.worker.requests.session import Job
 
 SHOWN_SIZE = 960
-"""Longer side in pixels; smaller pictures keep their size."""
+"""Longer side in pixels; smaller images keep their size."""
 
 _KEPT = 4
-"""Pictures that stay in the session folder: those before have been looked at."""
+"""Images that stay in the session folder: those before have been looked at."""
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def show_picture(job: Job, request: ShowPicture) -> AnyAnswer:
-    """Writes the picture.
+    """Writes the image.
 
     Raises:
-        DatasetError: the source cannot be loaded, or has no such picture any more.
-        PictureError: the picture cannot be read.
+        DatasetError: the source cannot be loaded, or has no such image any more.
+        PictureError: the image cannot be read.
     """
     pixels = _pixels(job, request)
     job.check_cancelled()

@@ -65,7 +65,7 @@ class Gesture:
 
 
 class Pan(Gesture):
-    """Moving the picture: it follows the pointer; canceling brings it back."""
+    """Moving the view: it follows the pointer; canceling brings it back."""
 
     cursor = Qt.CursorShape.ClosedHandCursor
     scrolls_at_edge = False

@@ -204,7 +204,7 @@ class ZoomView(QGraphicsView):
         self.set_zoom(self._zoom / ZOOM_STEP)
 
     def pan_by(self, delta: QPointF) -> None:
-        """Moves the picture by view pixels."""
+        """Moves the view by view pixels."""
         self._update_range()
         self._scroll_by(-delta)
 
@@ -266,7 +266,7 @@ class ZoomView(QGraphicsView):
         self.center_on(QPointF(content.center().x(), content.top() - _MARGIN + half))
 
     def _clear_corner(self, content: QRectF) -> None:
-        """Moves the picture to the right, where there is room, so that the overview in the
+        """Moves the view to the right, where there is room, so that the overview in the
         lower left corner covers no card.
         """
         shown = QRectF(self.mapFromScene(content).boundingRect())
