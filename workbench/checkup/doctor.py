@@ -112,11 +112,14 @@ def examine_target(target: Choice) -> Finding:
 
 @dataclass(frozen=True)
 class OfferedTarget:
-    """A place to train, and why it is named: "" for those that are always there."""
+    """A place to train, why it is named ("" for those that are always there), and the name that
+    its user has given it, if any.
+    """
 
     spec: TargetSpec
     choice: Choice
     why: str = ""
+    name: str = ""
 
 
 def offered_targets(variables: Mapping[str, str]) -> Iterator[OfferedTarget]:
@@ -140,8 +143,8 @@ def _python() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    flavours = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
-    for check, names in (("tensorflow", flavours), ("keras", ("keras",))):
+    flavors = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
+    for check, names in (("tensorflow", flavors), ("keras", ("keras",))):
         found = [f"{name} {version}" for name in names if (version := _version(name))]
         words, fix = ", ".join(found) or "not installed", "Install it with: bash packaging/run.sh"
         yield Finding.judged(check, words, fix, ok=bool(found))

@@ -23,6 +23,7 @@ from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunStarted
 from workbench.protocol.wire import error_from_parts
+from workbench.remote.ssh.saved_hosts import label_of
 from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
@@ -33,7 +34,7 @@ from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.weights_file import read_arrays
-from workbench.targets import all_targets, target_label
+from workbench.targets import all_targets
 
 Verdict = Literal["agree", "explained", "differ"]
 Pair = tuple[RunFolder, RunFolder]
@@ -160,7 +161,7 @@ def train_pair(
     _forget_old(home)
     runs = []
     for target in targets:
-        on_progress(f"Training {steps:,} steps on {target_label(target)}")
+        on_progress(f"Training {steps:,} steps on {label_of(target)}")
         run = create_run(replace(project, target=target), home=home, title="Agreement")
         on_run(run)
         train_to_end(run, wait)

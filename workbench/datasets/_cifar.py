@@ -45,7 +45,7 @@ def cifar_spec(
 
     return DatasetSpec(
         title=download.title,
-        licence="none stated; the authors ask to be cited (Krizhevsky 2009)",
+        license="none stated; the authors ask to be cited (Krizhevsky 2009)",
         shape=(32, 32, 3),
         num_train=50_000,
         num_test=10_000,

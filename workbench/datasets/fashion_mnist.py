@@ -66,7 +66,7 @@ SPEC = DatasetSpec(
     title="Fashion-MNIST",
     summary="70,000 grayscale images of clothing, 28 × 28, in ten classes. Included with "
     "Workbench.",
-    licence="MIT, Zalando SE 2017",
+    license="MIT, Zalando SE 2017",
     shape=(28, 28, 1),
     class_names=CLASS_NAMES,
     num_train=NUM_TRAIN,

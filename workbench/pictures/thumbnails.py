@@ -34,10 +34,10 @@ def thumbnail(pixels: Pixels, size: int) -> Pixels:
         return pixels
     scale = size / max(height, width)
     to = (max(1, round(width * scale)), max(1, round(height * scale)))
-    is_grey = pixels.ndim == 3 and pixels.shape[2] == 1
-    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if is_grey else pixels))
+    is_gray = pixels.ndim == 3 and pixels.shape[2] == 1
+    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if is_gray else pixels))
     small = np.array(image.resize(to, Image.Resampling.LANCZOS, reducing_gap=2.0), dtype=np.uint8)
-    return small[:, :, None] if is_grey else small
+    return small[:, :, None] if is_gray else small
 
 
 def part_picture(part: Part, index: int, *, side: int = 0) -> Pixels:

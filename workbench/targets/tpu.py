@@ -204,7 +204,7 @@ def _describe(params: Params) -> str:
 
 
 def _label(params: Params) -> str:
-    return "TPU of this computer" if _kind(params) == "local" else f"TPU {_write(params)}"
+    return "TPU" if _kind(params) == "local" else f"TPU {_write(params)}"
 
 
 SPEC = TargetSpec(

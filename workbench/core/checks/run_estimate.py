@@ -22,7 +22,7 @@ BASE_BYTES = 620_000_000
 _LARGEST_SHARE = 0.85
 """Fraction of the available memory; the desktop needs some too."""
 
-_NEIGHBOURS = 5
+_NEIGHBORS = 5
 _SECONDS_PER_MULTIPLY_ADD = {"bfloat16": 8.7e-12, "float32": 3.4e-11}
 _SECONDS_PER_NUMBER = {"bfloat16": 7.7e-10, "float32": 1.9e-9}
 _SECONDS_PER_PICTURE = 1e-5
@@ -209,7 +209,7 @@ def _nearest(
 
     # Of equally near ones the latest: the computer or the program may have changed.
     ranked = sorted(((run, distance(run)) for run in reversed(same)), key=lambda pair: pair[1])
-    return ranked[:_NEIGHBOURS]
+    return ranked[:_NEIGHBORS]
 
 
 def _mean(values: Sequence[float], near: Near) -> float:

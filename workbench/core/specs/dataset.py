@@ -81,7 +81,7 @@ class DatasetSpec:
     Attributes:
         key: File name, JSON value and SOURCE word, e.g. "fashion_mnist", "folder".
         title, summary: Texts for people.
-        licence: License of the images; "" for the user's own.
+        license: License of the images; "" for the user's own.
         params: What the user chooses; the SOURCE text behind the colon is `source_param`.
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Image shape when the source fixes it, else None.
@@ -98,7 +98,7 @@ class DatasetSpec:
     key: str
     title: str
     summary: str
-    licence: str = ""
+    license: str = ""
     params: tuple[Param, ...] = ()
     source_param: str = ""
     shape: Shape | None = None

@@ -19,14 +19,14 @@ CATEGORIES: Mapping[str, str] = {
     "convolution": "Convolution",
     "pooling": "Pooling",
     "core": "Core",
-    "normalisation": "Normalization",
-    "regularisation": "Regularization",
+    "normalization": "Normalization",
+    "regularization": "Regularization",
     "activation": "Activation",
     "merge": "Merge",
 }
 """Palette categories in their order: key -> title."""
 
-VALUE_CATEGORIES = frozenset({"activation", "regularisation"})
+VALUE_CATEGORIES = frozenset({"activation", "regularization"})
 """Categories of layers that change values and never shapes."""
 
 ACTIVATION_CATEGORY = "activation"

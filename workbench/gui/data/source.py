@@ -89,10 +89,10 @@ class DataSourcePanel(QWidget):
         for spec in self._datasets.values():
             self.sources.addItem(spec.title, spec.key)
         self._summary = plain_label(role="dim", wrap=True)
-        self._licence = plain_label(role="dim", wrap=True)
+        self._license = plain_label(role="dim", wrap=True)
         self._place = QVBoxLayout()
         heading = plain_label("Data source", role="heading")
-        parts = (heading, self.sources, self._summary, self._place, self._licence)
+        parts = (heading, self.sources, self._summary, self._place, self._license)
         column(*parts, parent=self, spacing=8)
         self.sources.activated.connect(self._on_source_chosen)
         self._document.dataset_changed.connect(self.refresh)
@@ -107,7 +107,7 @@ class DataSourcePanel(QWidget):
         spec = self._datasets.get(choice.key)
         unknown = f"This version has no data source “{choice.key}”."
         self._summary.setText(spec.summary if spec else unknown)
-        self._licence.setText(f"License: {spec.licence}" if spec and spec.licence else "")
+        self._license.setText(f"License: {spec.license}" if spec and spec.license else "")
         params = spec.params if spec else ()
         if choice.key != self._form_key:
             self._form_key = choice.key

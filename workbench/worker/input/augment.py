@@ -140,7 +140,7 @@ _Move = tuple[Any, AffineTransform]
 
 
 def _segments(layers: Sequence[Any]) -> Iterator[list[_Move] | tuple[Any, IntensityTransform]]:
-    """Neighbours that can be done at once: moves that sample alike; or one layer of values."""
+    """Neighbors that can be done at once: moves that sample alike; or one layer of values."""
     moves: list[_Move] = []
     for layer in layers:
         form = _form(layer)

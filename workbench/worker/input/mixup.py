@@ -91,9 +91,9 @@ def _rectangles(draw: Any, size: tuple[int, int], sides: tuple[Any, Any]) -> Any
     """Masks, bool (batch, h, w): rectangles of given sides around random places, clipped."""
     inside = []
     for length, side in zip(size, sides, strict=True):
-        centre = draw() * length
+        center = draw() * length
         places = tf.range(length, dtype=tf.float32)[None] + 0.5
-        inside.append(tf.abs(places - centre[:, None]) < side[:, None] / 2)
+        inside.append(tf.abs(places - center[:, None]) < side[:, None] / 2)
     rows, columns = inside
     return rows[:, :, None] & columns[:, None, :]
 
