@@ -13,7 +13,7 @@ notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
 origin.json    the machine and the images it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
-link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
+link.json, remote.json, mirror.txt   of a run that another computer trains (link.py)
 cluster.json   which of several machines it is of, where a run mirror has started them all
 refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
@@ -125,7 +125,7 @@ class RunFolder:
     target_path = _Inside("target.json")
     link_path = _Inside("link.json")
     remote_path = _Inside("remote.json")
-    courier_log_path = _Inside("courier.txt")
+    mirror_log_path = _Inside("mirror.txt")
     weights_path = _Inside(WEIGHTS_NAME)
     card_path = _Inside(CARD_NAME)
     checkpoints_path = _Inside("checkpoints")

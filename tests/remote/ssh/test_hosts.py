@@ -168,7 +168,7 @@ def test_a_target_takes_what_was_saved_for_its_address():
         host="vm", key_file="~/key", home="/disk/wb", python="/usr/bin/python3"
     )
     assert saved_hosts.place_for({**params, "home": "/other"}).home == "/other"
-    # The courier goes where it was shown to go.
+    # The run mirror goes where it was shown to go.
     assert carry.place_for(all_targets()["ssh"], params).key_file == "~/key"
     assert saved_hosts.place_for({**params, "user": "me"}).key_file == ""
 

@@ -28,7 +28,7 @@ from workbench.gui.kit.wait_label import WaitLabel
 
 
 class EvaluateView(QWidget):
-    """Scores of one run; `train_requested` where there is none and the user wants to train."""
+    """Scores of one run; `train_requested` where there is none and Train is clicked."""
 
     train_requested = Signal()
 

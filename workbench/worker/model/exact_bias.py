@@ -2,8 +2,8 @@
 
 TensorFlow's own gradient of a bias (`BiasAddGrad`) adds bfloat16 numbers up in bfloat16 on a
 CPU. Over a batch of images that is thousands of values into one, and a sum stops growing at
-256 times the values' size: over 128 images of 48 x 48 it was off by 97 %. The sum here is
-off by 0.01 %, in a third of the time.
+256 times the values' size: over 128 images of 48 x 48 it was off by 97%. The sum here is
+off by 0.01%, in a third of the time.
 
 Plain convolutions are spared where oneDNN is at work: it computes the gradients of kernel and
 bias at once, and right.
