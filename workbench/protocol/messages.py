@@ -103,6 +103,21 @@ class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictur
     seed: int = 0
 
 
+class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
+    """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
+
+    Attributes:
+        source, params: As in DescribeData.
+        index: Of the image among those of the training part.
+        file: The file it is in, which is enough; "" where it is in none.
+    """
+
+    source: str
+    params: dict[str, object]
+    index: int
+    file: str = ""
+
+
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
     """Scores on the run's test part, or on another source. Answer: Evaluation."""
 
@@ -204,6 +219,7 @@ AnyRequest = (
     | Classify
     | WarmUp
     | PickTestPictures
+    | ShowPicture
     | Evaluate
     | Export
     | ExportProject
@@ -265,13 +281,30 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     weights: KeptWeights | None = None
 
 
+class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
+    """A training image, made small.
+
+    Attributes:
+        path: PNG file in the worker's session folder.
+        index: Of the image among those of the training part.
+        file: The file it is in; "" where it is in none, or its name is no Unicode.
+        width, height: Of the image itself, in pixels.
+    """
+
+    path: str
+    index: int
+    file: str = ""
+    width: int
+    height: int
+
+
 class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     """One class of a data set."""
 
     name: str
     num_train: int
     num_test: int
-    thumbnails: list[str] = []
+    thumbnails: list[Thumbnail] = []
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
