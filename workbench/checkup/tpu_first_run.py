@@ -44,7 +44,7 @@ from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarte
 from workbench.runs.control import request_pause, request_stop, send_command
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.link import has_courier
+from workbench.runs.link import has_mirror
 from workbench.runs.log.event_log import EventReader, first_of, read_all
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
@@ -283,7 +283,7 @@ class FirstRun:
 
 def end_hard(run: RunFolder, pid: int) -> None:
     """Kills a run's trainer; on another computer by request: `pid` is the run mirror's."""
-    if has_courier(run):
+    if has_mirror(run):
         send_command(run, "kill")
         return
     with suppress(ProcessLookupError):
@@ -310,7 +310,7 @@ def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
 
 
 def toy_project(target: Choice, **recipe: Any) -> Project:
-    """A small network on the bundled pictures, the same everywhere."""
+    """A small network on the bundled images, the same everywhere."""
     path = resource_path("checkup/first_run.workbench")
     project = parse_project(path.read_text(encoding="utf-8"), path.name)
     return replace(

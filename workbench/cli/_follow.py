@@ -17,7 +17,7 @@ from workbench.errors import WorkbenchError
 from workbench.protocol.events import RunEvent, RunFinished, RunStarted
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder
-from workbench.runs.link import has_courier, link_words, read_link
+from workbench.runs.link import has_mirror, link_words, read_link
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import may_reattach, reattach
@@ -96,7 +96,7 @@ class _Line:
         Raises:
             KeyboardInterrupt: detached from the run.
         """
-        if ctrl_c.is_pressed and ctrl_c.has_asked and has_courier(self._folder):
+        if ctrl_c.is_pressed and ctrl_c.has_asked and has_mirror(self._folder):
             print_line(
                 "Detached. The run ends as soon as the stop request arrives there; `workbench "
                 f"attach {self._folder.name}` follows it again."
@@ -138,7 +138,7 @@ class _Line:
 
 def _as_here(event: RunEvent, folder: RunFolder) -> RunEvent:
     """The event with the run's folder on this computer; the log keeps the one elsewhere."""
-    if isinstance(event, RunStarted | RunFinished) and has_courier(folder):
+    if isinstance(event, RunStarted | RunFinished) and has_mirror(folder):
         return msgspec.structs.replace(event, run=str(folder.path))
     return event
 

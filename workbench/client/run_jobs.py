@@ -1,4 +1,4 @@
-"""What the library of runs lets its background threads do. Qt-free."""
+"""What the library of runs does in background threads. Qt-free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is sent once and kept by its content: the application's code, pictures and labels.
+"""What is sent once and kept by its content: the application's code, images and labels.
 
 An upload grows in a file named by its sha256, so that one that was cut goes on where it
 stopped. When all of it is there and its sum is right it is unpacked, member by member, into
@@ -48,7 +48,7 @@ def have(request: HostRequest) -> Answer:
 def put(request: HostRequest) -> Answer:
     """Takes the next piece of an upload. Request: kind, sha, offset; bytes: the piece.
 
-    Answer: offset (bytes here now). A piece for another place than the end is refused.
+    Answer: offset (bytes here now). A piece for another place than the end is rejected.
     """
     upload = request.home.upload(request.text("kind"), request.text("sha"))
     offset = request.number("offset")

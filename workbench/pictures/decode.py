@@ -2,7 +2,7 @@
 
 Used for training, thumbnails and classification alike. Rules: the content says what a file
 is, not its name; first frame or page; EXIF rotation applied; 16-bit values scaled, not
-clipped; transparency on white; files that are cut off or too large are refused.
+clipped; transparency on white; files that are cut off or too large are rejected.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
             image.load()
             # After load(): TIFF and PNG have their orientation only then.
             upright = _TURNS.get(_orientation(image))
-            coloured = _rgb(image)
-            pixels = np.array(coloured if upright is None else coloured.transpose(upright))
+            colored = _rgb(image)
+            pixels = np.array(colored if upright is None else colored.transpose(upright))
     except PictureError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -211,9 +211,9 @@ def _rgb(image: Image.Image) -> Image.Image:
         gray = _eight_bits(np.asarray(image), is_scaled=image.mode.startswith("I;16"))
         return Image.fromarray(gray).convert("RGB")
     if image.has_transparency_data or image.mode in {"La", "RGBa", "PA"}:
-        coloured = image.convert("RGBA")
+        colored = image.convert("RGBA")
         white = Image.new("RGBA", image.size, (255, 255, 255, 255))
-        return Image.alpha_composite(white, coloured).convert("RGB")
+        return Image.alpha_composite(white, colored).convert("RGB")
     return image if image.mode == "RGB" else image.convert("RGB")
 
 

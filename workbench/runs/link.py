@@ -108,7 +108,7 @@ def forget_link(run: RunFolder) -> None:
     run.link_path.unlink(missing_ok=True)
 
 
-def has_courier(run: RunFolder) -> bool:
+def has_mirror(run: RunFolder) -> bool:
     """True where the holder of the run's lock is a run mirror. Cheap: checks for one file."""
     return run.link_path.exists()
 

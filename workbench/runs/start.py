@@ -48,8 +48,8 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     """
     project = run.project()
     check_own(run.path)
-    starts_courier = is_remote(project.target)
-    check_known(place_of(run) if starts_courier else project.target)
+    starts_mirror = is_remote(project.target)
+    check_known(place_of(run) if starts_mirror else project.target)
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     reap()
     with _writing(run):
@@ -59,9 +59,9 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
             "This run is already being trained.", where=str(run.path), fix="Stop it first."
         )
     try:
-        _prepare(run, lock, resume=resume, starts_courier=starts_courier)
+        _prepare(run, lock, resume=resume, starts_mirror=starts_mirror)
         with os_errors_as(RunError, "The training process could not be started.", sys.executable):
-            words, log = _courier(run) if starts_courier else _trainer(run)
+            words, log = _mirror(run) if starts_mirror else _trainer(run)
             pid = _spawn([*words, *(["--resume"] if resume else [])], log, lock, environment)
     finally:
         os.close(lock)
@@ -88,15 +88,15 @@ def reattach(run: RunFolder) -> int:
     return start_trainer(run)
 
 
-def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_courier: bool) -> None:
+def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_mirror: bool) -> None:
     with _writing(run):
-        if starts_courier:
+        if starts_mirror:
             # Before its process is there: from here on the lock is a run mirror's.
             write_link(run, Link(state="connecting", since=time.time()))
         else:
             forget_link(run)
         if resume:
-            _begin_again(run, lock, marks_log=not starts_courier)
+            _begin_again(run, lock, marks_log=not starts_mirror)
 
 
 def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
@@ -158,8 +158,8 @@ def _trainer(run: RunFolder) -> tuple[list[str], Path]:
     return ["workbench.worker", verb, str(run.path)], run.log_path
 
 
-def _courier(run: RunFolder) -> tuple[list[str], Path]:
-    return ["workbench.remote", str(run.path)], run.courier_log_path
+def _mirror(run: RunFolder) -> tuple[list[str], Path]:
+    return ["workbench.remote", str(run.path)], run.mirror_log_path
 
 
 def reap() -> int:

@@ -29,7 +29,7 @@ class View:
 
     Attributes:
         positions: Top-left corner of each node in scene pixels, by node id.
-        zoom: Scale of the canvas, 1.0 is 100 %.
+        zoom: Scale of the canvas, 1.0 is 100%.
         center: Scene point in the middle of the canvas, or None to fit all.
     """
 

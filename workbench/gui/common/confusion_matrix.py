@@ -34,7 +34,7 @@ SHADE_POWER = 0.6
 """Small shares are shaded darker than in proportion, so that rare mistakes can be seen."""
 
 POINT_AT = "Hover over a cell or use the arrow keys."
-"""What to say below a map while no square is pointed at."""
+"""The text below a map while no cell is pointed at."""
 
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
@@ -183,7 +183,7 @@ class ConfusionMatrix(QWidget):
         if gap:
             self._paint_squares(painter, colors, gap)
         else:
-            # Thousands of squares are painted as one picture: one by one takes too long.
+            # Thousands of squares are painted as one image: one by one takes too long.
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, on=False)
             painter.drawImage(self._place(), _image(colors))
         if self.cell is not None:

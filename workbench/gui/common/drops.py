@@ -30,7 +30,7 @@ class Drop:
 
     Attributes:
         kind: What they are.
-        paths: The paths to use; for a folder of pictures, its pictures.
+        paths: The paths to use; for a folder of images, its images.
         words: What a drop will do, or why it does nothing.
     """
 

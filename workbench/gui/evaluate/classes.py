@@ -81,7 +81,7 @@ class ClassTable(QTableView):
 
 
 class ClassesPanel(TitledBox):
-    """Accuracy, loss and number of pictures above the table of classes."""
+    """Accuracy, loss and number of images above the table of classes."""
 
     def __init__(self, state: EvaluateState) -> None:
         super().__init__("Classes")

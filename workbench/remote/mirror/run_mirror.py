@@ -19,7 +19,7 @@ from workbench.remote.mirror.link_status import LinkReporter
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.mirror.session import LeftError, MirrorSession
 from workbench.remote.ssh.connection import Connection
-from workbench.runs.control import clear_command, courier_command_of
+from workbench.runs.control import clear_command, mirror_command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, read_remote, write_remote
 from workbench.runs.state.queue import log_never_begun
@@ -46,7 +46,7 @@ class RunMirror:
     Args:
         run: The run.
         connect: Opens a connection; raises RemoteError.
-        prepare: Makes ready there what the run needs, and the run itself; says where it is.
+        prepare: Makes ready there what the run needs, and the run itself; reports where it is.
             Raises RemoteError; may be called again at any time.
         reporter: Gets the state of the connection.
         resume: The run is over there, and goes on from its checkpoint.
@@ -139,7 +139,7 @@ class RunMirror:
 
     def _refuse_if_stopped(self) -> None:
         """Raises StoppedError on any command: no trainer to forward it to has been started."""
-        if courier_command_of(self._run) is not None:
+        if mirror_command_of(self._run) is not None:
             clear_command(self._run)
             raise StoppedError(
                 "Stopped while the other computer was being set up.",
@@ -173,7 +173,7 @@ class RunMirror:
         gone_s = 0.0
         while time.monotonic() < until:
             time.sleep(_LOOK_S)
-            if courier_command_of(self._run) == "leave":
+            if mirror_command_of(self._run) == "leave":
                 clear_command(self._run)
                 return False
             if read_remote(self._run) is None:

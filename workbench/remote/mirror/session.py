@@ -17,7 +17,7 @@ from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.remote.mirror.file_fetcher import Fetching
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.ssh.connection import Answer, Connection
-from workbench.runs.control import clear_command, courier_command_of
+from workbench.runs.control import clear_command, mirror_command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.append_file import cannot_write
 from workbench.runs.store.checkpoint import remove_checkpoints
@@ -177,7 +177,7 @@ class ControlForwarder:
         mark = self._mark()
         if mark is None or mark == self._passed_on:
             return
-        command = courier_command_of(self.run)
+        command = mirror_command_of(self.run)
         if command == "leave":
             clear_command(self.run)
             self.has_left = True
@@ -225,7 +225,7 @@ class MirrorSession:
 
         Raises:
             LeftError: the command was to leave.
-            RemoteError: the connection was lost, or the other end refuses.
+            RemoteError: the connection was lost, or the request was rejected.
             SaveError: what comes cannot be written here.
         """
         try:

@@ -1,4 +1,4 @@
-"""Making another computer ready to train: what is there is looked at, what is missing is made.
+"""Making another computer ready to train: what is there is checked, what is missing is made.
 
 Each step may be done again at any time: what is there already is found by its content, what
 was cut goes on where it stopped.
@@ -114,7 +114,7 @@ class Setup:
         return sha
 
     def parcel(self, run: RunFolder) -> str:
-        """Packs and sends the pictures of a run; returns their sha256. Also raises DatasetError."""
+        """Packs and sends the images of a run; returns their sha256. Also raises DatasetError."""
         parcel = make_parcel(run, self._on_progress)
         what = "The packed images cannot be read."
         with (

@@ -39,7 +39,7 @@ def go_on_with(run: RunFolder, target: Choice) -> int:
     """
     check_can_move(run, target)
     if run.is_alive():
-        _end_courier(run)
+        _end_mirror(run)
     abandon_remote(run)
     run.move_to(target)
     return start_trainer(run, resume=True)
@@ -72,7 +72,7 @@ def _whole(target: Choice) -> Choice:
     return target if spec is None else Choice(target.key, check_all(spec.params, target.params)[0])
 
 
-def _end_courier(run: RunFolder) -> None:
+def _end_mirror(run: RunFolder) -> None:
     send_command(run, "leave")
     deadline = time.monotonic() + _LEAVE_S
     while run.is_alive():

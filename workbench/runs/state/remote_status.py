@@ -9,7 +9,7 @@ from workbench.runs.places import place_words
 from workbench.runs.store.checkpoint import newest_state
 
 
-def courier_words(link: Link) -> str:
+def mirror_words(link: Link) -> str:
     """The state of a active run mirror beyond the events it brings; "" while they come."""
     words = link_words(link)
     if link.state == "lost":

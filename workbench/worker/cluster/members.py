@@ -42,7 +42,7 @@ SILENT_S = 10.0
 
 CONNECT_S = 60.0
 """Within which TensorFlow's own connections are made, once all machines are ready for it. A
-process that still waits then ends: its log says where it was.
+process that still waits then ends: its log reports where it was.
 """
 
 HANG_S = 40.0
@@ -83,7 +83,7 @@ class ClusterPeers(Peers):
     # to be done by either ----------------------------------------------------------------
 
     def _exchange_fingerprints(self, mark: DataMark) -> None:
-        """Returns on all machines at about the same time, once each has loaded its pictures."""
+        """Returns on all machines at about the same time, once each has loaded its images."""
         raise NotImplementedError
 
     # together ----------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def socket_address(address: Address) -> tuple[str, int]:
 
 
 def mark_text(mark: DataMark) -> str:
-    """A mark of pictures in a form that can be held against another machine's."""
+    """A mark of images in a form that can be held against another machine's."""
     return msgspec.json.encode(mark).decode()
 
 

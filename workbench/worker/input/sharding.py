@@ -1,6 +1,6 @@
 """Which rows of every batch a machine computes, where several share them.
 
-Every batch is a function of (seed, step), so no picture has to be sent: each machine makes
+Every batch is a function of (seed, step), so no image has to be sent: each machine makes
 its own rows of it, drawing the random numbers of the whole. Several machines see exactly the
 batches that one would.
 """

@@ -35,7 +35,7 @@ Rates = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
 @dataclass(frozen=True)
 class StepResults:
     """Each batch's own values, float32 (steps,), how long the call took, and how much of that
-    was waiting for pictures.
+    was waiting for images.
     """
 
     losses: np.ndarray[Any, np.dtype[np.float32]]
@@ -46,7 +46,7 @@ class StepResults:
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over a set of pictures.
+    """Means over a set of images.
 
     Attributes:
         top_k_accuracy: None where the recipe's `top_k` is 1.
@@ -174,7 +174,7 @@ class TrainingLoop:
         """A replica's part of a batch, not to be computed with before all parts are there.
 
         The first replica would begin at once and take the processor from what brings the
-        others theirs; that time would count as waiting for pictures.
+        others theirs; that time would count as waiting for images.
         """
         with tf.device(part.device), tf.control_dependencies([moment]):
             return tf.identity(part)

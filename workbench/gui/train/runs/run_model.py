@@ -64,7 +64,7 @@ class RunModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
 
     def set_eyes(self, colors: Mapping[Path, str]) -> None:
-        """Colours of the runs that are drawn on the plots beside the selected one."""
+        """Colors of the runs that are drawn on the plots beside the selected one."""
         if self._eyes == colors:
             return
         self._eyes = dict(colors)
