@@ -54,7 +54,7 @@ class TextStyle:
         return self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
 
     def elided_name(self, name: str, width: float) -> str:
-        """A name, shortened in its middle: what tells two layers apart is often at the end."""
+        """A name, shortened in its middle: names of layers often differ only at the end."""
         return self.metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, width)
 
 
