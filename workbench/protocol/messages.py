@@ -79,7 +79,7 @@ class Classify(Request, frozen=True, kw_only=True, tag="classify"):
         model: Path of a run folder or of a `.keras` file exported by the application.
         pictures: Paths of image files.
         top: Number of classes to return; 0 for all.
-        previews: Also write the image, and the image as the network sees it, as PNG.
+        previews: Also write the image, and the model input, as PNG.
     """
 
     model: str
@@ -101,6 +101,21 @@ class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictur
     count: int = 24
     indices: list[int] = []
     seed: int = 0
+
+
+class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
+    """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
+
+    Attributes:
+        source, params: As in DescribeData.
+        index: Of the image among those of the training part.
+        file: The file it is in, which is enough; "" where it is in none.
+    """
+
+    source: str
+    params: dict[str, object]
+    index: int
+    file: str = ""
 
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
@@ -204,6 +219,7 @@ AnyRequest = (
     | Classify
     | WarmUp
     | PickTestPictures
+    | ShowPicture
     | Evaluate
     | Export
     | ExportProject
@@ -219,7 +235,7 @@ AnyRequest = (
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer"):
-    """Something a service worker says; `id` is the request's, 0 for none."""
+    """An answer of a service worker; `id` is the request's, 0 for none."""
 
     id: int = 0
 
@@ -265,13 +281,30 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     weights: KeptWeights | None = None
 
 
+class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
+    """A training image, made small.
+
+    Attributes:
+        path: PNG file in the worker's session folder.
+        index: Of the image among those of the training part.
+        file: The file it is in; "" where it is in none, or its name is no Unicode.
+        width, height: Of the image itself, in pixels.
+    """
+
+    path: str
+    index: int
+    file: str = ""
+    width: int
+    height: int
+
+
 class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     """One class of a data set."""
 
     name: str
     num_train: int
     num_test: int
-    thumbnails: list[str] = []
+    thumbnails: list[Thumbnail] = []
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):

@@ -77,14 +77,14 @@ def act(window: MainWindow, shots: Path | None) -> dict[str, object]:
     user = Visitor(window, shots)
     card = user.open_flowers()
     status = window.status
-    user.robot.wait(status.next_step.isVisible, "the next step")
+    user.robot.sees(status.next_step.isVisible)
     user.shot("design")
     step = f"{status.problems.text()} {status.next_step.text()}"
     trained = user.press_train()
-    user.choose_folder(sys.argv[1])
+    if trained["opened"]:
+        user.choose_folder(sys.argv[1])
     is_trainable = user.robot.sees(lambda: user.document.analysis.is_trainable)
     user.robot.sees(lambda: window.views.current_key == "data")
-    user.robot.pause(1500)
     user.shot("data")
     return {
         "card": card,

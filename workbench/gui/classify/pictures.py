@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget
 
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
-from workbench.gui.kit.buttons import button
+from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.file_dialogs import ask_files, ask_folder
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
@@ -51,8 +51,8 @@ class DropArea(QFrame):
 
     def set_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         """A folder is being classified: it can be canceled, not started again."""
-        self.folder.setVisible(not is_busy)
-        self.cancel.setVisible(is_busy)
+        buttons = (self.cancel, self.folder)
+        show_instead(*(buttons if is_busy else reversed(buttons)))
 
 
 class PicturesPanel(QStackedWidget):

@@ -157,6 +157,15 @@ class WrappedButton(TextButton):
         return "\n".join(lines)
 
 
+def show_instead(shown: QWidget, hidden: QWidget) -> None:
+    """Shows a widget in place of another; the focus stays in that place."""
+    has_focus = hidden.hasFocus()
+    shown.show()
+    if has_focus:
+        shown.setFocus(Qt.FocusReason.OtherFocusReason)
+    hidden.hide()
+
+
 def button(text: str, *, role: str = "", icon: str = "", theme: Theme | None = None) -> TextButton:
     """A button with words; see TextButton."""
     return TextButton(text, role=role, icon=icon, theme=theme)

@@ -49,7 +49,7 @@ class RunMirror:
     Args:
         run: The run.
         connect: Opens a connection; raises RemoteError.
-        prepare: Makes ready there what the run needs, and the run itself; says where it is.
+        prepare: Makes ready there what the run needs, and the run itself; reports where it is.
             Raises RemoteError; may be called again at any time.
         reporter: Gets the state of the connection.
         resume: The run is over there, and goes on from its checkpoint.
