@@ -143,7 +143,7 @@ def train_pair(
     on_run: Callable[[RunFolder], None] = lambda run: None,
     wait: Callable[[], None],
 ) -> Pair:
-    """Trains the first steps on both targets, one after the other, in runs of their own.
+    """Trains the first steps on both targets, one after another, in runs of their own.
 
     Args:
         project: What to train.

@@ -110,7 +110,7 @@ def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Fi
     """What the facts mean for a target of that computer.
 
     Args:
-        facts: What it says.
+        facts: What it reports.
         inner: The target there.
         python: The interpreter to train with; "" for an environment of ours.
     """

@@ -77,7 +77,7 @@ class HostJobs(QObject):
 
     def look(self, place: RemoteHost) -> FoundHost:
         """Connects, and looks at what is there. Raises RemoteError where it cannot be reached,
-        refuses, or answers nonsense, SaveError where it could not be kept.
+        rejects, or answers nonsense, SaveError where it could not be kept.
         """
         with Connection.to(place) as line:
             facts = Setup(line, self._report).probe(place.python)

@@ -105,7 +105,7 @@ def _choose(members: Mapping[str, Member], path: Path) -> list[Member]:
 
 
 def _check_sizes(chosen: list[Member], path: Path) -> None:
-    """Refuses before unpacking what the headers already show to be wrong."""
+    """Rejects before unpacking what the headers already show to be wrong."""
     for pictures, labels in zip(chosen[::2], chosen[1::2], strict=True):
         where = f"{path}, {pictures.name}"
         find_axes(pictures.shape, where)

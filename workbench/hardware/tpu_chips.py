@@ -82,7 +82,7 @@ def _read_generations() -> tuple[TpuGeneration, ...]:
 
 
 GENERATIONS = _read_generations()
-"""From the oldest on; the last can only be refused."""
+"""From the oldest on; the last can only be rejected."""
 
 _TEXT = re.compile(r"([a-z][a-z0-9]{1,11})(?:-([0-9]{1,5}))?")
 

@@ -35,7 +35,7 @@ VERBS: Dict[str, Callable[[HostRequest], Answer]] = {
     "list": run.list_runs,
     "forget": run.forget,
 }
-"""Answered one after the other."""
+"""Answered one after another."""
 
 STREAMS: Dict[str, Callable[[HostRequest], Answer]] = {"attach": follow.attach}
 """Answered beside the others."""

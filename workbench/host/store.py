@@ -48,7 +48,7 @@ def have(request: HostRequest) -> Answer:
 def put(request: HostRequest) -> Answer:
     """Takes the next piece of an upload. Request: kind, sha, offset; bytes: the piece.
 
-    Answer: offset (bytes here now). A piece for another place than the end is refused.
+    Answer: offset (bytes here now). A piece for another place than the end is rejected.
     """
     upload = request.home.upload(request.text("kind"), request.text("sha"))
     offset = request.number("offset")

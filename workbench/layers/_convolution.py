@@ -78,7 +78,7 @@ def window_shape(
 
 
 def check_dilation(title: str, params: Params) -> None:
-    """Refuses strides and dilation above 1 at once, as Keras does.
+    """Rejects strides and dilation above 1 at once, as Keras does.
 
     Raises:
         ShapeProblem: both are above 1.

@@ -2,7 +2,7 @@
 
 Used for training, thumbnails and classification alike. Rules: the content says what a file
 is, not its name; first frame or page; EXIF rotation applied; 16-bit values scaled, not
-clipped; transparency on white; files that are cut off or too large are refused.
+clipped; transparency on white; files that are cut off or too large are rejected.
 """
 
 from __future__ import annotations

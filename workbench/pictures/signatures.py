@@ -27,7 +27,7 @@ UNSUPPORTED: dict[str, str] = {
     "TEXT": "text, not an image",
     "ZEROS": "only zero bytes (a crashed copy leaves such files)",
 }
-"""Contents that are recognized in order to be refused in words."""
+"""Contents that are recognized in order to be rejected with a reason."""
 
 _STARTS: dict[str, tuple[bytes, ...]] = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),

@@ -1,6 +1,6 @@
 """Decoded pictures on disk: one .npy file that appears when it is complete.
 
-Rows are written one after the other with plain writes: a full disk is then an error in
+Rows are written one after another with plain writes: a full disk is then an error in
 words, where writing into a memory map would kill the process.
 """
 

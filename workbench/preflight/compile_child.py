@@ -32,7 +32,7 @@ _SETTINGS = {
     "TPU_ACCELERATOR_TYPE": "v5litepod-4",
     "TPU_WORKER_HOSTNAMES": "localhost",
     "TPU_WORKER_ID": "0",
-    # Else a second process that compiles at the same time is refused.
+    # Else a second process that compiles at the same time is rejected.
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
 }
 

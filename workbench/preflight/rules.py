@@ -1,4 +1,4 @@
-"""What our own rules say of a project on a TPU: no TensorFlow, no waiting.
+"""Our own rules for a project on a TPU: no TensorFlow, no waiting.
 
 Arrays on a TPU lie in tiles of 8 rows by 128 columns, and its matrix units multiply blocks
 of 128 x 128 (256 x 256 from v6e on); what does not fill them is computed all the same.

@@ -79,7 +79,7 @@ class Classify(Request, frozen=True, kw_only=True, tag="classify"):
         model: Path of a run folder or of a `.keras` file exported by the application.
         pictures: Paths of image files.
         top: Number of classes to return; 0 for all.
-        previews: Also write the image, and the image as the network sees it, as PNG.
+        previews: Also write the image, and the model input, as PNG.
     """
 
     model: str
@@ -235,7 +235,7 @@ AnyRequest = (
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer"):
-    """Something a service worker says; `id` is the request's, 0 for none."""
+    """An answer of a service worker; `id` is the request's, 0 for none."""
 
     id: int = 0
 

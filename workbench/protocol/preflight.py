@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 Level = Literal["rules", "lowering", "compiler"]
-"""How deep was looked: by our rules; XLA's lowering here; the TPU's own compiler."""
+"""How deep the check went: our rules; XLA's lowering here; the TPU's own compiler."""
 
 LEVELS: tuple[Level, ...] = ("rules", "lowering", "compiler")
 
@@ -82,7 +82,7 @@ class LargestBuffer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One batch of a sweep. `problem` says why there is no estimate."""
+    """One batch of a sweep. `problem` is the reason why there is no estimate."""
 
     per_core_batch: int
     global_batch: int

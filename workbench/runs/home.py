@@ -43,7 +43,7 @@ def parcels_home() -> Path:
 
 def made_cache(folder: Path) -> str:
     """Makes a cache folder where there is none yet; returns its path. Raises SaveError; a link
-    below `cache_home` is refused, `cache_home` itself may be one.
+    below `cache_home` is rejected, `cache_home` itself may be one.
     """
     what = "The folder for downloads and cached images could not be created."
     fix = "Make its parent folder writable, or set WORKBENCH_HOME to another folder."

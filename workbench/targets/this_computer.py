@@ -26,7 +26,7 @@ _UNITS = (
 
 @cache
 def cpu_flags() -> frozenset[str]:
-    """What the processor says it can do, in the kernel's words; empty where unknown."""
+    """The processor's features, by the kernel's names; empty where unknown."""
     return frozenset(_cpu_line("flags", "Features").split())
 
 
@@ -37,7 +37,7 @@ def cpu_model() -> str:
 
 
 def _cpu_line(*names: str) -> str:
-    """What the kernel says of the first processor under one of these names."""
+    """What the kernel reports of the first processor under one of these names."""
     try:
         text = _CPU_FILE.read_text(errors="replace")
     except OSError:

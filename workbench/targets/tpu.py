@@ -1,6 +1,6 @@
 """A TPU: the one in this computer (a TPU VM), one by its name, or an old grpc address.
 
-tpu:local                    trains here; chips, rights and packages are looked at first
+tpu:local                    trains here; chips, rights and packages are checked first
 tpu:NAME[@zone[/project]]    a TPU VM of Google Cloud, reached over ssh
 tpu:grpc://HOST:PORT         the way of old tutorials: reports what is there, and never trains
 """

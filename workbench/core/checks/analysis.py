@@ -181,7 +181,7 @@ class _Context:
 
 @dataclass(frozen=True)
 class _Found:
-    """What one look at a graph finds."""
+    """The result of checking a graph."""
 
     propagation: Propagation
     costs: Costs

@@ -139,7 +139,7 @@ class LayerSpec:
             where a layer that keeps channels leaves those; None where it cannot.
         refits: (params, output shape, wanted shape) -> other values of some parameters that may
             bring its output to the wanted shape, best first.
-        randomness: Key of the parameter that says how much a layer of the model draws at random
+        randomness: Key of the parameter that reports how much a layer of the model draws at random
             in training, where 0 draws nothing; "" for a layer that draws nothing.
         has_batch_statistics: Whether it normalizes by mean and variance of the batch, so that
             replicas which share a batch compute otherwise than one alone.

@@ -1,12 +1,12 @@
 """How a layer runs in the input pipeline in one function with its neighbors: as a matrix that
 moves pixels, or as a curve that changes their values.
 
-*Matrices* of layers one after the other multiply into one, so an image is interpolated once:
+*Matrices* of layers one after another multiply into one, so an image is interpolated once:
 sharper than Keras's way, which interpolates once a layer, and a layer never sees the gaps that
 the one before has filled.
 
 *Curves* change a value v to clip(scale * v + offset, low, high), with numbers of their own for
-each image; one after the other they make one of the same form, exactly: clipping twice is
+each image; one after another they make one of the same form, exactly: clipping twice is
 clipping once, to the bounds clipped.
 
 The arithmetic is in the files of the layers, which read the attributes that the layers of

@@ -171,7 +171,7 @@ class ProgressRules:
         )
 
     def _fall(self) -> str:
-        """Lowers the rate where it is time to, and says so."""
+        """Lowers the rate where it is time to; returns the message."""
         recipe = self._recipe
         is_over = self._since_fall >= recipe.plateau_patience
         if not (recipe.schedule_spec.follows_metric and is_over):

@@ -1,4 +1,4 @@
-"""The answer: the picture, the picture as the network sees it, the class, ranked bars."""
+"""The answer: the picture, the model input, the class, ranked bars."""
 
 from __future__ import annotations
 

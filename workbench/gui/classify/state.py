@@ -21,7 +21,7 @@ from workbench.runs.folder import RunFolder
 
 
 class ClassifyState(QObject):
-    """Has pictures classified by the network of one run.
+    """Classifies pictures with the network of one run.
 
     Signals:
         run_changed(): Another run answers from now on.

@@ -34,7 +34,7 @@ SHADE_POWER = 0.6
 """Small shares are shaded darker than in proportion, so that rare mistakes can be seen."""
 
 POINT_AT = "Hover over a cell or use the arrow keys."
-"""What to say below a map while no square is pointed at."""
+"""The text below a map while no cell is pointed at."""
 
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),

@@ -27,7 +27,7 @@ Edit = Callable[[Callable[[], str]], str | None]
 class LayerAdder(QObject):
     """Finds the place of a new layer, asks for its kind where needed, and adds it.
 
-    `edit` runs a change of the document and returns its result; None when it was refused.
+    `edit` runs a change of the document and returns its result; None when it was rejected.
     """
 
     def __init__(self, view: GraphView, search: SearchAdd, edit: Edit) -> None:

@@ -241,7 +241,7 @@ class ParamForm(QWidget):
         self._show_row(key)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape in a field takes back what was typed and not entered, or was refused."""
+        """Escape in a field takes back what was typed and not entered, or was rejected."""
         is_escape = (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.KeyPress

@@ -82,7 +82,7 @@ class LossPair(PlotAxes):
 
 
 class LossWatch:
-    """The losses of two runs while they are trained, one after the other."""
+    """The losses of two runs while they are trained, one after another."""
 
     def __init__(self) -> None:
         self._histories: list[MetricHistory] = []

@@ -62,7 +62,7 @@ class Members:
 
     def prepare(self, run: RunFolder, name: str, on_progress: OnProgress) -> None:
         """Makes ready on each of them what the run needs, which is `name` on the chief's computer.
-        Raises RemoteError: one cannot do it, or its connection was lost; it says which.
+        Raises RemoteError: one cannot do it, or its connection was lost; it names which.
         """
         for number, place in self._places.items():
             report = partial(_report, on_progress, number)

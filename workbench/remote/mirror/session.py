@@ -225,7 +225,7 @@ class MirrorSession:
 
         Raises:
             LeftError: the command was to leave.
-            RemoteError: the connection was lost, or the other end refuses.
+            RemoteError: the connection was lost, or the request was rejected.
             SaveError: what comes cannot be written here.
         """
         try:

@@ -1,4 +1,4 @@
-"""Making another computer ready to train: what is there is looked at, what is missing is made.
+"""Making another computer ready to train: what is there is checked, what is missing is made.
 
 Each step may be done again at any time: what is there already is found by its content, what
 was cut goes on where it stopped.

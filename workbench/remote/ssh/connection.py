@@ -135,7 +135,7 @@ class Connection:
     ) -> Answer:
         """Sends a request (host.main.VERBS) and waits for the answer; `on_progress` is called with
         words and a fraction (negative: unknown). Raises RemoteError where the other
-        computer refused (`key` says why), or the connection was lost.
+        computer refused (`key` gives the reason), or the connection was lost.
         """
         for answer in self.stream(verb, data, **fields):
             if answer.is_last:

@@ -108,7 +108,7 @@ def _records(path: Path) -> np.ndarray[Any, Any] | None:
 
 
 def _num_classes(path: Path) -> int | None:
-    """What the head of the file says; None without a file of this kind."""
+    """The head of the file; None without a file of this kind."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)

@@ -179,7 +179,7 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     none waits, or one trains.
 
     A run that cannot be started is logged as failed, and the next one has its turn.
-    One that the system refuses (folder, process) goes on waiting: that may pass. Where it refuses
+    One that the system rejects (folder, process) goes on waiting: that may pass. Where it rejects
     all, the first refusal is raised, a WorkbenchError, as it is when the queue's lock hangs.
     """
     home = home or runs_home()

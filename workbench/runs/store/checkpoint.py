@@ -103,7 +103,7 @@ def has_checkpoint(run: RunFolder) -> bool:
 
 
 def newest_state(run: RunFolder) -> TrainerState | None:
-    """What the newest generation says of itself, without its arrays; None without one."""
+    """What the newest generation reports about itself, without its arrays; None without one."""
     return max(_states(run), key=lambda state: state.number, default=None)
 
 

@@ -73,7 +73,7 @@ class CheckpointData:
 
 
 class CheckpointWriter:
-    """Writes checkpoints one after the other.
+    """Writes checkpoints one after another.
 
     Args:
         run: Where to.

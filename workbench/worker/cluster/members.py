@@ -42,7 +42,7 @@ SILENT_S = 10.0
 
 CONNECT_S = 60.0
 """Within which TensorFlow's own connections are made, once all machines are ready for it. A
-process that still waits then ends: its log says where it was.
+process that still waits then ends: its log reports where it was.
 """
 
 HANG_S = 40.0

@@ -48,7 +48,7 @@ class Peers:
         raise NotImplementedError
 
     def explained(self, error: BaseException) -> BaseException:
-        """An error of a training, or the one that says which machine is the reason for it."""
+        """An error of a training, or the one that names which machine is the reason for it."""
         return error
 
     def close(self, error: BaseException | None) -> None:

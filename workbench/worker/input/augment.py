@@ -1,6 +1,6 @@
 """The input pipeline's layers, run cheaply: moves as one warp, values as one multiply-add.
 
-Keras's layers run one after the other, each over all values of the batch. Here the layers
+Keras's layers run one after another, each over all values of the batch. Here the layers
 that are known become steps of one function, which XLA compiles to a few loops: 10 times
 less processor time for a chain of seven (see tests/benchmarks). Other layers run as Keras
 has them, in their place.

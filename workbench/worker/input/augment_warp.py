@@ -26,7 +26,7 @@ class Sampling:
 
 
 def combined(matrices: Sequence[Matrix]) -> Matrix:
-    """One matrix for moves done one after the other, the first first."""
+    """One matrix for moves done one after another, the first first."""
     result = matrices[0]
     for matrix in matrices[1:]:
         result = _product(result, matrix)

@@ -1,4 +1,4 @@
-"""Batch normalization on several replicas, each of which sees its part of the batch only.
+"""Batch normalization on several replicas, each of which gets its part of the batch only.
 
 *Synchronized*, all replicas normalize by the statistics of the whole batch: the same figures
 as one device, for communication between the replicas at each layer. *Not synchronized*, each

@@ -37,7 +37,7 @@ def noting_faults(read: Callable[[], _Result]) -> _Result:
 class DivergedError(RunError):
     """The loss or the weights stopped being numbers.
 
-    The step where `what` was seen counts from 1; half a sentence, or "", says where it was
+    The step where `what` was seen counts from 1; half a sentence, or "", names where it was
     `found` to come from.
     """
 

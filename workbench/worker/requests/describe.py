@@ -99,7 +99,7 @@ def _imbalance(names: Sequence[str], sizes: Counts) -> list[str]:
 
 
 def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
-    """Writes test images of a model's data set, as the network sees them, as PNG files."""
+    """Writes test images of a model's data set, as the model gets them, as PNG files."""
     card = read_any_card(Path(request.model))
     part, names = run_test_part(job, card)
     labels = match_classes(part.y, names, card.class_names)

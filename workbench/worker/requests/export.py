@@ -111,7 +111,7 @@ class ExportContext:
 
 
 def export(job: Job, request: ExportRequest) -> AnyAnswer:
-    """Writes the file and says how close its answers are to the model's.
+    """Writes the file and reports how close its answers are to the model's.
 
     Raises:
         InputError: no such format.

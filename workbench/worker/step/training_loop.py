@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.worker.input.sharding import WHOLE, Shard, iterate
+from workbench.worker.input.sharding import WHOLE, Shard, iterate, next_batch
 from workbench.worker.process.lazy_keras import tf
 from workbench.worker.step.train_step import StepMath
 
@@ -120,7 +120,7 @@ class TrainingLoop:
         self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
 
     def distribute(self, dataset: Any) -> Any:
-        """An iterator over a dataset's batches, each split over the replicas."""
+        """An iterator over a dataset's batches, for `train` and `evaluate`."""
         return iterate(self._strategy, dataset, self.share)
 
     # training --------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class TrainingLoop:
         """The next batch, and the seconds that it was waited for."""
         begun = tf.timestamp()
         with tf.control_dependencies([begun]):
-            batch = iterator.get_next()
+            batch = self._next(iterator)
         with tf.control_dependencies(self._strategy.experimental_local_results(batch[1])):
             waited_s = tf.timestamp() - begun
         if self.step.replicas > 1:
@@ -166,6 +166,9 @@ class TrainingLoop:
                 lambda part: self._after(waited_s, part), batch, expand_composites=True
             )
         return batch, waited_s
+
+    def _next(self, iterator: Any) -> Any:
+        return next_batch(self._strategy, iterator, self.share)
 
     def _after(self, moment: Any, part: Any) -> Any:
         """A replica's part of a batch, not to be computed with before all parts are there.
@@ -195,7 +198,7 @@ class TrainingLoop:
 
     def _evaluation_steps(self, iterator: Any, steps: Any, *start: Any) -> tuple[Any, ...]:
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
-            values = self._over_replicas(self.step.evaluate, iterator.get_next())
+            values = self._over_replicas(self.step.evaluate, self._next(iterator))
             # Many small losses: float64 keeps the mean exact.
             return step + 1, *(s + tf.cast(v, s.dtype) for s, v in zip(sums, values, strict=True))
 

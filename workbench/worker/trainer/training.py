@@ -41,7 +41,7 @@ The process of a training ends without that (see __main__), so its parts are kep
 
 
 class Training:
-    """Trains what a project says and logs it. `run` is called once.
+    """Trains a project and logs it. `run` is called once.
 
     Args:
         job: What to train.

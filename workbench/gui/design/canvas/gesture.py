@@ -57,7 +57,7 @@ class Gesture:
         """The gesture is done: make its one edit."""
 
     def cancel(self, reason: str) -> None:
-        """The gesture is given up; `reason` says why."""
+        """The gesture is canceled, for `reason`."""
 
     def key(self, event: QKeyEvent) -> bool:  # noqa: ARG002 - for gestures by keyboard
         """A key during the gesture; True when it ends the gesture, which then makes its edit."""

@@ -166,7 +166,7 @@ class ZoomView(QGraphicsView):
         hint.raise_()
 
     def show_refusal(self, text: str, position: QPointF) -> None:
-        """Shows why something was refused: for some seconds, or until something else is done."""
+        """Shows why something was rejected: for some seconds, or until something else is done."""
         self.show_hint(text, position, is_refusal=True)
         self.refusal_timer.start()
 

@@ -70,7 +70,7 @@ class RunTable:
 
 
 def csv_text(curve: CurveSpec, runs: Sequence[RunTable]) -> str:
-    """Every batch and every epoch of the runs, one after the other.
+    """Every batch and every epoch of the runs, one after another.
 
     A row for each step; the values of epochs are at their last steps. Values that are not
     finite or not known stay empty. Numbers are written so that they read back the same.
