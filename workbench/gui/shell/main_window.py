@@ -221,6 +221,7 @@ class MainWindow(QMainWindow):
             "revert": self.files.revert,
             "load_weights": partial(self.context.weights.ask, self),
             "export": self.runs.ask_export,
+            "export_network": self.notebooks.ask_network,
             "export_notebook": self.notebooks.ask_export,
             "read_result": self.notebooks.ask_result,
             "close": self._close_project,
@@ -281,6 +282,7 @@ class MainWindow(QMainWindow):
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
         self.notebooks.blocked.connect(self.show_problems)
+        self.runs.network_export_wanted.connect(self.notebooks.ask_network)
         self.views.was_built.connect(self.layouts.add)
         self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
         self._connect_drops()
