@@ -48,7 +48,7 @@ class AwayRuns:
 
 
 def _may_attach(run: RunFolder) -> bool:
-    """Whether it may be connected to unasked: a run folder may come from elsewhere."""
+    """Whether it may be connected to automatically: a run folder may come from elsewhere."""
     place = place_of(run)
     # Where there is no address to connect to, a trainer would be started here instead.
     is_far = bool(addresses_of(place)) and is_remote(run.project().target)

@@ -57,7 +57,7 @@ class ClassRow(QWidget):
         self.setAccessibleName(f"{description.name}: {self._counts()}")
         if self._pictures:
             self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            self.setAccessibleDescription("Enter shows its images large")
+            self.setAccessibleDescription("Press Enter to enlarge its images")
             self.setMouseTracking(True)
         theme.changed.connect(self.update)
 

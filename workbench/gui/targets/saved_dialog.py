@@ -34,8 +34,8 @@ _EXPLANATION = (
 )
 _FORGETTING = (
     "Its address, name, key file and accepted host key are removed from Workbench, and Workbench "
-    "no longer connects to it unasked. Nothing is deleted there, and training there continues. "
-    "To use it again, connect to it again."
+    "no longer connects to it automatically. Nothing is deleted there, and training there "
+    "continues. To use it again, connect to it again."
 )
 _COLUMNS = {"Name": 180, "Address": 200, "Hardware": 0, "Last connected": 120}
 """Their widths in pixels; 0 takes what is left."""

@@ -168,7 +168,7 @@ class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         host: It was a saved computer.
         keys: Its host key was accepted.
-        consent: Its address might be connected to unasked.
+        consent: Its address may be connected to automatically.
         key_kept_for: Addresses of other saved accounts there: the host key is theirs too, and
             was not removed.
     """
