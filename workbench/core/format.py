@@ -111,7 +111,7 @@ def image_size_text(shape: Sequence[int]) -> str:
 
 
 def within_sentence(title: str) -> str:
-    """ "This computer" -> "this computer"; abbreviations such as "TPU" stay as they are."""
+    """Lowers the first letter of a title, but not of an abbreviation such as "TPU"."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
