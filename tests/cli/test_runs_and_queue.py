@@ -28,7 +28,7 @@ def trainers(monkeypatch):
     """Trainers that lock their run, and end when the test lets them."""
     begun: list[WrittenRun] = []
 
-    def start(run: RunFolder, *, resume: bool = False) -> int:
+    def start(run: RunFolder, *, resume: bool = False, extension: object = None) -> int:
         trainer = WrittenRun.__new__(WrittenRun)
         trainer.folder, trainer.epochs, trainer.step = run, 5, 0
         trainer._writer = EventWriter(run.events_path)

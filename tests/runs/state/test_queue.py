@@ -30,7 +30,7 @@ def started(monkeypatch):
     found: list[tuple[str, bool]] = []
     locks: list[int] = []
 
-    def start(run: RunFolder, *, resume: bool = False) -> int:
+    def start(run: RunFolder, *, resume: bool = False, extension: object = None) -> int:
         run.request().to_project()
         locks.append(take_lock(run.lock_path))
         found.append((run.request().title, resume))
@@ -122,7 +122,7 @@ def test_a_run_that_cannot_start_does_not_stop_the_queue(started, monkeypatch):
     good = create_run(Project(title="good"))
     inner = queue.start_trainer
 
-    def start(run, *, resume=False):
+    def start(run, *, resume=False, extension=None):
         if run == bad:
             raise RunError("There is no such target.", fix="Choose another target.")
         return inner(run, resume=resume)

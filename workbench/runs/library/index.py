@@ -55,7 +55,9 @@ def list_runs(home: Path | None = None) -> list[RunSummary]:
         run = RunFolder(home / name)
         stamp = _stamp(run)
         line = old.get(name)
+        is_settled = True
         if line is None or line.stamp != stamp or _is_under_way(run):
+            is_settled = not run.is_alive()  # a trainer that has just finished still tidies up
             summary = summarise(run)
             if summary is None:
                 continue
@@ -63,7 +65,7 @@ def list_runs(home: Path | None = None) -> list[RunSummary]:
         elif line.summary.path != run.path:  # the home has been moved
             line = _Line(stamp, msgspec.structs.replace(line.summary, path=run.path, name=name))
         found.append(line.summary)
-        if line.summary.is_over:
+        if line.summary.is_over and is_settled:
             new[name] = line
     if new != old:
         _write_index(home, new)
