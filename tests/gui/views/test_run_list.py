@@ -246,5 +246,5 @@ def test_train_longer_is_offered_where_a_checkpoint_is_kept(qtbot, written, open
         found[run.title] = (action.text(), action.isEnabled())
     assert found == {
         "with": ("Train longer…", True),
-        "without": ("Train longer… (no checkpoint is kept here)", False),
+        "without": ("Train longer (no checkpoint is kept)", False),
     }

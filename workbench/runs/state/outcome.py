@@ -203,7 +203,8 @@ def _can_go_on(run: RunFolder) -> bool:
 
 def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
     if finished.outcome == "completed":
-        return RunOutcome("completed", can_train_longer=has_checkpoint(run))
+        can_train_longer = has_checkpoint(run) and read_remote(run) is None
+        return RunOutcome("completed", can_train_longer=can_train_longer)
     is_resumable = finished.can_resume and _can_go_on(run)
     if finished.outcome == "stopped" and finished.is_paused and is_resumable:
         words = f"{ended_words('paused', finished.epochs_done)}; it can be resumed."
