@@ -127,6 +127,8 @@ class Photographer:
         document = window.context.document
         document.new(find_template("fashion_convnet").project)
         view = window.show_view("train")
+        library.start_run(document.project)  # runs belong to their project
+        wait(lambda: library.current is not None and library.current.is_over, 300)
         first = library.current.run.path
         library.set_notes(first, RunNotes(title="Baseline", tags=["baseline"]))
         document.set_recipe(schedule="one_cycle", label_smoothing=0.1)

@@ -17,6 +17,8 @@ from tests.written_runs import WrittenRun
 from workbench.core.training.longer import LongerTraining
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview
+from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.sample_dialog import SampleDialog
 from workbench.gui.help.about import AboutDialog
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
@@ -31,6 +33,7 @@ from workbench.protocol.messages import (
     DataDescription,
     Evaluation,
     Score,
+    Thumbnail,
 )
 from workbench.runs.folder import create_run
 from workbench.runs.log.confusion_history import append_confusion
@@ -101,6 +104,7 @@ class Staged:
         yield "help", self._help
         yield "compare", self._compare
         yield "train_longer", self._train_longer
+        yield "sample", self._sample
         yield "problems", lambda: (window.show_problems(), window.popup)[1]
         yield "find_rate", lambda: self._find("find_rate")
         yield "find_batch", lambda: self._find("find_batch")
@@ -147,7 +151,10 @@ class Staged:
         view.panels["classify_pictures"].show_test_pictures()
 
     def _fill_data(self, view) -> None:
-        pictures = [self._picture(number) for number in range(8)]
+        pictures = [
+            Thumbnail(path=self._picture(number), index=number, width=96, height=96)
+            for number in range(8)
+        ]
         classes = [
             ClassDescription(name=name, num_train=6_000, num_test=1_000, thumbnails=pictures)
             for name in CLASSES
@@ -226,6 +233,11 @@ class Staged:
         recipe = TrainingRecipe(epochs=40, schedule="cosine", early_stopping_patience=5)
         longer = LongerTraining(recipe, 40, 400, is_stopped_early=True)
         return _shown(TrainLongerDialog(run.label, longer, self.window))
+
+    def _sample(self) -> QWidget:
+        view = self.show("data").views.currentWidget()
+        view.findChild(ClassRow).chosen.emit(3)
+        return view.findChild(SampleDialog)
 
     def _find(self, name: str) -> QWidget:
         view = self.window.show_view("train")

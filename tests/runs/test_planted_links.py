@@ -59,7 +59,7 @@ def _mirror(run):
 
 
 def as_of_a_running_trainer(run):
-    """What a trainer or courier writes once it has begun; links may be planted then."""
+    """What a trainer or run mirror writes once it has begun; links may be planted then."""
     return (
         partial(_log, run),
         partial(append_confusion, run, 1, np.eye(2, dtype=np.uint32)),

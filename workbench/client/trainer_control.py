@@ -253,7 +253,7 @@ class TrainerControl(QObject):
             if error is not None:
                 self.failed.emit(error)
 
-        # Requests to couriers are written to the disk: not on the window's thread.
+        # Requests to run mirrors are written to the disk: not on the window's thread.
         self._background.run(
             lambda: end_trainer(run, pid, is_hard=is_hard), on_done, self.failed.emit
         )

@@ -92,8 +92,8 @@ def _check_same(folder: str, digest: str) -> None:
 
 
 def start(request: HostRequest) -> Answer:
-    """Starts a run's trainer, or queues it. The same attempt requested again, after a cut line,
-    starts nothing.
+    """Starts a run's trainer, or queues it. The same attempt requested again, after a lost
+    connection, starts nothing.
 
     Request: run, attempt (1, 2, ...), resume, joins; bytes: of several machines that train
     together, all of them, and which this one is. A process that joins as a worker and still

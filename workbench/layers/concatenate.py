@@ -56,7 +56,7 @@ SPEC = LayerSpec(
             "axis",
             "channels",
             "The axis that grows. All other axes must be equal.",
-            title="Along",
+            title="Axis",
             choices=tuple(_AXES),
         ),
     ),

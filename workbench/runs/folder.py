@@ -11,11 +11,11 @@ checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
-origin.json    the machine and the pictures it was computed from (origin.py)
+origin.json    the machine and the images it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
 extensions.json  more epochs than the request plans (extensions.py)
-link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
-cluster.json   which of several machines it is of, where a courier has started them all
+link.json, remote.json, mirror.txt   of a run that another computer trains (link.py)
+cluster.json   which of several machines it is of, where a run mirror has started them all
 refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)
@@ -73,7 +73,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             the first, see `naming.differing`.
         label: Words that name it in place of its settings, such as a weights file; "" for none.
         created: Seconds since the epoch.
-        parcel: Name by content of the pictures as they were packed elsewhere, to be loaded
+        parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
         on: The computer that trains it, as those call it who sent it there; "" for this one.
         patience_from: The epoch from which early stopping waits, since the run was extended; 0 for
@@ -148,7 +148,7 @@ class RunFolder:
     target_path = _Inside("target.json")
     link_path = _Inside("link.json")
     remote_path = _Inside("remote.json")
-    courier_log_path = _Inside("courier.txt")
+    mirror_log_path = _Inside("mirror.txt")
     weights_path = _Inside(WEIGHTS_NAME)
     card_path = _Inside(CARD_NAME)
     checkpoints_path = _Inside("checkpoints")
@@ -246,7 +246,7 @@ class RunFolder:
         save_bytes(self.target_path, msgspec.json.encode(moved))
 
     def has_model(self) -> bool:
-        """True when weights were kept, so that pictures can be classified."""
+        """True when weights were kept, so that images can be classified."""
         return self.card_path.is_file() and self.weights_path.is_file()
 
     def model_card(self) -> ModelCard:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QScrollArea
 
 from tests.big_network import deep_project
+from workbench.templates import find_template
 
 
 def tried(document):
@@ -38,4 +40,25 @@ def test_the_list_stays_where_it_was_opened(window, qtbot):
     qtbot.waitUntil(lambda: status.problems.mapTo(window, QPoint()) != place)
     document.add_node("dropout")
     assert window.popup.geometry().bottomRight() == corner
+    window.popup.close()
+
+
+def test_a_short_list_is_shown_without_a_scroll_bar(window, qtbot):
+    window.files.new(find_template("flowers_gap").project)
+    window.show_view("design")
+    window.show_problems()
+    area = window.popup.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: area.widget().height() == area.viewport().height())
+    assert area.verticalScrollBar().maximum() == 0
+    window.popup.close()
+
+
+def test_a_long_list_scrolls_to_its_end(window, qtbot):
+    window.context.document.new(deep_project(2, strays=9))
+    window.show_view("design")
+    window.show_problems()
+    area = window.popup.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
+    page = area.widget()
+    assert page.height() >= page.heightForWidth(page.width()) > area.viewport().height()
     window.popup.close()

@@ -1,4 +1,4 @@
-"""The courier against the real bridge in a process of its own, over a line that is cut.
+"""The run mirror against the real bridge in a process of its own, over a line that is cut.
 
 The trainer behind it is a light one: what is held against each other are the two logs.
 """
@@ -27,7 +27,7 @@ from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RemoteError, WorkbenchError
 from workbench.protocol.events import Heartbeat, Plan
-from workbench.remote.mirror import run_mirror as courier_module
+from workbench.remote.mirror import run_mirror as mirror_module
 from workbench.remote.mirror.link_status import LinkReporter
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.mirror.run_mirror import RunMirror, note_attempt
@@ -133,7 +133,7 @@ def here():
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(courier_module, "_LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(mirror_module, "_LONGEST_WAIT_S", 0.05)
 
 
 def carry(run, there, *, resume=False):
@@ -238,7 +238,7 @@ def test_a_resume_that_was_noted_and_not_requested_is_requested_by_the_next(here
     request_stop(here)
     thread.join(PATIENCE_S)
     here.control_path.unlink()
-    note_attempt(here)  # and the courier is killed
+    note_attempt(here)  # and the run mirror is killed
     assert carry(here, there) == 0
     check_brought(here, there)
     assert len(there.pids()) == 2
@@ -258,7 +258,7 @@ def test_a_killed_trainer_is_reported_with_its_last_words(here, there):
     assert not here.control_path.exists()
 
 
-def test_a_courier_leaves_the_run_alone_on_command(here, there):
+def test_a_mirror_leaves_the_run_alone_on_command(here, there):
     thread = in_background(here, there)
     wait_for(lambda: here.events_path.exists() and here.events_path.stat().st_size)
     send_command(here, "leave")
@@ -410,8 +410,8 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
     check_brought(here, there)
 
 
-def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
-    """Each courier is ended by command once it has brought some more: the next one goes on."""
+def test_the_digest_of_both_logs_is_the_same_after_many_mirrors(here, there):
+    """Each run mirror is ended by command once it has brought some more: the next one goes on."""
     rng = random.Random(3)
     for number in range(5):
         thread = in_background(here, there)

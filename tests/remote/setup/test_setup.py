@@ -259,7 +259,7 @@ def test_a_run_is_trained_at_the_far_end(home, npz, progress):
 
 
 def test_two_that_send_the_same_at_once_both_succeed(home):
-    """Two couriers set one computer up: each piece is kept once, whichever sends it."""
+    """Two run mirrors set one computer up: each piece is kept once, whichever sends it."""
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("random", os.urandom(8 << 20))

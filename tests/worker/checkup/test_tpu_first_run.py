@@ -15,8 +15,8 @@ pytestmark = pytest.mark.worker
 
 HAS_CHIP = bool(TpuHost().chips())
 STEPS = [
-    "versions", "chips", "two steps", "agreement", "undisturbed run", "pause",
-    "replicas agree after load", "resume", "kill and go on", "memory",
+    "versions", "chips", "two steps", "agreement", "uninterrupted run", "pause",
+    "replicas agree after load", "resume", "kill and resume", "memory",
 ]  # fmt: skip
 
 

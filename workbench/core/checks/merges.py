@@ -20,7 +20,7 @@ from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 
 _LONGEST_BRANCH = 12
-"""Layers of a branch that are looked at: what is further up has little to do with the merge."""
+"""Layers of a branch that are checked: what is further up has little to do with the merge."""
 
 Changes = Mapping[str, Mapping[str, Any]]
 """Node id -> values of its parameters."""

@@ -42,7 +42,7 @@ class Fix:
 
 
 Offers = Iterable[Fix] | Callable[[], Iterable[Fix]]
-"""Fixes that may help, best first, or what finds them when they are wanted."""
+"""Fixes that may help, best first, or what finds them on request."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Problem:
 
     @cached_property
     def fixes(self) -> tuple[Fix, ...]:
-        """The fixes that help, best first. They are tried when they are first asked for."""
+        """The fixes that help, best first. They are tried on first use."""
         offered = self.offers() if callable(self.offers) else self.offers
         return tuple(offered) if self.choose is None else self.choose(self, offered)
 

@@ -1,4 +1,4 @@
-"""Nodes by what they are for in a network: where pictures come in, what runs in the input
+"""Nodes by what they are for in a network: where images come in, what runs in the input
 pipeline, what gives the answer, and what computes in float32.
 """
 
@@ -27,7 +27,7 @@ def has_role(node: Node, layers: Layers, role: Role) -> bool:
 
 
 def input_nodes(graph: Graph, layers: Layers) -> list[Node]:
-    """Where pictures come in: one node, unless the network is not finished."""
+    """Where images come in: one node, unless the network is not finished."""
     return [node for node in graph.nodes.values() if has_role(node, layers, Role.INPUT)]
 
 

@@ -1,4 +1,4 @@
-"""Files that the program writes unasked, into folders of its own making: never through a link.
+"""Files that the program writes on its own, into folders of its own making: never through a link.
 
 Such a folder may come from elsewhere: a shared folder, an unpacked archive, a memory stick. A
 link planted there, under a name that the program writes, would lead it to any file of the
@@ -39,7 +39,7 @@ def link_found(path: str | Path) -> LinkFoundError:
         where=str(path),
         received=received[:300],
         expected="a file or folder of its own",
-        fix="Delete the link, or replace it by the file or folder itself.",
+        fix="Delete the link, or replace it with the file or folder itself.",
     )
 
 

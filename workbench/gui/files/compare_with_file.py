@@ -26,7 +26,7 @@ from workbench.gui.kit.layout import column
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.runs.library.compare import Section, compare_projects
 
-_NOTHING = "Network, training settings and data are the same; only places on the canvas differ."
+_NOTHING = "Network, training settings and data are the same; only positions on the canvas differ."
 
 
 def changed_words(found: FileStamp | None, *, is_open_elsewhere: bool) -> str:

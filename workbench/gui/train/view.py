@@ -32,7 +32,7 @@ class TrainView(QMainWindow):
     """Everything about training, live.
 
     Signals:
-        train_requested: The user wants to train the project as it is.
+        train_requested: The project shall be trained as it is.
         view_wanted: The view of this key shall show what the run can.
         project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.

@@ -179,7 +179,7 @@ def test_where_nothing_learns_it_cannot_be_told() -> None:
     assert (outcome.verdict, outcome.suggested, outcome.good) == ("unknown", None, ())
     assert len(search.tried) <= 6
     cannot = answer_words(outcome, chance=0.1, has_fallen=True)
-    assert cannot.startswith("Cannot tell: in 40 steps no learning rate was better than always")
+    assert cannot.startswith("Inconclusive: in 40 steps no learning rate was better than always")
     assert "(10.0%)" in cannot
     assert answer_words(outcome, chance=0.1, has_fallen=False) == (
         "No learning rate lowered the loss. Check input scaling and labels."

@@ -52,7 +52,7 @@ def _unknown(present: Trial, chance: float, *, has_fallen: bool) -> str:
     if not has_fallen:
         return "No learning rate lowered the loss. Check input scaling and labels."
     return (
-        f"Cannot tell: in {present.steps:,} steps no learning rate was better than always "
+        f"Inconclusive: in {present.steps:,} steps no learning rate was better than always "
         f"predicting the largest class ({share(chance)}). Keep {rate_text(present.rate)}, or "
         "check input scaling and labels."
     )

@@ -1,4 +1,4 @@
-"""Colours, pens, fonts and outlines that all items of one canvas share."""
+"""Colors, pens, fonts and outlines that all items of one canvas share."""
 
 from __future__ import annotations
 

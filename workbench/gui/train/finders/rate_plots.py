@@ -39,9 +39,9 @@ class RatePlots(QWidget):
         """Nothing tried yet."""
         self._rates, self._losses, self._points = [], [], []
         self.sweep.set_result([], [], None)
-        self.sweep.show_empty("First losses when the model is built")
+        self.sweep.show_empty("First losses once the model is built")
         self.trials.set_points([])
-        self.trials.show_empty("First accuracy when the loss has risen")
+        self.trials.show_empty("First accuracy once the loss has risen")
         self.lengths.setText("Accuracy after short trainings")
 
     def take_tried(self, answer: LearningRateTried) -> None:
