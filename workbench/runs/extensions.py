@@ -22,7 +22,7 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
         after: Epochs that were done.
         before: All epochs that were planned until then.
         epochs: All epochs planned from then on.
-        restarts_patience: Early stopping had ended it, and waits anew from there.
+        restarts_patience: Early stopping had ended it; its patience is counted from there.
         log_bytes: Size of the event log at that time; set by `RunFolder.extend`.
     """
 
@@ -47,7 +47,7 @@ class Extensions(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def patience_from(self) -> int:
-        """The epoch from which early stopping waits, 0 for the best one."""
+        """The epoch from which the patience of early stopping is counted, 0 for the best one."""
         return max((one.after for one in self.entries if one.restarts_patience), default=0)
 
 

@@ -76,8 +76,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
         on: The computer that trains it, as those call it who sent it there; "" for this one.
-        patience_from: The epoch from which early stopping waits, since the run was extended; 0 for
-            the best one. In files only where it was sent to another computer.
+        patience_from: The epoch from which the patience of early stopping is counted, since the run
+            was extended; 0 for the best one. In files only where it was sent to another computer.
     """
 
     project: dict[str, Any]

@@ -39,11 +39,10 @@ def test_the_words_name_what_changes():
     assert "better than the best so far" in kept
 
 
-def test_early_stopping_waits_anew():
+def test_the_patience_of_early_stopping_is_counted_again():
     run = longer(done=7, early_stopping_patience=3, is_stopped_early=True)
     rate, patience, _ = run.words(20)
     assert rate == "The learning rate does not depend on the number of epochs."
-    assert (
-        patience
-        == "Early stopping ended it after 7 epochs; it now waits 3 more epochs for an improvement."
+    assert patience == (
+        "Early stopping ended it after 7 epochs; its patience of 3 epochs is counted from there."
     )

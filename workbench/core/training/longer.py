@@ -74,8 +74,8 @@ class LongerTraining:
         if not self.is_stopped_early or patience is None:
             return ""
         return (
-            f"Early stopping ended it after {plural(self.epochs_done, 'epoch')}; it now waits "
-            f"{plural(patience, 'more epoch')} for an improvement."
+            f"Early stopping ended it after {plural(self.epochs_done, 'epoch')}; its patience of "
+            f"{plural(patience, 'epoch')} is counted from there."
         )
 
     def _kept_words(self) -> str:

@@ -121,8 +121,8 @@ class ProgressRules:
     Args:
         recipe: Its `keep_by`, `early_stopping_patience`, and the plateau's values.
         state: From `state()` of rules that saw the epochs before.
-        patience_from: The epoch from which early stopping waits, where a run that it had ended goes
-            on; 0 for the best epoch.
+        patience_from: The epoch from which the patience of early stopping is counted, where a run
+            that it had ended goes on; 0 for the best epoch.
 
     Attributes:
         best_epoch: Number of the best epoch; 0 before the first.

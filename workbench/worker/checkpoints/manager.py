@@ -106,7 +106,7 @@ class CheckpointManager:
         """
         counters, last = self._position, self._keeper.written
         if last is None or (last.step, last.epochs_done) != (counters.step, counters.epochs_done):
-            self._keeper.write_now(self._keepsake())
+            self._keeper.write_now(self._checkpoint())
 
     def finish(self) -> KeptModel:
         """Puts the weights to keep into the network and writes them, untested.
