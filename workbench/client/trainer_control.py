@@ -14,6 +14,7 @@ from workbench.client.background import Background
 from workbench.client.stop_ladder import StopLadder, end_trainer
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
+from workbench.runs.control import request_retry
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.places import UnknownPlaceError, check_known, place_of, remember
@@ -144,6 +145,10 @@ class TrainerControl(QObject):
             return _Begun(path, reattach(run))
 
         self._begin(work)
+
+    def try_now(self, path: Path) -> None:
+        """Lets a run whose connection is lost be connected to now instead of later."""
+        self._change(lambda: request_retry(RunFolder(path)))
 
     def start_now(self, path: Path) -> None:
         """Starts a waiting run although it is not its turn; signals as of `start_run`."""

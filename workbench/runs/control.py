@@ -60,6 +60,23 @@ def _command_text(run: RunFolder) -> bytes:
         return b""
 
 
+def request_retry(run: RunFolder) -> None:
+    """Requests the mirror of a run whose connection is lost to try again now. A file of its own: it
+    never takes the place of a command. Raises SaveError.
+    """
+    check_own(run.path)
+    save_bytes(run.retry_path, b"")
+
+
+def take_retry(run: RunFolder) -> bool:
+    """Whether that was requested; the request is removed. Cheap: one call into the system."""
+    try:
+        run.retry_path.unlink()
+    except OSError:  # none, or what cannot be removed: that would be a request without end
+        return False
+    return True
+
+
 def clear_command(run: RunFolder) -> None:
     """Removes the command to an earlier trainer of this run; called before one is started."""
     run.control_path.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 request.json   what to train: the whole project, its title and origin; written once
 events.jsonl   numbered events, appended by the trainer (event_log.py)
 control        the last command to the trainer (control.py)
+retry          the run's mirror shall try to connect now (control.py)
 worker.lock    locked while the trainer is running (lock.py)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
@@ -142,6 +143,7 @@ class RunFolder:
     request_path = _Inside(_REQUEST_NAME)
     events_path = _Inside("events.jsonl")
     control_path = _Inside("control")
+    retry_path = _Inside("retry")
     lock_path = _Inside("worker.lock")
     log_path = _Inside("log.txt")
     crash_path = _Inside("crash.txt")

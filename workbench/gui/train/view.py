@@ -106,6 +106,7 @@ class TrainView(QMainWindow):
             (trouble.resume, self._resume),
             (trouble.end, library.terminate),
             (trouble.kill, library.kill),
+            (trouble.try_now, library.try_now),
             (trouble.attach, library.attach),
             (trouble.go_on, lambda path: library.go_on_with(path, HERE)),
         )

@@ -67,6 +67,10 @@ class LinkReporter:
             )
         )
 
+    def retrying(self) -> None:
+        """A line that is lost is tried again now, earlier than was reported."""
+        self._report(msgspec.structs.replace(self.link, next_try=time.time()))
+
     def refused(self, error: WorkbenchError) -> None:
         """Trying again is of no use."""
         self._state("refused", error=error_parts(error))

@@ -53,6 +53,10 @@ class TextStyle:
         """A text, shortened to a width in pixels."""
         return self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
 
+    def elided_name(self, name: str, width: float) -> str:
+        """A name, shortened in its middle: names of layers often differ only at the end."""
+        return self.metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, width)
+
 
 class CanvasStyle:
     """What items paint with, made once per theme instead of at every repaint."""
