@@ -219,7 +219,7 @@ class Photographer:
         window.places.ask("agreement")
         agreement = window.places.dialogs["agreement"]
         self._parts("agreement_asked", agreement)
-        agreement.steps.setValue(20)
+        agreement.steps.set_value(20)
         agreement.start.click()
         wait(agreement.words.text, 900)
         self._parts("agreement", agreement)

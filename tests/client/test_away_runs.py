@@ -35,12 +35,12 @@ def brought(written):
     return run
 
 
-@pytest.mark.parametrize(("is_hard", "wish"), [(False, "terminate"), (True, "kill")])
-def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, wish):
+@pytest.mark.parametrize(("is_hard", "command"), [(False, "terminate"), (True, "kill")])
+def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, command):
     # The process id of the trainer there is that of an unrelated process here.
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as innocent:
         assert end_trainer(brought.folder, innocent.pid, is_hard=is_hard) is None
-        assert mirror_command_of(brought.folder) == wish
+        assert mirror_command_of(brought.folder) == command
         innocent.communicate(b"\n", timeout=60)
     assert innocent.returncode == 0
 

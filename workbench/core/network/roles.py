@@ -105,25 +105,6 @@ def tail(graph: Graph, layers: Layers, output: str) -> tuple[str, ...]:
         nodes.append(sources[0])
 
 
-def class_layer(graph: Graph, layers: Layers) -> str | None:
-    """The layer whose width is the number of classes: nothing else may be advised for it.
-
-    Pooling behind it keeps the classes apart. None where there is no one output, or no such layer.
-    """
-    outputs = find_outputs(graph, layers)
-    if len(outputs) != 1:
-        return None
-    at = tail(graph, layers, outputs[0])[-1]
-    while True:
-        spec = layers.get(graph.nodes[at].kind)
-        if spec is None or spec.width:
-            return at if spec is not None else None
-        sources = graph.sources(at)
-        if spec.category not in {*VALUE_CATEGORIES, "pooling"} or len(sources) != 1:
-            return None
-        at = sources[0]
-
-
 def float32_nodes(graph: Graph, layers: Layers) -> frozenset[str]:
     """Ids of the nodes that make scores and probabilities, and of those through which
     TensorFlow learns in float32 only, in a network with one output.

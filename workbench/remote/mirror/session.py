@@ -187,7 +187,7 @@ class ControlForwarder:
             self.line.call("signal", run=self.name, signal=command)
             clear_command(self.run)
         elif command is not None:
-            self.line.call("control", run=self.name, wish=command)
+            self.line.call("control", run=self.name, command=command)
         self._passed_on = mark
 
     def _mark(self) -> tuple[int, int] | None:

@@ -28,7 +28,6 @@ from workbench.runs.state.queue import start_next_after
 from workbench.runs.store.checkpoint import (
     has_checkpoint,
     read_checkpoint,
-    remove_checkpoints,
     tidy_up,
 )
 from workbench.worker.checkpoints.prepared import TrainingJob
@@ -37,8 +36,9 @@ from workbench.worker.cluster.members import ClusterPeers
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.failure import DivergedError, error_parts
-from workbench.worker.process.setup import surroundings
+from workbench.worker.process.setup import process_setup
 from workbench.worker.process.stop import StoppedError, StopSwitch
+from workbench.worker.trainer.final_checkpoint import settle_checkpoints
 from workbench.worker.trainer.tensorboard import tensorboard_listener
 
 _HEARTBEAT_S = 2.0
@@ -90,7 +90,7 @@ def run_training(
     run = RunFolder(Path(folder).absolute())
     try:
         run.request()
-        with surroundings(run), EventWriter(run.events_path) as writer:
+        with process_setup(run), EventWriter(run.events_path) as writer:
             exit_code = _train(run, writer, resume=resume, member=member)
     except WorkbenchError as error:
         # Without a request or a lock there is no log to write it to.
@@ -145,7 +145,7 @@ def _train(
     seconds = training.counters.seconds if training else before_s + time.monotonic() - begun
     finished = events.log(_finish(run, training, error, seconds, is_pause=stop.is_pause))
     if events.settle(_PATIENCE_S) and finished.outcome == "completed":
-        remove_checkpoints(run)
+        settle_checkpoints(run, finished.epochs_done, is_chief=member is None)
     if error is None:
         return 0
     return error.exit_code if isinstance(error, WorkbenchError) else 4
