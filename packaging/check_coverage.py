@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 COMPLETE = ("core", "curves", "document", "layers", "protocol")
-"""Packages of `workbench` all of whose files are kept at 100 %."""
+"""Packages of `workbench` all of whose files are kept at 100%."""
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
         inside = [v["summary"] for path, v in files.items() if path.parts[1] == package]
         run = sum(summary["covered_lines"] for summary in inside)
         total = sum(summary["num_statements"] for summary in inside)
-        note = "  kept at 100 %" if package in COMPLETE else ""
+        note = "  kept at 100%" if package in COMPLETE else ""
         print(f"{run / max(total, 1):7.1%}  workbench/{package}{note}")
     gaps = {
         path: values["missing_lines"]

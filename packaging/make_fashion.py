@@ -5,8 +5,8 @@
 The zip holds xz members, so that several processors unpack at once: the training pictures in
 four blocks, the test pictures, and both sets of labels. LZMA with four literal context bits
 and no alignment packs these pictures best of what Python's library offers (raw pixels to
-48 %; differences between neighbours, in any order, take more). `--samples` also writes the
-sample pictures and the licence.
+48 %; differences between neighbors, in any order, take more). `--samples` also writes the
+sample pictures and the license.
 """
 
 from __future__ import annotations

@@ -127,6 +127,8 @@ class Photographer:
         document = window.context.document
         document.new(find_template("fashion_convnet").project)
         view = window.show_view("train")
+        library.start_run(document.project)  # runs belong to their project
+        wait(lambda: library.current is not None and library.current.is_over, 300)
         first = library.current.run.path
         library.set_notes(first, RunNotes(title="Baseline", tags=["baseline"]))
         document.set_recipe(schedule="one_cycle", label_smoothing=0.1)
@@ -217,7 +219,7 @@ class Photographer:
         window.places.ask("agreement")
         agreement = window.places.dialogs["agreement"]
         self._parts("agreement_asked", agreement)
-        agreement.steps.setValue(20)
+        agreement.steps.set_value(20)
         agreement.start.click()
         wait(agreement.words.text, 900)
         self._parts("agreement", agreement)

@@ -13,8 +13,8 @@ RUN = "2026-01-01_00-00-00_planted"
 """The name of the run whose files are links."""
 
 RUN_FILES = (
-    "events.jsonl", "events.reserve", "events.jsonl.anew", "control", "worker.lock", "log.txt",
-    "crash.txt", "target.json", "link.json", "remote.json", "courier.txt", "weights.npz",
+    "events.jsonl", "events.reserve", "events.jsonl.anew", "control", "retry", "worker.lock", "log.txt",
+    "crash.txt", "target.json", "link.json", "remote.json", "mirror.txt", "weights.npz",
     "model.json", "confusions.bin", "notes.json", "notes.unreadable.json", "waiting",
     "origin.json", "cluster.json", "refusal.json", "request.json",
 )  # fmt: skip

@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.written_runs import WrittenRun
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview
+from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.sample_dialog import SampleDialog
 from workbench.gui.help.about import AboutDialog
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
@@ -27,6 +29,7 @@ from workbench.protocol.messages import (
     DataDescription,
     Evaluation,
     Score,
+    Thumbnail,
 )
 from workbench.runs.folder import create_run
 from workbench.runs.log.confusion_history import append_confusion
@@ -87,6 +90,7 @@ class Staged:
         yield "about", lambda: _shown(AboutDialog(window))
         yield "help", self._help
         yield "compare", self._compare
+        yield "sample", self._sample
         yield "problems", lambda: (window.show_problems(), window.popup)[1]
         yield "find_rate", lambda: self._find("find_rate")
         yield "find_batch", lambda: self._find("find_batch")
@@ -132,7 +136,10 @@ class Staged:
         view.panels["classify_pictures"].show_test_pictures()
 
     def _fill_data(self, view) -> None:
-        pictures = [self._picture(number) for number in range(8)]
+        pictures = [
+            Thumbnail(path=self._picture(number), index=number, width=96, height=96)
+            for number in range(8)
+        ]
         classes = [
             ClassDescription(name=name, num_train=6_000, num_test=1_000, thumbnails=pictures)
             for name in CLASSES
@@ -205,6 +212,11 @@ class Staged:
         while dialog.comparison is None:
             QApplication.processEvents()
         return dialog
+
+    def _sample(self) -> QWidget:
+        view = self.show("data").views.currentWidget()
+        view.findChild(ClassRow).chosen.emit(3)
+        return view.findChild(SampleDialog)
 
     def _find(self, name: str) -> QWidget:
         view = self.window.show_view("train")

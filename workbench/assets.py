@@ -68,5 +68,5 @@ def faults_path(name: str) -> Path:
 
 
 def sample_paths() -> list[Path]:
-    """The bundled sample pictures, by file name."""
+    """The bundled sample images, by file name."""
     return sorted(p for p in resource_path("samples").iterdir() if p.suffix in {".png", ".jpg"})

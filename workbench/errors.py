@@ -4,8 +4,8 @@
     ├── UsageError            wrong words on the command line                (exit 2)
     ├── InputError            a file or folder that cannot be read or is wrong (exit 3)
     │   ├── ProjectFileError  a project that cannot be opened
-    │   ├── PictureError      a picture that cannot be decoded
-    │   ├── DatasetError      pictures and labels that cannot be trained on
+    │   ├── PictureError      an image that cannot be decoded
+    │   ├── DatasetError      images and labels that cannot be trained on
     │   ├── WeightsError      weights that do not fit the network
     │   ├── RunFolderError    a run folder that is incomplete or damaged
     │   └── WireError         a protocol line that is not a message
@@ -97,11 +97,11 @@ class ProjectFileError(InputError):
 
 
 class PictureError(InputError):
-    """A picture that cannot be decoded."""
+    """An image that cannot be decoded."""
 
 
 class DatasetError(InputError):
-    """A source of pictures and labels that cannot be used."""
+    """A source of images and labels that cannot be used."""
 
 
 class WeightsError(InputError):

@@ -49,22 +49,22 @@ class Start:
 
 @dataclass(frozen=True)
 class FolderCount:
-    """Class folders and their pictures, by name."""
+    """Class folders and their images, by name."""
 
     folder: str
     pictures: dict[str, int]
 
     @property
     def total(self) -> int:
-        """Pictures in all classes."""
+        """Images in all classes."""
         return sum(self.pictures.values())
 
 
 def count_folder(folder: str) -> FolderCount:
-    """Counts the pictures in each class folder.
+    """Counts the images in each class folder.
 
     Raises:
-        DatasetError: fewer than two class folders with pictures.
+        DatasetError: fewer than two class folders with images.
     """
     root = Path(folder)
     try:

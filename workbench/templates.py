@@ -23,7 +23,7 @@ class Template:
         key: File name without ending, e.g. "cifar10_convnet".
         title, summary: Words of its card.
         note: A short remark for the card's last line, e.g. "published accuracy 80.8%".
-        dataset_title: The pictures it is made for, in words.
+        dataset_title: The images it is made for, in words.
         parameters: Number of parameters, trainable or not.
         order: Place on the welcome page, from 1.
         project: The project without the card's words.

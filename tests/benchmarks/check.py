@@ -15,7 +15,7 @@ CONVOLUTION = {"filters": 16, "padding": "same", "activation": "relu"}
 
 
 def residual_network(size: int) -> Graph:
-    """About `size` nodes: blocks of convolution, batch normalisation and a sum with a shortcut."""
+    """About `size` nodes: blocks of convolution, batch normalization and a sum with a shortcut."""
     nodes = [Node("in", "input", "in", {"shape": [32, 32, 3]})]
     nodes.append(Node("stem", "conv2d", "stem", CONVOLUTION))
     edges = [Edge("in", "stem")]

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _photo(home: Path) -> str:
-    """A JPEG of a usual web size: smooth colours, so that it compresses like a photo."""
+    """A JPEG of a usual web size: smooth colors, so that it compresses like a photo."""
     path = home / "photo.jpg"
     rows, columns = np.mgrid[0:240, 0:320]
     pixels = np.stack([rows * 255 / 240, columns * 255 / 320, (rows + columns) % 256], axis=-1)

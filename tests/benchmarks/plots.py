@@ -102,7 +102,7 @@ def pair(
 
     Args:
         line: What draws a line.
-        theme: Colours.
+        theme: Colors.
         num_batches: Length of the run, and of each beside it.
         num_overlays: How many runs are drawn beside it.
         x_axis: What the x axis shows.

@@ -18,7 +18,7 @@ from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.stop_ladder import end_trainer
 from workbench.core.projects.project import Choice
 from workbench.protocol.events import RunFinished, RunStarted
-from workbench.runs.control import courier_command_of
+from workbench.runs.control import mirror_command_of
 from workbench.runs.library.index import list_runs
 from workbench.runs.link import Link, Remote, plain_target, write_link, write_remote
 from workbench.runs.places import is_known, remember
@@ -35,28 +35,28 @@ def brought(written):
     return run
 
 
-@pytest.mark.parametrize(("is_hard", "wish"), [(False, "terminate"), (True, "kill")])
-def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, wish):
+@pytest.mark.parametrize(("is_hard", "command"), [(False, "terminate"), (True, "kill")])
+def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, command):
     # The process id of the trainer there is that of an unrelated process here.
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as innocent:
         assert end_trainer(brought.folder, innocent.pid, is_hard=is_hard) is None
-        assert courier_command_of(brought.folder) == wish
+        assert mirror_command_of(brought.folder) == command
         innocent.communicate(b"\n", timeout=60)
     assert innocent.returncode == 0
 
 
-def test_the_first_run_kills_the_trainer_elsewhere_and_not_its_courier(brought):
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as courier:
-        end_hard(brought.folder, courier.pid)
-        courier.communicate(b"\n", timeout=60)
-    assert (courier.returncode, courier_command_of(brought.folder)) == (0, "kill")
+def test_the_first_run_kills_the_trainer_elsewhere_and_not_its_mirror(brought):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as mirror:
+        end_hard(brought.folder, mirror.pid)
+        mirror.communicate(b"\n", timeout=60)
+    assert (mirror.returncode, mirror_command_of(brought.folder)) == (0, "kill")
 
 
-def test_without_a_courier_nothing_can_be_ended_elsewhere(brought):
+def test_without_a_mirror_nothing_can_be_ended_elsewhere(brought):
     brought.end()
     error = end_trainer(brought.folder, os.getpid(), is_hard=True)
     assert "Not connected" in str(error)
-    assert courier_command_of(brought.folder) is None
+    assert mirror_command_of(brought.folder) is None
 
 
 def test_a_run_that_nobody_is_connected_to_is_connected_to_once_a_minute(brought, monkeypatch):
@@ -104,7 +104,7 @@ def test_stopping_a_run_that_nobody_is_connected_to_connects_to_it(brought, monk
     started = []
     monkeypatch.setattr("workbench.cli.stop.reattach", lambda run: started.append(run.path))
     assert main(["stop", str(brought.path)]) == 0
-    assert (started, courier_command_of(brought.folder)) == ([brought.path], "stop")
+    assert (started, mirror_command_of(brought.folder)) == ([brought.path], "stop")
     assert "connecting" in capsys.readouterr().err
 
 
@@ -130,5 +130,5 @@ def test_the_second_ctrl_c_leaves_a_run_that_is_elsewhere(brought, capsys):
 
     with pytest.raises(KeyboardInterrupt):
         go_on()
-    assert courier_command_of(brought.folder) == "stop"
+    assert mirror_command_of(brought.folder) == "stop"
     assert "Detached." in capsys.readouterr().err

@@ -174,7 +174,7 @@ def test_stopping_fails_what_is_open_and_removes_the_session_folder(qtbot, servi
     )
     service.send(request, description.append)
     qtbot.waitUntil(lambda: description.is_over, timeout=WAIT_MS)
-    thumbnail = Path(description.last.classes[0].thumbnails[0])
+    thumbnail = Path(description.last.classes[0].thumbnails[0].path)
     session = thumbnail.parent.parent
     assert thumbnail.is_file()
     assert session.stat().st_mode & 0o777 == 0o700

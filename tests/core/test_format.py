@@ -90,3 +90,11 @@ def test_metrics(value, words):
 )
 def test_memory_has_one_unit_above_a_gigabyte(count, words):
     assert numbers.memory_text(count) == words
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [("This computer", "this computer"), ("TPU of this computer", "TPU of this computer")],
+)
+def test_a_title_within_a_sentence_has_a_capital_only_for_abbreviations(title, words):
+    assert numbers.within_sentence(title) == words

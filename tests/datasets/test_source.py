@@ -26,7 +26,7 @@ def test_every_data_set_says_what_it_is():
     for spec in datasets.values():
         assert spec.title
         assert spec.summary.endswith(".")
-        assert bool(spec.licence) == (not spec.source_param)
+        assert bool(spec.license) == (not spec.source_param)
         assert all(param.help for param in spec.params)
         assert check_all(spec.params, {})[1] == []
         assert spec.source_param in {"", *(param.key for param in spec.params)}

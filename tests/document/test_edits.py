@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.document.graph_edits import checked_params, connection_problem, connection_warning
 from workbench.document.placement import between, free_place
+from workbench.errors import GraphError
 from workbench.layers import all_layers
 
 LAYERS = all_layers()
@@ -29,3 +32,24 @@ def test_a_new_node_goes_above_what_it_feeds_or_where_there_is_room():
     assert x == 40.0
     assert y < 300.0
     assert between(graph, {}, {}, "a") == free_place({}, {}, "a", (0.0, 0.0)) == (0.0, 0.0)
+
+
+def test_a_layer_goes_into_the_connection_above_another_or_above_the_first(document):
+    flat = document.add_node("flatten")
+    above = document.insert_before("conv2d", flat)
+    between = document.insert_before("relu", flat)
+    graph = document.graph
+    assert (graph.sources(above), graph.sources(between), graph.sources(flat)) == (
+        (),
+        (above,),
+        (between,),
+    )
+
+
+def test_the_first_layer_is_never_inserted_after_another(document):
+    conv = document.add_node("conv2d")
+    before = document.graph
+    with pytest.raises(GraphError, match="Input is the first layer and takes no connection") as e:
+        document.insert_after("input", conv)
+    assert e.value.fix
+    assert document.graph == before

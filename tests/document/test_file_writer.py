@@ -37,3 +37,29 @@ def test_a_project_is_written_and_old_leftovers_are_removed(tmp_path):
     assert read_project(path).title == "Own"
     assert written == [read_stamp(path)]
     assert not left.exists()
+
+
+def test_a_write_is_answered_once_with_its_outcome(qapp, tmp_path):
+    """What a thread of the pool does, done here: coverage does not see Qt's threads."""
+    writer = file_writer.FileWriter()
+    path, outcomes = tmp_path / "p", []
+    writer._waiting = {1: outcomes.append, 2: outcomes.append}
+    file_writer._Write(writer, 1, lambda: path.write_bytes(b"new") and None).run()
+    file_writer._Write(writer, 2, lambda: (tmp_path / "gone" / "p").write_bytes(b"new")).run()
+    assert path.read_bytes() == b"new"
+    written, refused = outcomes
+    assert written is None
+    assert isinstance(refused, SaveError)
+    assert "No such file" in refused.received
+    assert writer._waiting == {}
+
+
+def test_nothing_is_written_once_the_writer_is_closed(qapp, tmp_path):
+    writer, outcomes = file_writer.FileWriter(), []
+    writer.write((tmp_path / "before").touch, outcomes.append)
+    writer.close()
+    writer.write((tmp_path / "after").touch, outcomes.append)
+    writer.finish()
+    qapp.processEvents()
+    assert outcomes == [None]
+    assert [path.name for path in tmp_path.iterdir()] == ["before"]

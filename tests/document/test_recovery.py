@@ -277,3 +277,19 @@ def test_a_recovery_folder_that_is_a_link_is_left_alone(tmp_path):
     slot.discard()
     slot.close()
     assert not list(outside.iterdir())
+
+
+def test_nothing_is_offered_or_forgotten_behind_a_link(folder, tmp_path, document):
+    outside = tmp_path / "outside"
+    slot = RecoverySlot(outside)
+    slot.save(document.project, None, 1)
+    slot.close()
+    assert len(find_offers(outside)) == 1
+    old = outside / "old.workbench"
+    old.touch()
+    os.utime(old, (0, 0))
+    folder.mkdir()
+    (folder / "discarded").symlink_to(outside)
+    (tmp_path / "link").symlink_to(outside)
+    assert find_offers(folder) == find_offers(tmp_path / "link") == []
+    assert old.is_file()

@@ -93,7 +93,7 @@ class Borrower(User):
         menu = self.window.top.targets
 
         def click(_menu: QMenu) -> None:
-            line = next(a for a in menu.actions() if a.text().startswith(self.server.address))
+            line = next(a for a in menu.actions() if self.server.address in a.text())
             self.shot("targets", menu)
             self.robot.click(menu.mapToGlobal(menu.actionGeometry(line).center()))
 

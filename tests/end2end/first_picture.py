@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import sys
 
-from PySide6.QtCore import QPoint, QPointF, QProcess, Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QWidget
 
 from tests.end2end.robot import center
-from tests.end2end.user import User, at_the_window
+from tests.end2end.user import Designer, at_the_window
 
 
-class FirstUser(User):
+class FirstUser(Designer):
     """What a person does, step by step."""
 
     # design ----------------------------------------------------------------------------
@@ -26,9 +26,7 @@ class FirstUser(User):
         welcome = self.window.views.currentWidget()
         card = next(c for c in welcome.cards() if "Blank" in c.accessibleName())
         self.robot.click(center(card))
-        self.robot.wait(lambda: hasattr(self.window.views.currentWidget(), "canvas"), "design view")
-        self.design = self.window.views.currentWidget()
-        self.canvas = self.design.canvas
+        self.look_at_design()
 
     def drag_layer(self, key: str, place: QPoint) -> str:
         """Drags a layer from the palette to a place on the canvas; returns its node."""
@@ -50,20 +48,11 @@ class FirstUser(User):
     def connect(self, source: str, target: str) -> None:
         """Drags from the output of one node to the input of another."""
         nodes = self.canvas.scene.nodes
-        start = self._on_screen(nodes[source].output_point())
-        self.robot.drag(start, self._on_screen(nodes[target].input_point()))
+        start = self.on_screen(nodes[source].output_point())
+        self.robot.drag(start, self.on_screen(nodes[target].input_point()))
         self.robot.wait(
             lambda: source in self.document.graph.sources(target), f"edge {source} → {target}"
         )
-
-    def select(self, node: str) -> None:
-        """Clicks a node."""
-        self.robot.click(self._on_screen(self.canvas.scene.nodes[node].card_rect().center()))
-        self.robot.wait(lambda: self.canvas.scene.selected_ids() == [node], f"{node} selected")
-
-    def _on_screen(self, point: QPointF) -> QPoint:
-        view = self.canvas.view
-        return view.viewport().mapToGlobal(view.mapFromScene(point))
 
     def set_number(self, form: QWidget, key: str, text: str) -> None:
         """Types a number into a field of a form."""
@@ -96,18 +85,11 @@ class FirstUser(User):
 
     def drop_picture(self, picture: str) -> str:
         """Drags a file from another process onto the window; returns the answer shown."""
-        manager = QProcess()
-        manager.start(sys.executable, ["-m", "tests.end2end.file_manager", picture])
-        self.robot.wait(lambda: manager.bytesAvailable() > 0, "the file manager")
-        screen = QApplication.primaryScreen().geometry()
-        start = QPoint(screen.left() + 60, screen.bottom() - 30)
-        self.robot.drag(start, center(self.window.views))
+        self.drop_file(picture)
         self.robot.wait(lambda: self.window.views.current_key == "classify", "classify view")
         card = self.window.views.currentWidget().panels["classify_result"]
         self.robot.wait(lambda: card.entry is not None, "an answer", timeout_s=90)
         self.robot.pause(200)
-        manager.kill()
-        manager.waitForFinished(3000)
         return card.label.text()
 
 

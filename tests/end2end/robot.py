@@ -27,11 +27,17 @@ class Robot:
         held = (["keydown", holding], ["keyup", holding]) if holding else ([], [])
         self._xdotool(*self._to(point), *_PAUSE, *held[0], *clicks, *held[1])
 
-    def drag(self, start: QPoint, end: QPoint) -> None:
+    def drag(
+        self, start: QPoint, end: QPoint, *, before_release: Callable[[], None] | None = None
+    ) -> None:
         """Presses at `start`, moves in small steps to `end`, releases there."""
         words = [*self._to(start), *_PAUSE, "mousedown", "1", *_PAUSE]
         for step in range(1, 16):
             words += [*self._to(start + (end - start) * (step / 15)), "sleep", "0.03"]
+        if before_release is not None:
+            self._xdotool(*words)
+            before_release()
+            words = self._to(end + QPoint(1, 0))
         self._xdotool(*words, "sleep", "0.15", "mouseup", "1")
 
     def key(self, *names: str) -> None:
@@ -48,11 +54,17 @@ class Robot:
 
     def wait(self, is_there: Callable[[], object], what: str, *, timeout_s: float = 60) -> None:
         """Lets the application run until `is_there()`; raises GaveUpError naming `what`."""
+        if not self.sees(is_there, timeout_s=timeout_s):
+            raise GaveUpError(f"Waited {timeout_s:.0f} s for: {what}")
+
+    def sees(self, is_there: Callable[[], object], *, timeout_s: float = 10) -> bool:
+        """Lets the application run until `is_there()`; False where it is not in the time given."""
         end = time.monotonic() + timeout_s
         while not is_there():
             if time.monotonic() > end:
-                raise GaveUpError(f"Waited {timeout_s:.0f} s for: {what}")
+                return False
             self.pause(30)
+        return True
 
     def while_open(
         self,

@@ -76,7 +76,7 @@ class Remote:
             assert read_link(self.run) is None or read_link(self.run).state != "refused", words
             time.sleep(0.05)
 
-    def kill_courier(self):
+    def kill_mirror(self):
         pid = read_link(self.run).pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         for number in (pid, *map(int, children)):
@@ -105,7 +105,7 @@ def test_trained_there_cut_killed_paused_resumed_and_classified_here(sshd, tmp_p
     sshd.end_lines()
     remote.wait_for(lambda: read_link(remote.run).state == "lost")
     remote.wait_for(lambda: read_link(remote.run).state == "attached")
-    remote.kill_courier()
+    remote.kill_mirror()
     assert outcome_of(remote.run).kind == "away"
     words = [sys.executable, "-m", "workbench", "attach", str(remote.run.path), "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as attached:
@@ -148,7 +148,7 @@ def test_a_computer_that_went_away_is_left_and_the_run_goes_on_here(sshd):  # no
     sshd.stop()
     os.kill(trainer, signal.SIGKILL)
     remote.wait_for(lambda: read_link(remote.run).state == "lost")
-    remote.kill_courier()
+    remote.kill_mirror()
     step = newest_state(remote.run).step
     assert step > 0
     before = remote.run.events_path.read_bytes()

@@ -16,18 +16,17 @@ from PySide6.QtCore import QPoint, QProcess
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.end2end.robot import center
-from tests.end2end.user import User, at_the_window
+from tests.end2end.user import Designer, at_the_window
 from workbench.core.projects.project_file import read_project
 
 
-class Editor(User):
+class Editor(Designer):
     """Somebody with the project open."""
 
     def open(self, path: str) -> None:
         """Has the project in the design view."""
         assert self.window.files.open(path)
-        self.robot.wait(lambda: hasattr(self.window.views.currentWidget(), "canvas"), "design view")
-        self.canvas = self.window.views.currentWidget().canvas
+        self.look_at_design()
 
     def come_to_front(self) -> None:
         """What a click on the window's frame does."""
@@ -38,13 +37,10 @@ class Editor(User):
 
     def delete(self, kind: str) -> None:
         """Clicks the first layer of a kind and presses Delete."""
-        node = next(n.id for n in self.document.graph.nodes.values() if n.kind == kind)
-        item, view = self.canvas.scene.nodes[node], self.canvas.view
-        view.centerOn(item)
+        node = self.node(kind)
+        self.canvas.view.centerOn(self.canvas.scene.nodes[node])
         self.robot.pause(200)
-        middle = view.mapFromScene(item.card_rect().center())
-        self.robot.click(view.viewport().mapToGlobal(middle))
-        self.robot.wait(lambda: self.canvas.scene.selected_ids() == [node], f"{kind} selected")
+        self.select(node)
         self.robot.key("Delete")
         self.robot.wait(lambda: node not in self.document.graph.nodes, f"{kind} deleted")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QPoint, QPointF, QProcess
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.end2end.robot import Robot, center
 from workbench.app import close_context, make_context, make_window
 from workbench.gui.shell.main_window import MainWindow
 from workbench.runs.home import data_home
+
+_GIVE_UP_S = 500
+"""Less than conftest.py gives the script, so that its words are kept."""
 
 
 class User:
@@ -41,6 +46,55 @@ class User:
         self.robot.wait(lambda: button.isVisible() and button.isEnabled(), button.accessibleName())
         self.robot.click(center(button))
 
+    def drop_file(self, path: str) -> str:
+        """Drags a file or folder from another process onto the window; the words shown over it."""
+        manager = QProcess()
+        manager.start(sys.executable, ["-m", "tests.end2end.file_manager", path])
+        self.robot.wait(lambda: manager.bytesAvailable() > 0, "the file manager")
+        screen = QApplication.primaryScreen().geometry()
+        start = QPoint(screen.left() + 60, screen.bottom() - 30)
+        overlay, words = self.window.drops.overlay, []
+
+        def read() -> None:
+            self.robot.wait(lambda: overlay.words, "words about the drop")
+            words.append(overlay.words)
+            self.shot("drop")
+
+        self.robot.drag(start, center(self.window.views), before_release=read)
+        self.robot.wait(lambda: not overlay.words, "the drop")
+        manager.kill()
+        manager.waitForFinished(3000)
+        return words[0]
+
+
+class Designer(User):
+    """Somebody at the network of the design view."""
+
+    def look_at_design(self) -> None:
+        """Waits for the design view."""
+        self.robot.wait(lambda: self.window.views.current_key == "design", "design view")
+        self.design = self.window.views.currentWidget()
+        self.canvas = self.design.canvas
+
+    def node(self, kind: str, index: int = 0) -> str:
+        """A layer of a kind: the first, the second, ..."""
+        nodes = self.document.graph.nodes.values()
+        return [node.id for node in nodes if node.kind == kind][index]
+
+    def on_screen(self, point: QPointF) -> QPoint:
+        """A point of the canvas."""
+        view = self.canvas.view
+        return view.viewport().mapToGlobal(view.mapFromScene(point))
+
+    def middle(self, node: str) -> QPoint:
+        """The middle of a layer's card."""
+        return self.on_screen(self.canvas.scene.nodes[node].card_rect().center())
+
+    def select(self, node: str) -> None:
+        """Clicks a layer."""
+        self.robot.click(self.middle(node))
+        self.robot.wait(lambda: self.canvas.scene.selected_ids() == [node], f"{node} selected")
+
 
 def at_the_window(
     act: Callable[[MainWindow, Path | None], dict[str, object]], words: Sequence[str]
@@ -51,6 +105,8 @@ def at_the_window(
         act: Given the window and the folder for pictures of it.
         words: That folder, or nothing.
     """
+    # What opens a dialog that nobody closes never returns: where it was is printed then.
+    faulthandler.dump_traceback_later(_GIVE_UP_S, exit=True)
     app = QApplication([])
     context = make_context(data_home(), app)
     context.theme.apply(app)

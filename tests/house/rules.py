@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.house import contracts, errors, imports, sizes
+from tests.house import contracts, errors, imports, sizes, words
 from tests.house.sources import Module
 
 
@@ -40,4 +40,5 @@ RULES = (
     Rule("private imports between packages", imports.private_imports),
     Rule("packages missing in import contracts", contracts.gaps),
     Rule("swallowed errors", errors.swallowed),
+    Rule("words that the style replaces", words.replaced_words),
 )

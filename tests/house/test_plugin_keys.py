@@ -29,6 +29,7 @@ ALLOWED = (
     ("Input", "core/specs/layer.py", "a category"),
     ("Activation", "core/specs/layer.py", "a category"),
     ("Normalization", "core/specs/layer.py", "a category"),
+    ("normalization", "core/specs/layer.py", "a category"),
     ("input", "gui/files/welcome.py", "a category"),
     ("input", "worker/step/time_spent.py", "an activity of a trainer"),
     ("input", "runs/log/event_text.py", "an activity of a trainer"),

@@ -4,13 +4,50 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house import contracts, errors, imports, sizes
+from tests.house import contracts, errors, imports, sizes, words
 from tests.house.sources import Module, read_modules
 
 
 def module(name: str, text: str, *, is_package: bool = False) -> Module:
     path = name.replace(".", "/") + ("/__init__.py" if is_package else ".py")
     return Module(name, path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""What the user is told."""',
+        "say('The colour cannot be read.')",
+        "say(f'{number} pictures/s')",
+        "say(f'{part} % of them')",
+        "x = 1  # the courier waits",
+    ],
+)
+def test_a_word_that_the_style_replaces_is_found(text):
+    assert words.replaced_words([module("workbench.a", text)])[0].startswith("workbench/a.py:1: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "licence = file.tell()",
+        "print_json({'licence': text})",
+        '"""The field `licence` of a file."""',
+        "say(f'{part}% of them')",
+        "words = '%d %s' % (1, 2)",
+    ],
+)
+def test_stored_names_and_code_are_not_read_as_words(text):
+    assert words.replaced_words([module("workbench.a", text)]) == []
+
+
+def test_help_and_readme_follow_the_style():
+    assert words.replaced_in_documents() == []
+
+
+def test_a_word_in_a_help_page_is_found(tmp_path):
+    (tmp_path / "README.md").write_text("The images, anew.\n")
+    assert words.replaced_in_documents(tmp_path) == ["README.md: 'anew' (again)"]
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,8 @@ def test_thumbnails_of_each_class(tmp_path):
     loaded = make_files(tmp_path / "data", (5, 1), side=200)
     files = write_thumbnails(loaded.train, 3, tmp_path / "out", per_class=2, size=50)
     assert [len(found) for found in files] == [2, 1, 0]
-    assert decode_picture(files[0][0]).shape == (49, 50, 3)
+    assert decode_picture(files[0][0].path).shape == (49, 50, 3)
+    assert {each.full_size for found in files for each in found} == {(200, 204)}
     assert files == write_thumbnails(loaded.train, 3, tmp_path / "out", per_class=2, size=50)
 
 

@@ -54,7 +54,7 @@ def environment(tmp_path):
 
 @pytest.fixture
 def downloaded(environment):
-    """As after a download, with a wheel that holds nothing but its licence."""
+    """As after a download, with a wheel that holds nothing but its license."""
     wheels = environment.home / "wheels"
     wheels.mkdir(parents=True)
     with zipfile.ZipFile(wheels / "libtpu-0.0.51-cp311-none-any.whl", "w") as wheel:
@@ -71,23 +71,23 @@ def test_versions_are_pinned_and_every_package_has_a_hash(environment):
         assert "--hash=sha256:" in block
 
 
-def test_the_licence_comes_from_the_download(downloaded):
-    licence = downloaded.licence()
-    assert licence.text == LICENCE.strip()
-    assert licence.sha256 == hashlib.sha256(LICENCE.encode()).hexdigest()
+def test_the_license_comes_from_the_download(downloaded):
+    terms = downloaded.license()
+    assert terms.text == LICENCE.strip()
+    assert terms.sha256 == hashlib.sha256(LICENCE.encode()).hexdigest()
 
 
-def test_no_download_no_licence(environment):
+def test_no_download_no_license(environment):
     with pytest.raises(InputError):
-        environment.licence()
+        environment.license()
     assert not environment.is_installed()
 
 
 @pytest.mark.parametrize("accepted", ["", "yes", "0" * 64])
-def test_nothing_is_installed_without_that_very_licence(downloaded, accepted):
+def test_nothing_is_installed_without_that_very_license(downloaded, accepted):
     with pytest.raises(UsageError) as error:
         downloaded.install(accepted, on_progress=nobody, check=nobody)
-    assert error.value.expected == downloaded.licence().sha256
+    assert error.value.expected == downloaded.license().sha256
     assert not (downloaded.home / "making").exists()
     assert not downloaded.is_installed()
 
@@ -96,7 +96,7 @@ def test_a_damaged_download_is_reported(downloaded):
     (wheel,) = (downloaded.home / "wheels").glob("*.whl")
     wheel.write_bytes(b"no archive")
     with pytest.raises(InputError) as error:
-        downloaded.licence()
+        downloaded.license()
     assert "workbench compiler remove" in error.value.fix
 
 
@@ -104,7 +104,7 @@ def test_a_download_of_other_versions_is_not_taken_for_ours(downloaded):
     (downloaded.home / "wheels" / "complete").write_text("0" * 64)
     assert not downloaded.is_downloaded()
     with pytest.raises(InputError):
-        downloaded.licence()
+        downloaded.license()
 
 
 def test_two_installers_do_not_meet(downloaded):
@@ -144,7 +144,7 @@ def test_other_processors_are_refused(environment, monkeypatch, capsys):
     assert "x86-64" in json.loads(capsys.readouterr().out)["error"]["what"]
 
 
-def test_the_command_shows_the_licence_and_how_to_accept_it(capsys):
+def test_the_command_shows_the_license_and_how_to_accept_it(capsys):
     assert main(["compiler", "status", "--json"]) == 1
     status = json.loads(capsys.readouterr().out)
     assert (status["installed"], status["downloaded"]) == (False, False)

@@ -57,13 +57,13 @@ def wait_for_trainers(sandbox: Sandbox) -> None:
 
 
 def mirror(sandbox: Sandbox) -> str:
-    """Starts a courier, which this target has no use for; then copies the log and fetches the files
-    of the run from a bridge, as a courier does.
+    """Starts a run mirror, which this target has no use for; then copies the log and fetches the files
+    of the run from a bridge, as a run mirror does.
     """
     run, far = RunFolder(sandbox.run), sandbox.root / "far"
     said = [f"{carry(run.path)}:"]
     if not is_own(run.path):
-        return f"{said[0]} it was refused, as the courier would be"
+        return f"{said[0]} it was refused, as the run mirror would be"
     for step in (partial(_copy_log, run), partial(_fetch, run, far)):
         try:
             step()

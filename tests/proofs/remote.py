@@ -1,8 +1,8 @@
-"""Trains over a real ssh server in a network of its own, whose line is cut and whose couriers are killed.
+"""Trains over a real ssh server in a network of its own, whose line is cut and whose run mirrors are killed.
 
 `python -m tests.proofs.remote --cuts 200 --kills 20 [--fresh] [--epochs N] [--seed N]`. Needs
 root, sshd and ip. Runs are started one after the other until so many cuts at random bytes and so
-many kills of courier and ssh have been made. After each: the log here is the log there, byte for
+many kills of run mirror and ssh have been made. After each: the log here is the log there, byte for
 byte; its events are numbered without gap; one trainer did all of it; losses and weights are those
 of an undisturbed run. The pictures were sent once. With --fresh the other computer begins
 empty, and makes its environment from the package index by the lock file. In the end addresses that
@@ -114,7 +114,7 @@ def prove(folder: Path, *, cuts: int, kills: int, fresh: bool, epochs: int, seed
         finally:
             line.close()
             for path in (data_home() / "runs").iterdir():
-                _kill_courier(RunFolder(path))
+                _kill_mirror(RunFolder(path))
     _try_hostile(folder, scene)
     return scene
 
@@ -143,7 +143,7 @@ def _disturb(scene: Scene, *, cuts: int, kills: int) -> None:
             wanted = (tally.kills + scene.rng.random()) * cuts / max(1, kills)
             if tally.kills < kills and scene.line.cuts.total() >= wanted:
                 time.sleep(2 * scene.rng.random())
-                tally.kills += _kill_courier(run)
+                tally.kills += _kill_mirror(run)
             if time.monotonic() > deadline:
                 tally.problems.append(f"{run.name} does not end: {outcome_of(run).sentence()}")
                 break
@@ -153,7 +153,7 @@ def _disturb(scene: Scene, *, cuts: int, kills: int) -> None:
 
 
 def _is_over(run: RunFolder, scene: Scene) -> bool:
-    """Starts a courier where the last one was killed, as a window does."""
+    """Starts a run mirror where the last one was killed, as a window does."""
     outcome = outcome_of(run)
     link = read_link(run)
     if run.is_alive():
@@ -171,8 +171,8 @@ def _is_over(run: RunFolder, scene: Scene) -> bool:
     return outcome.is_over
 
 
-def _kill_courier(run: RunFolder) -> int:
-    """Kills courier and ssh as a laptop's battery does; returns how many couriers that were."""
+def _kill_mirror(run: RunFolder) -> int:
+    """Kills run mirror and ssh as a laptop's battery does; returns how many run mirrors that were."""
     link = read_link(run)
     if link is None or not link.pid or not run.is_alive():
         return 0

@@ -177,7 +177,7 @@ def _child_losses(order: dict[str, object]) -> dict[str, Any]:
 
 
 def without_chance(graph: Graph) -> Graph:
-    """The network without augmentation and dropout; their neighbours are joined."""
+    """The network without augmentation and dropout; their neighbors are joined."""
     for node in list(graph.nodes.values()):
         if not (node.kind.startswith("random_") or "dropout" in node.kind):
             continue

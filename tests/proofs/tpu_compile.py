@@ -2,7 +2,7 @@
 
     python -m tests.proofs.tpu_compile [--templates KEY,...] [--tpus v2-8,...] [--refused KEY] [--sweep KEY]
 
-Installs the compiler environment by its own command, and accepts the licence that came with it
+Installs the compiler environment by its own command, and accepts the license that came with it
 explicitly: it prints that. Then, by `workbench preflight` alone:
 
 * every template at its published batch / 8 for each core compiles for v2, v3 and v5e, with a
@@ -73,7 +73,7 @@ def install() -> None:
         if "licence" not in shown:
             say(f"The compiler could not be downloaded: {shown}")
             raise SystemExit(1)
-        say("The licence that came with libtpu:")
+        say("The license that came with libtpu:")
         say(shown["licence"])
         say(f"This proof accepts it by its checksum {shown['sha256']}.")
         code, status = workbench("compiler", "install", "--accept", shown["sha256"])

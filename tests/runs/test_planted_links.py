@@ -14,7 +14,7 @@ from workbench.core.projects.project import Choice
 from workbench.errors import LinkFoundError, WorkbenchError
 from workbench.protocol.events import LogLine
 from workbench.remote.mirror.log_copy import LogMirror
-from workbench.runs.control import request_pause, send_command
+from workbench.runs.control import request_pause, request_retry, send_command
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import INDEX_NAME, index_problem, list_runs
 from workbench.runs.library.trash import trash_run
@@ -59,7 +59,7 @@ def _mirror(run):
 
 
 def as_of_a_running_trainer(run):
-    """What a trainer or courier writes once it has begun; links may be planted then."""
+    """What a trainer or run mirror writes once it has begun; links may be planted then."""
     return (
         partial(_log, run),
         partial(append_confusion, run, 1, np.eye(2, dtype=np.uint32)),
@@ -80,6 +80,7 @@ def as_of_a_person(run):
         partial(change_notes, run, title="t", add_tags=["tag"]),
         partial(request_pause, run),
         partial(send_command, run, "leave"),
+        partial(request_retry, run),
         partial(run.move_to, Choice("this_computer")),
         partial(write_remote, run, Remote(target={}, host="h", run="r")),
         partial(queue.enqueue, run, resume=True),

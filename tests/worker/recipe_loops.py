@@ -70,7 +70,7 @@ def small(recipe=None, *, strategy=None, part=None, kinds=KINDS, class_weights=N
 
     recipe = recipe or TrainingRecipe()
     part = part or stripes(320)
-    strategy = strategy or tf.distribute.get_strategy()
+    strategy = strategy or tf.distribute.OneDeviceStrategy("/cpu:0")
     nodes = [Node(f"n{i}", kind, f"n{i}", params) for i, (kind, params) in enumerate(kinds)]
     edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
     with strategy.scope():

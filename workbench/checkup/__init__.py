@@ -1,1 +1,1 @@
-"""Checks of a computer or target before anybody relies on it: doctor, parity, first TPU run."""
+"""Checks of a computer or target before training relies on it: doctor, parity, first TPU run."""

@@ -32,10 +32,10 @@ _PYTHONS = ((3, 11), (3, 14))
 
 @dataclass(frozen=True)
 class Finding:
-    """What one look has found.
+    """The result of one check.
 
     Attributes:
-        check: What was looked at, a key.
+        check: Key of what was checked.
         ok: Whether it is as it must be.
         words: What is there.
         fix: What to do where it is not ok.
@@ -63,15 +63,15 @@ class Finding:
 
 
 Examine = Callable[[Choice], Iterator[Finding]]
-"""Looks at a target on another computer, over the line to it."""
+"""Checks a target on another computer, over the connection to it."""
 
 
 def examine(target: Choice, far: Examine | None = None) -> Iterator[Finding]:
-    """Looks at this computer, and at a target that is reached from it.
+    """Checks this computer, and a target that is reached from it.
 
     Args:
         target: Where training is meant to run.
-        far: Looks at targets on other computers, where there is a way to them; without it,
+        far: Checks targets on other computers, where there is a way to them; without it,
             what can be said from here is said.
     """
     yield from examine_computer()
@@ -112,11 +112,14 @@ def examine_target(target: Choice) -> Finding:
 
 @dataclass(frozen=True)
 class OfferedTarget:
-    """A place to train, and why it is named: "" for those that are always there."""
+    """A place to train, why it is named ("" for those that are always there), and the name that
+    its user has given it, if any.
+    """
 
     spec: TargetSpec
     choice: Choice
     why: str = ""
+    name: str = ""
 
 
 def offered_targets(variables: Mapping[str, str]) -> Iterator[OfferedTarget]:
@@ -140,8 +143,8 @@ def _python() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    flavours = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
-    for check, names in (("tensorflow", flavours), ("keras", ("keras",))):
+    flavors = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
+    for check, names in (("tensorflow", flavors), ("keras", ("keras",))):
         found = [f"{name} {version}" for name in names if (version := _version(name))]
         words, fix = ", ".join(found) or "not installed", "Install it with: bash packaging/run.sh"
         yield Finding.judged(check, words, fix, ok=bool(found))

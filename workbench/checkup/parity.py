@@ -1,6 +1,6 @@
 """Do two targets train alike? The same first steps on both, and where they part.
 
-Both are real runs: what agrees here is what a training does there, pictures, order, network,
+Both are real runs: what agrees here is what a training does there, images, order, network,
 loss, optimizer and the sum over the replicas. They differ in the order in which numbers are
 added, so equal means within a tolerance.
 """
@@ -23,6 +23,7 @@ from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunStarted
 from workbench.protocol.wire import error_from_parts
+from workbench.remote.ssh.saved_hosts import label_of
 from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
@@ -33,7 +34,7 @@ from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.weights_file import read_arrays
-from workbench.targets import all_targets, target_label
+from workbench.targets import all_targets
 
 Verdict = Literal["agree", "explained", "differ"]
 Pair = tuple[RunFolder, RunFolder]
@@ -101,7 +102,7 @@ def comparable(project: Project, targets: tuple[Choice, Choice], steps: int) -> 
     """The project's first steps, without what may be chosen differently on two targets.
 
     Args:
-        project: Network, recipe and pictures.
+        project: Network, recipe and images.
         targets: Where it will be trained: their replicas must share a batch evenly.
         steps: How many.
 
@@ -142,7 +143,7 @@ def train_pair(
     on_run: Callable[[RunFolder], None] = lambda run: None,
     wait: Callable[[], None],
 ) -> Pair:
-    """Trains the first steps on both targets, one after the other, in runs of their own.
+    """Trains the first steps on both targets, one after another, in runs of their own.
 
     Args:
         project: What to train.
@@ -160,7 +161,7 @@ def train_pair(
     _forget_old(home)
     runs = []
     for target in targets:
-        on_progress(f"Training {steps:,} steps on {target_label(target)}")
+        on_progress(f"Training {steps:,} steps on {label_of(target)}")
         run = create_run(replace(project, target=target), home=home, title="Agreement")
         on_run(run)
         train_to_end(run, wait)

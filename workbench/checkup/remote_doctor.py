@@ -54,7 +54,7 @@ class Chip(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What the other computer says of itself, see `host.probe`; anybody may have written it."""
+    """What the other computer reports about itself, see `host.probe`; it is not trusted."""
 
     system: str = ""
     machine: str = ""
@@ -110,7 +110,7 @@ def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Fi
     """What the facts mean for a target of that computer.
 
     Args:
-        facts: What it says.
+        facts: What it reports.
         inner: The target there.
         python: The interpreter to train with; "" for an environment of ours.
     """

@@ -1,5 +1,5 @@
-"""The first run on a TPU, step by step: each step is real work on the target, and says at
-which level of truth it ran.
+"""The first run on a TPU, step by step: each step is real work on the target, and reports at
+which level of evidence it ran.
 
 L0  the versions that are installed
 L3  the same loop on several replicas of a processor
@@ -44,7 +44,7 @@ from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarte
 from workbench.runs.control import request_pause, request_stop, send_command
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.link import has_courier
+from workbench.runs.link import has_mirror
 from workbench.runs.log.event_log import EventReader, first_of, read_all
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
@@ -220,7 +220,7 @@ class FirstRun:
         return self._compared(run)
 
     def _memory(self) -> str:
-        """What the chip says of the toy network; the estimate is made beside it by hand."""
+        """What the chip reports for the small network; the estimate is made beside it by hand."""
         if self.target.key != TPU.key:
             return "the rehearsal used no chip"
         run = self._run("memory", epochs=4)
@@ -282,8 +282,8 @@ class FirstRun:
 
 
 def end_hard(run: RunFolder, pid: int) -> None:
-    """Kills a run's trainer: of a run that another computer trains, `pid` is only a courier's."""
-    if has_courier(run):
+    """Kills a run's trainer; on another computer by request: `pid` is the run mirror's."""
+    if has_mirror(run):
         send_command(run, "kill")
         return
     with suppress(ProcessLookupError):
@@ -310,7 +310,7 @@ def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
 
 
 def toy_project(target: Choice, **recipe: Any) -> Project:
-    """A small network on the bundled pictures, the same for everybody."""
+    """A small network on the bundled images, the same everywhere."""
     path = resource_path("checkup/first_run.workbench")
     project = parse_project(path.read_text(encoding="utf-8"), path.name)
     return replace(

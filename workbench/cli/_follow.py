@@ -1,6 +1,6 @@
 """Follows a run's event log to its end: for `train` and the terminal tour.
 
-For a run on another computer, the log here is what its courier copies; the state of the
+For a run on another computer, the log here is what its run mirror copies; the state of the
 connection is printed on stderr.
 """
 
@@ -17,7 +17,7 @@ from workbench.errors import WorkbenchError
 from workbench.protocol.events import RunEvent, RunFinished, RunStarted
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder
-from workbench.runs.link import has_courier, link_words, read_link
+from workbench.runs.link import has_mirror, link_words, read_link
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import may_reattach, reattach
@@ -48,7 +48,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
 
     A trainer that died without an event yields a failed RunFinished made here. Ctrl+C
     requests a stop and goes on following until the run has saved. A run that goes on
-    elsewhere without a courier gets one; there a second Ctrl+C detaches from it.
+    elsewhere without a run mirror gets one; there a second Ctrl+C detaches from it.
 
     Args:
         folder: The run.
@@ -83,7 +83,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
 
 
 class _Line:
-    """The state of a run's connection, where it has a courier, printed as it changes."""
+    """The state of a run's connection, where it has a run mirror, printed as it changes."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -96,7 +96,7 @@ class _Line:
         Raises:
             KeyboardInterrupt: detached from the run.
         """
-        if ctrl_c.is_pressed and ctrl_c.has_asked and has_courier(self._folder):
+        if ctrl_c.is_pressed and ctrl_c.has_asked and has_mirror(self._folder):
             print_line(
                 "Detached. The run ends as soon as the stop request arrives there; `workbench "
                 f"attach {self._folder.name}` follows it again."
@@ -121,7 +121,7 @@ class _Line:
             print_line(f"Connected to {link.host} again.")
 
     def is_up_again(self, history: MetricHistory) -> bool:
-        """Starts a courier where the last one was killed; not where nothing is to be had."""
+        """Starts a run mirror where the last one was killed; not where nothing is to be had."""
         now = time.monotonic()
         if now - self._tried < _AGAIN_S or outcome_of(self._folder, history).kind != "away":
             return False
@@ -138,7 +138,7 @@ class _Line:
 
 def _as_here(event: RunEvent, folder: RunFolder) -> RunEvent:
     """The event with the run's folder on this computer; the log keeps the one elsewhere."""
-    if isinstance(event, RunStarted | RunFinished) and has_courier(folder):
+    if isinstance(event, RunStarted | RunFinished) and has_mirror(folder):
         return msgspec.structs.replace(event, run=str(folder.path))
     return event
 

@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 
 def open_closed_streams() -> None:
     """Gives a process that was started with a closed stdin, stdout or stderr (`>&-`) one that
-    leads nowhere: the exit code says how it went, and no other file takes its number.
+    leads nowhere: the exit code reports how it went, and no other file takes its number.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is not None:

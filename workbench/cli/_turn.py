@@ -24,7 +24,7 @@ def wait_for_turn(folder: RunFolder, ctrl_c: CtrlC, *, is_quiet: bool) -> None:
     said = ""
     while is_waiting(folder):
         if ctrl_c.is_pressed:
-            with contextlib.suppress(RunFolderError):  # somebody was faster and started it
+            with contextlib.suppress(RunFolderError):  # another process has started it already
                 cancel(folder)
                 raise KeyboardInterrupt
             return

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Trains on both, one after the other; 1 when they do not train alike."""
+    """Trains on both, one after another; 1 when they do not train alike."""
     if not 1 <= arguments.steps <= _MOST_STEPS:
         raise UsageError(
             "Invalid number of steps.",

@@ -10,6 +10,7 @@ from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_line
 from workbench.cli.train import print_run
 from workbench.errors import RunFolderError
+from workbench.runs.control import request_retry
 from workbench.runs.library.find import open_run
 from workbench.runs.link import read_remote
 from workbench.runs.places import place_of, remember
@@ -47,4 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
         if outcome.kind == "away":
             remember(place_of(folder))
             reattach(folder)
+        elif outcome.is_far and outcome.kind == "silent":
+            request_retry(folder)
         return print_run(folder, ctrl_c, as_json=arguments.json, past=past)

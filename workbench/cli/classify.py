@@ -1,4 +1,4 @@
-"""`workbench classify`: names what is on pictures, with a run's weights."""
+"""`workbench classify`: names what is on images, with a run's weights."""
 
 from __future__ import annotations
 

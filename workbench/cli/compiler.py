@@ -80,15 +80,15 @@ def _install(environment: CompilerEnvironment, arguments: argparse.Namespace) ->
     if environment.is_installed():
         return _status(environment, as_json=arguments.json)
     environment.download(on_progress=say, check=_go_on)
-    licence = environment.licence()
+    terms = environment.license()
     if arguments.accept is None:
         if arguments.json:
-            print_json({"installed": False, "licence": licence.text, "sha256": licence.sha256})
+            print_json({"installed": False, "licence": terms.text, "sha256": terms.sha256})
             return 1
         print_line(f"Downloaded {_packages(environment)}. The license of libtpu:")
-        print(printable(licence.text))
+        print(printable(terms.text))
         print_line("To accept it and install:")
-        print_line(f"    workbench compiler install --accept {licence.sha256}")
+        print_line(f"    workbench compiler install --accept {terms.sha256}")
         return 1
     environment.install(arguments.accept, on_progress=say, check=_go_on)
     return _status(environment, as_json=arguments.json)

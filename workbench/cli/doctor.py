@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a line for each thing looked at; 1 when one of them is not as it must be."""
+    """Prints a line per check; 1 when one of them has failed."""
     target = parse_target(arguments.target, all_targets())
     is_well = True
     for finding in examine(target, examine_far):

@@ -22,20 +22,19 @@ from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK, place_from_gcloud
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys, offered_keys
-from workbench.remote.ssh.host_keys import forget as forget_keys
 from workbench.targets import all_targets
 from workbench.targets.ssh import SPEC as SSH
 from workbench.targets.ssh import trains_on
 from workbench.targets.tpu import SPEC as TPU
 
 NAME = "host"
-HELP = "list, add, check, set up or forget other computers that train over SSH"
+HELP = "list, add, name, check, set up or forget other computers that train over SSH"
 
 _DEST = "[USER@]HOST[:PORT], ssh:..., or tpu:NAME[@zone[/project]] (looked up with gcloud)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """One of list, add, check, setup, forget, fingerprint."""
+    """One of list, add, rename, check, setup, forget, fingerprint."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     listing = commands.add_parser("list", help="list the known computers")
     listing.set_defaults(act=_list)
@@ -43,10 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made = {}
     for name, act, words in (
         ("add", _add, "save an address, without connecting"),
+        ("rename", _rename, "name a saved computer"),
         ("fingerprint", _fingerprint, "show the host key fingerprint, and trust it"),
         ("check", _check, "connect and show what the computer has"),
         ("setup", _setup, "create the Python environment there and send the program"),
-        ("forget", _forget, "forget an address and its host key"),
+        ("forget", _forget, "forget an address, its host key and the consent to connect to it"),
     ):
         made[name] = command = commands.add_parser(name, help=words)
         command.add_argument("dest", metavar="DEST", help=_DEST)
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("fingerprint", "--accept", "SHA256:...", "trust this host key fingerprint"),
     ):
         made[name].add_argument(option, metavar=metavar, default="", help=words)
+    made["rename"].add_argument("name", metavar="NAME", help='what lists show; "" the address')
     made["setup"].add_argument(
         "--environment", choices=("worker", "tpu", "gpu"), help="override the detected environment"
     )
@@ -110,7 +111,8 @@ def _list(arguments: argparse.Namespace) -> int:
             print_json(_plain(host))
             continue
         seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
-        print(printable(f"{host.address:32} {seen:16}  {host.words}"))
+        words = "; ".join(filter(None, (host.name, host.words)))
+        print(printable(f"{host.address:32} {seen:16}  {words}"))
     if not saved and not arguments.json:
         print_line("No other computer yet. Add one with: workbench host add [USER@]HOST")
     return 0
@@ -126,6 +128,13 @@ def _add(arguments: argparse.Namespace) -> int:
     )
     host = saved_hosts.save_host(place)
     words = f"Saved. Next: workbench host fingerprint {place.text()}"
+    report(_plain(host), words, as_json=arguments.json)
+    return 0
+
+
+def _rename(arguments: argparse.Namespace) -> int:
+    host = saved_hosts.rename_host(_place(arguments.dest).text(), arguments.name)
+    words = f"{host.address} is named {host.name}." if host.name else f"{host.address} has no name."
     report(_plain(host), words, as_json=arguments.json)
     return 0
 
@@ -216,10 +225,9 @@ def _wanted(dest: str) -> str:
 
 def _forget(arguments: argparse.Namespace) -> int:
     place = _place(arguments.dest)
-    had_host, had_keys = saved_hosts.forget_host(place.text()), forget_keys(place)
-    value = {"address": place.text(), "host": had_host, "keys": had_keys}
-    words = "Forgotten." if had_host or had_keys else "Unknown host."
-    report(value, words, as_json=arguments.json)
+    forgotten = saved_hosts.forget_computer(place)
+    value = {"address": place.text(), **msgspec.structs.asdict(forgotten)}
+    report(value, forgotten.words(), as_json=arguments.json)
     return 0
 
 

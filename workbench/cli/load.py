@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Makes the run; nothing is made of a file that is refused."""
+    """Makes the run; nothing is made of a file that is rejected."""
     return load_file(arguments, arguments.weights, arguments.folder)
 
 

@@ -1,4 +1,4 @@
-"""`workbench preflight`: will this project train on such a TPU? Asked without a TPU."""
+"""`workbench preflight`: will this project train on such a TPU? Checked without a TPU."""
 
 from __future__ import annotations
 

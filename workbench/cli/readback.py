@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Makes the run; nothing is made of a file that is refused."""
+    """Makes the run; nothing is made of a file that is rejected."""
     if arguments.zip.suffix.lower() != RESULT_ENDING:
         raise UsageError(
             "Not a notebook result.",

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         cancel(folder)
         print_line(f"{folder.name} was removed from the queue.")
     elif outcome_of(folder).kind == "away":
-        # The courier passes it on: a stop that waits for a connection costs hours of a TPU.
+        # The run mirror passes it on: a stop that waits for a connection costs hours of a TPU.
         (request_pause if arguments.pause else request_stop)(folder)
         remember(place_of(folder))
         reattach(folder)

@@ -14,7 +14,7 @@ from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.core.format import plural
 from workbench.core.projects.target_text import target_text
-from workbench.remote.ssh.saved_hosts import saved_choices
+from workbench.remote.ssh.saved_hosts import choice_of, saved_hosts
 from workbench.targets import all_targets
 
 NAME = "targets"
@@ -40,15 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_example(offered: OfferedTarget) -> bool:
-    """Its addresses are not those of anybody: they are chosen when something trains there."""
+    """It has no addresses yet: they are chosen when something trains there."""
     spec, params = offered.spec, offered.choice.params
     return not offered.why and bool(spec.is_remote(params) or spec.machines(params))
 
 
 def _saved() -> Iterator[OfferedTarget]:
-    for choice, words in saved_choices():
-        why = f"connected before: {words}" if words else "saved by `workbench host add`"
-        yield OfferedTarget(all_targets()[choice.key], choice, why)
+    for host in saved_hosts():
+        choice = choice_of(host)
+        why = f"connected before: {host.words}" if host.words else "saved by `workbench host add`"
+        yield OfferedTarget(all_targets()[choice.key], choice, why, host.name)
 
 
 def _plain(offered: OfferedTarget) -> dict[str, Any]:
@@ -57,6 +58,7 @@ def _plain(offered: OfferedTarget) -> dict[str, Any]:
     return {
         "key": spec.key,
         "text": target_text(offered.choice, all_targets()),
+        "name": offered.name,
         "title": spec.title,
         "description": spec.describe(params),
         "replicas": spec.replicas(params),
@@ -73,7 +75,8 @@ def _print(targets: list[OfferedTarget]) -> None:
     width = max(len(line["text"]) for line in lines)
     for line in lines:
         state = "ready" if line["is_ready"] else line["problem"]["what"]
-        title, words = line["title"], [line["description"]]
+        title = line["title"]
+        words = [line["name"], line["description"]] if line["name"] else [line["description"]]
         words += [plural(line["replicas"], "replica")] if line["replicas"] > 1 else []
         words += [line["found_by"]] if line["found_by"] else []
         print(printable(f"{line['text']:{width}}  {state}"))

@@ -1,5 +1,5 @@
 """`workbench tour`: the whole job in a terminal: train the bundled project on the bundled
-pictures, classify some, say where everything is kept. What run.sh does without a display.
+images, classify some, say where everything is kept. What run.sh does without a display.
 """
 
 from __future__ import annotations

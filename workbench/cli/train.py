@@ -127,7 +127,7 @@ def print_run(
 
 
 def project_for(arguments: argparse.Namespace) -> Project:
-    """The project with the changes of the command line; refuses one that cannot train."""
+    """The project with the changes of the command line; rejects one that cannot train."""
     project = read_project(arguments.project)
     changes: dict[str, Any] = {
         key: getattr(arguments, key)

@@ -15,21 +15,8 @@ from workbench.errors import RunError
 from workbench.remote.setup.setup import Setup
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.host import RemoteHost
-from workbench.remote.ssh.host_keys import (
-    HostKey,
-    accepted_keys,
-    changed_key,
-    forget,
-    offered_keys,
-)
-from workbench.remote.ssh.saved_hosts import (
-    SavedHost,
-    fitting_environment,
-    forget_host,
-    save_host,
-    saved_hosts,
-    seen_now,
-)
+from workbench.remote.ssh.host_keys import HostKey, accepted_keys, changed_key, offered_keys
+from workbench.remote.ssh.saved_hosts import SavedHost, fitting_environment, save_host, seen_now
 
 
 @dataclass(frozen=True)
@@ -55,16 +42,6 @@ class FoundHost:
     facts: Mapping[str, Any]
     environment: str
     is_ready: bool
-
-
-def forget_computer(host: SavedHost) -> None:
-    """Removes a saved computer and its accepted host key, unless another account there is saved;
-    raises InputError, SaveError.
-    """
-    place = host.place()
-    forget_host(host.address)
-    if all(other.place().key_name != place.key_name for other in saved_hosts()):
-        forget(place)
 
 
 class HostJobs(QObject):
@@ -100,7 +77,7 @@ class HostJobs(QObject):
 
     def look(self, place: RemoteHost) -> FoundHost:
         """Connects, and looks at what is there. Raises RemoteError where it cannot be reached,
-        refuses, or answers nonsense, SaveError where it could not be kept.
+        rejects, or answers nonsense, SaveError where it could not be kept.
         """
         with Connection.to(place) as line:
             facts = Setup(line, self._report).probe(place.python)
@@ -111,7 +88,7 @@ class HostJobs(QObject):
 
     def set_up(self, place: RemoteHost, environment: str) -> FoundHost:
         """Makes the environment there, sends the program, and looks again. Raises RemoteError where
-        there is no room or no fitting Python, or the line was cut.
+        there is no room or no fitting Python, or the connection was lost.
         """
         with Connection.to(place) as line:
             setup = Setup(line, self._report)

@@ -1,4 +1,4 @@
-"""Asking a worker: progress, answer and failure of a request in one place. QtCore only."""
+"""A request to a worker: its progress, answer and failure in one place. QtCore only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the library of runs lets its background threads do. Qt-free."""
+"""What the library of runs does in background threads. Qt-free."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _AGAIN_S = 60.0
 
 
 class AwayRuns:
-    """Reconnects to runs that go on elsewhere without a courier here, each at most once a
-    minute: a courier that ends at once would do so again. Only to addresses that the user has
+    """Reconnects to runs that go on elsewhere without a run mirror here, each at most once a
+    minute: a run mirror that ends at once would do so again. Only to addresses that the user has
     agreed to connect to (`runs.places`), as are those of all runs started here.
     """
 
@@ -28,7 +28,7 @@ class AwayRuns:
         self._tried: dict[Path, float] = {}
 
     def attach(self, runs: Iterable[RunSummary]) -> WorkbenchError | None:
-        """Starts a courier for each run that is due; returns why one could not be started."""
+        """Starts a run mirror for each run that is due; returns why one could not be started."""
         problem: WorkbenchError | None = None
         now = time.monotonic()
         for summary in runs:
@@ -42,13 +42,13 @@ class AwayRuns:
                 if _may_attach(run):
                     reattach(run)
             except WorkbenchError as error:
-                if not run.is_alive():  # else somebody was faster
+                if not run.is_alive():  # else another process has started it
                     problem = error
         return problem
 
 
 def _may_attach(run: RunFolder) -> bool:
-    """Whether it may be connected to unasked: a run folder may come from elsewhere."""
+    """Whether it may be connected to automatically: a run folder may come from elsewhere."""
     place = place_of(run)
     # Where there is no address to connect to, a trainer would be started here instead.
     is_far = bool(addresses_of(place)) and is_remote(run.project().target)

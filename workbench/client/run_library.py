@@ -1,4 +1,4 @@
-"""The runs on this computer: their list, the one looked at, the ones shown beside it.
+"""The runs on this computer: their list, the selected one, the ones shown beside it.
 QtCore only; folders are read and written in other threads.
 """
 

@@ -221,7 +221,7 @@ class ServiceProcess(QObject):
         return process
 
     def _let_end(self, process: QProcess) -> None:
-        """Keeps a process that is let go until it has ended, as Qt wants it."""
+        """Keeps a released process until it has ended, as Qt requires."""
         self._ending.append(process)
         process.finished.connect(self._on_ended)
 

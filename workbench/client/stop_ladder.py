@@ -12,7 +12,7 @@ from workbench.core.storage.file_lock import has_open
 from workbench.errors import RunError, SaveError, WorkbenchError
 from workbench.runs.control import request_pause, request_stop, send_command
 from workbench.runs.folder import RunFolder
-from workbench.runs.link import has_courier
+from workbench.runs.link import has_mirror
 
 OFFER_AFTER_S = 15.0
 """After a stop request a trainer finishes its step and saves; this is more than enough
@@ -27,7 +27,7 @@ class StopLadder(QObject):
 
     Signals:
         terminate_offered: The request was made `OFFER_AFTER_S` ago and the trainer still runs.
-        failed: The asking itself failed; the WorkbenchError.
+        failed: The request itself failed; the WorkbenchError.
     """
 
     terminate_offered = Signal()
@@ -68,13 +68,13 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
     """Second and third step: SIGTERM, or SIGKILL where `is_hard`.
 
     The signal is sent only to a process that has the run's lock open: a process id alone may
-    be of an earlier trainer, here or on another computer, and be anybody's by now. A trainer
-    elsewhere is ended by the courier, on request: its process id is a number of another
+    be of an earlier trainer, here or on another computer, and be reused by now. A trainer
+    elsewhere is ended by the run mirror, on request: its process id is a number of another
     computer.
 
     Returns why it could not be done, or None.
     """
-    if has_courier(run):
+    if has_mirror(run):
         return _end_elsewhere(run, is_hard=is_hard)
     if pid <= 1 or not run.is_alive():
         return RunError("The training process has already ended.", where=str(run.path))

@@ -14,6 +14,7 @@ from workbench.client.background import Background
 from workbench.client.stop_ladder import StopLadder, end_trainer
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
+from workbench.runs.control import request_retry
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.places import UnknownPlaceError, check_known, place_of, remember
 from workbench.runs.start import reap, reattach, start_trainer
@@ -131,6 +132,10 @@ class TrainerControl(QObject):
 
         self._begin(work)
 
+    def try_now(self, path: Path) -> None:
+        """Lets a run whose connection is lost be connected to now instead of later."""
+        self._change(lambda: request_retry(RunFolder(path)))
+
     def start_now(self, path: Path) -> None:
         """Starts a waiting run although it is not its turn; signals as of `start_run`."""
 
@@ -239,7 +244,7 @@ class TrainerControl(QObject):
             if error is not None:
                 self.failed.emit(error)
 
-        # Requests to couriers are written to the disk: not on the window's thread.
+        # Requests to run mirrors are written to the disk: not on the window's thread.
         self._background.run(
             lambda: end_trainer(run, pid, is_hard=is_hard), on_done, self.failed.emit
         )

@@ -33,7 +33,7 @@ def evaluate(text: str, *, is_whole: bool = False) -> int | float:
     Args:
         text: A number, or numbers to be computed with. A comma separates thousands; where it
             cannot, it is a decimal comma.
-        is_whole: For a field of whole numbers: an exponent and a decimal comma are refused.
+        is_whole: For a field of whole numbers: an exponent and a decimal comma are rejected.
 
     Returns:
         An int where the result is whole.

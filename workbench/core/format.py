@@ -110,6 +110,11 @@ def image_size_text(shape: Sequence[int]) -> str:
     return f"{width:,} × {height:,}{colors}"
 
 
+def within_sentence(title: str) -> str:
+    """Lowers the first letter of a title, but not of an abbreviation such as "TPU"."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
 def list_text(items: Sequence[str]) -> str:
     """Items of a list in a sentence: a, b and c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

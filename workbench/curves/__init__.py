@@ -29,8 +29,8 @@ class CurveSpec:
         is_share: Values of 0..1, written as percentages on screen.
         steps: A value for each step of a Batch event, from `first_step` to `step`.
         batch: One value for all steps of a Batch event; where there is no `steps`.
-        epoch: The value of an epoch on the training pictures.
-        validation: The value of an epoch on the validation pictures.
+        epoch: The value of an epoch on the training images.
+        validation: The value of an epoch on the validation images.
         validation_key: Column of `validation`; "" for "val_" and the key.
         is_optional: Whether None is "not measured".
         place: Where its plot is: in the "row" of plots; "below" it, once chosen in the

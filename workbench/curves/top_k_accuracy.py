@@ -1,4 +1,4 @@
-"""The share, 0..1, of validation pictures whose class is among the recipe's `top_k` likeliest."""
+"""The share, 0..1, of validation images whose class is among the recipe's `top_k` likeliest."""
 
 from __future__ import annotations
 

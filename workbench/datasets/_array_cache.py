@@ -82,7 +82,7 @@ def cached_data(
     class_names: tuple[str, ...],
     unpack: Callable[[], Mapping[str, Array]],
 ) -> LoadedData:
-    """A published data set, as `unpack` gives it: x_train, y_train, x_test, y_test. Pictures are
+    """A published data set, as `unpack` gives it: x_train, y_train, x_test, y_test. Images are
     uint8 (n, height, width, channels), labels whole numbers (n,).
 
     Raises:

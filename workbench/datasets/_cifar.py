@@ -1,4 +1,4 @@
-"""What CIFAR-10 and CIFAR-100 share: an archive of pickled batches of 32 × 32 pictures."""
+"""What CIFAR-10 and CIFAR-100 share: an archive of pickled batches of 32 × 32 images."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def cifar_spec(
 
     return DatasetSpec(
         title=download.title,
-        licence="none stated; the authors ask to be cited (Krizhevsky 2009)",
+        license="none stated; the authors ask to be cited (Krizhevsky 2009)",
         shape=(32, 32, 3),
         num_train=50_000,
         num_test=10_000,
@@ -57,7 +57,7 @@ def cifar_spec(
 
 
 def _arrays(data: bytes, labels_key: str, where: str) -> tuple[Any, Any]:
-    """Pictures (n, 32, 32, 3) and labels (n,) of one batch."""
+    """Images (n, 32, 32, 3) and labels (n,) of one batch."""
     batch = read_batch(data, where)
     rows: Any = batch.get("data")
     labels = np.asarray(batch.get(labels_key), dtype=object)

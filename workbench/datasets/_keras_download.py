@@ -66,7 +66,7 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
     """The file, from Keras's folder or else from the internet.
 
     Raises:
-        DatasetError: no connection, the server refuses, or a wrong checksum.
+        DatasetError: no connection, rejected by the server, or a wrong checksum.
         LinkFoundError: a link has the file's name.
     """
     for name in (download.keras_name, download.file_name):

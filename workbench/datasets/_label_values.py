@@ -63,7 +63,7 @@ def plain_name(value: object) -> str:
 
 
 def _flat(labels: Array, where: str) -> Array:
-    """One label a picture: text, or whole numbers."""
+    """One label per image: text, or whole numbers."""
     kind = labels.dtype.kind
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]

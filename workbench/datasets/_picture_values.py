@@ -1,4 +1,4 @@
-"""Arrays of numbers as pictures: which axis is which, and which value is white."""
+"""Arrays of numbers as images: which axis is which, and which value is white."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EXPECTED = "(n, height, width), (n, height, width, 1 or 3) or (n, 1 or 3, height
 class Axes:
     """How the axes of an array are to be read."""
 
-    is_grey: bool = False
+    is_gray: bool = False
     is_channels_first: bool = False
 
     def arrange(self, block: Array) -> Array:
-        """Some pictures as (n, height, width, channels)."""
-        if self.is_grey:
+        """Some images as (n, height, width, channels)."""
+        if self.is_gray:
             return block[..., None]
         return np.moveaxis(block, 1, -1) if self.is_channels_first else block
 
@@ -39,7 +39,7 @@ def find_axes(shape: tuple[int, ...], where: str) -> Axes:
         DatasetError: it is none of the three forms in EXPECTED.
     """
     if len(shape) == 3 and min(shape) > 0:
-        return Axes(is_grey=True)
+        return Axes(is_gray=True)
     if len(shape) == 4 and min(shape) > 0:
         if shape[3] in {1, 3}:
             return Axes()

@@ -1,4 +1,4 @@
-"""Fashion-MNIST: 70,000 small gray pictures of clothes, complete, inside the application."""
+"""Fashion-MNIST: 70,000 small gray images of clothes, complete, inside the application."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLASS_NAMES = (
 )  # fmt: skip
 NUM_TRAIN, NUM_TEST = 60_000, 10_000
 BLOCKS = 4
-"""The training pictures are packed in this many blocks, unpacked side by side."""
+"""The training images are packed in this many blocks, unpacked side by side."""
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -66,7 +66,7 @@ SPEC = DatasetSpec(
     title="Fashion-MNIST",
     summary="70,000 grayscale images of clothing, 28 × 28, in ten classes. Included with "
     "Workbench.",
-    licence="MIT, Zalando SE 2017",
+    license="MIT, Zalando SE 2017",
     shape=(28, 28, 1),
     class_names=CLASS_NAMES,
     num_train=NUM_TRAIN,

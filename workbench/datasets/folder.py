@@ -1,4 +1,4 @@
-"""A folder with one folder of pictures a class, with or without a test part of its own."""
+"""A folder with one folder of images per class, with or without a test part of its own."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ SPEC = DatasetSpec(
     title="KMNIST",
     summary="70,000 cursive Japanese characters, grayscale, 28 × 28, in ten classes. Downloaded "
     "once (21 MB).",
-    licence="CC BY-SA 4.0, Center for Open Data in the Humanities",
+    license="CC BY-SA 4.0, Center for Open Data in the Humanities",
     shape=(28, 28, 1),
     class_names=CLASS_NAMES,
     num_train=60_000,

@@ -24,7 +24,7 @@ SPEC = DatasetSpec(
     title="MNIST",
     summary="70,000 handwritten digits, grayscale, 28 × 28, in ten classes. Downloaded once (11 "
     "MB).",
-    licence="CC BY-SA 3.0, Yann LeCun and Corinna Cortes",
+    license="CC BY-SA 3.0, Yann LeCun and Corinna Cortes",
     shape=(28, 28, 1),
     class_names=tuple("0123456789"),
     num_train=60_000,

@@ -1,4 +1,4 @@
-"""An .npz file of numpy: arrays of pictures and labels."""
+"""An .npz file of numpy: arrays of images and labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KEYS: tuple[tuple[str, str, str, str], ...] = (
     ("X", "y", "", ""),
     ("images", "labels", "", ""),
 )
-"""Names under which pictures and labels are looked for: training part, test part."""
+"""Names under which images and labels are looked for: training part, test part."""
 
 _NAMES_KEYS = ("class_names", "label_names", "classes")
 
@@ -73,12 +73,12 @@ def _path(text: str) -> Path:
 
 
 def _fill(ctx: LoadContext, path: Path, folder: Path) -> Mapping[str, Any]:
-    """Unpacks `path` into a cache entry: pictures as uint8, labels as int64, names, notes."""
+    """Unpacks `path` into a cache entry: images as uint8, labels as int64, names, notes."""
     members = read_members(path)
     chosen = _choose(members, path)
     _check_sizes(chosen, path)
     named = [members[key] for key in _NAMES_KEYS if key in members][:1]
-    check_space(path, [*chosen, *chosen, *named], folder)  # as they are, and as pictures
+    check_space(path, [*chosen, *chosen, *named], folder)  # as they are, and as images
     raw = folder / "raw"
     raw.mkdir()
     arrays = _unpack(path, [*chosen, *named], raw, ctx)
@@ -90,7 +90,7 @@ def _fill(ctx: LoadContext, path: Path, folder: Path) -> Mapping[str, Any]:
 
 
 def _choose(members: Mapping[str, Member], path: Path) -> list[Member]:
-    """Pictures and labels of the training part, then of the test part if there is one."""
+    """Images and labels of the training part, then of the test part if there is one."""
     for keys in _KEYS:
         if keys[0] in members and keys[1] in members:
             has_test = keys[2] in members and keys[3] in members
@@ -105,7 +105,7 @@ def _choose(members: Mapping[str, Member], path: Path) -> list[Member]:
 
 
 def _check_sizes(chosen: list[Member], path: Path) -> None:
-    """Refuses before unpacking what the headers already show to be wrong."""
+    """Rejects before unpacking what the headers already show to be wrong."""
     for pictures, labels in zip(chosen[::2], chosen[1::2], strict=True):
         where = f"{path}, {pictures.name}"
         find_axes(pictures.shape, where)

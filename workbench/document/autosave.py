@@ -47,7 +47,7 @@ class Autosave(QObject):
         document.project_replaced.connect(self._on_replaced)
 
     def set_delay(self, delay_ms: int) -> None:
-        """Changes the time from an edit to its snapshot; one that is waited for counts anew."""
+        """Changes the time from an edit to its snapshot; a pending one is timed again."""
         self._timer.setInterval(delay_ms)
 
     def recover(self, offer: RecoveryOffer) -> None:

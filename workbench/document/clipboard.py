@@ -1,6 +1,6 @@
 """Parts of a graph as text: what copy puts on the clipboard and paste reads. Qt-free.
 
-The text is JSON with its own format name; foreign text is refused with words.
+The text is JSON with its own format name; foreign text is rejected with a reason.
 """
 
 from __future__ import annotations

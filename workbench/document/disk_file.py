@@ -22,8 +22,8 @@ class DiskState(Enum):
 
 
 class DiskFile(QObject):
-    """Compares by content. The disk is looked at by the writer, after what is still to be
-    written: an own save is never mistaken for somebody else's.
+    """Compares by content. The disk is checked by the writer, after what is still to be
+    written: an own save is never mistaken for another window's.
 
     Args:
         writer: The document's.
@@ -55,7 +55,7 @@ class DiskFile(QObject):
 
     @property
     def state(self) -> DiskState:
-        """As far as it was looked at."""
+        """As of the last check."""
         if self.path is None or self.found == self.stamp:
             return DiskState.SAME
         return DiskState.GONE if self.found is None else DiskState.CHANGED

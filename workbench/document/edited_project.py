@@ -53,7 +53,7 @@ class EditedProject(QObject):
         writer: Where all files of the document are written, in order.
         disk: The project's file as the disk has it.
         path: The project's file; None before the first save.
-        project_id: What tells the project from all others; "" until it is edited, for the empty
+        project_id: Identifies the project; "" until it is edited, for the empty
             one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
         fixes: Finds the fixes of these problems.

@@ -1,4 +1,4 @@
-"""Writes files in a thread of its own, one after the other, so that no window waits."""
+"""Writes files in a thread of its own, one after another, so that no window waits."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def with_new(
     node_id: str,
     wanted: Position | None = None,
 ) -> dict[str, Position]:
-    """Positions with one more node: where it is wanted, else by its connections; what it feeds
+    """Positions with one more node: at the requested place, else by its connections; what it feeds
     makes room, and it steps aside where it would cover anything else.
     """
     places = {**positions, node_id: wanted or between(graph, positions, sizes, node_id)}

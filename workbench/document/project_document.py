@@ -254,7 +254,7 @@ class ProjectDocument(SavedProject):
         self._push("Arrange", with_places(self._state, places))
 
     def set_view(self, zoom: float, center: Position | None) -> None:
-        """Remembers how the canvas is looked at; neither an edit nor a reason to save."""
+        """Keeps zoom and position of the canvas; neither an edit nor a reason to save."""
         self._zoom, self._center = zoom, center
 
     # edits: copies -----------------------------------------------------------------------

@@ -36,7 +36,7 @@ class RecoveryOffer:
     Attributes:
         snapshot: Its file.
         project: The project as it was at most two seconds before; None where the snapshot
-            is damaged, `problem` says why.
+            is damaged, `problem` gives the reason.
         original: The file it had been opened from or saved to, if any.
         saved_at: When the snapshot was written, in seconds since the epoch.
         num_edits: Edits since the last save.

@@ -1,7 +1,7 @@
 """The address of another computer, as people write it, and what it may contain.
 
 [USER@]HOST[:PORT], an IPv6 address in brackets. ssh takes a host that begins with "-" for an
-option, and older ones hand metacharacters to a shell: both are refused here, before any
+option, and older ones hand metacharacters to a shell: both are rejected here, before any
 program is started.
 """
 

@@ -49,7 +49,7 @@ def read_address(text: str) -> Address:
 
 
 def read_addresses(text: str) -> tuple[Address, ...]:
-    """The addresses of "HOST,HOST:PORT,...", the first of them the leading machine's.
+    """The addresses of "HOST,HOST:PORT,...", the first of them the chief's.
 
     Raises:
         UsageError: one is no address or comes twice, their number is not from 2 to 64, or

@@ -36,7 +36,7 @@ class TpuGeneration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             four chips, "v5e-8" eight.
         hbm_gib: Memory that the compiler grants a core, in GiB.
         peak_flops: bfloat16 operations a second of a core.
-        bandwidth: Bytes a second between a core and its memory.
+        bandwidth: Bytes per second between a core and its memory.
         clock_hz: Clock of a core in Hz, for the compiler's cycles.
         matrix_width: Rows and columns of its matrix units.
         sublanes: Rows of the tile that arrays are padded to.
@@ -82,7 +82,7 @@ def _read_generations() -> tuple[TpuGeneration, ...]:
 
 
 GENERATIONS = _read_generations()
-"""From the oldest on; the last can only be refused."""
+"""From the oldest on; the last can only be rejected."""
 
 _TEXT = re.compile(r"([a-z][a-z0-9]{1,11})(?:-([0-9]{1,5}))?")
 

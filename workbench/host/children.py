@@ -1,4 +1,4 @@
-"""Programs started here: all but the trainers end with the line, and none is waited for
+"""Programs started here: all but the trainers end with the connection, and none is waited for
 without end.
 """
 
@@ -43,7 +43,7 @@ def run(
         silence_s: Ended when it has neither printed nor grown anything for so long.
         on_line: Called with each line that it prints, errors too.
         has_grown: Called each second of silence: whether something else shows progress.
-        is_ended_with_line: It ends when the line to the other computer does.
+        is_ended_with_line: It ends when the connection to the other computer does.
 
     Raises:
         Fault: it cannot be started, or was silent for too long.
@@ -117,6 +117,6 @@ def end_group(pid: int, number: int = signal.SIGKILL) -> None:
 
 
 def end_all() -> None:
-    """Kills everything that was started here and should end with the line."""
+    """Kills everything that was started here and should end with the connection."""
     for pid in list(_running):
         end_group(pid)

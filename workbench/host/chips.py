@@ -1,5 +1,5 @@
 """TPUs and graphics cards of this computer, seen from the outside: device nodes, who holds
-them, and what Google's own computers say of themselves.
+them, and what Google's own computers report about themselves.
 """
 
 import glob

@@ -18,7 +18,7 @@ SILENCE_S = 120.0
 """So long pip may neither say nor write anything."""
 
 _WAIT_S = 1800.0
-"""So long one waits for another line that makes the same environment."""
+"""So long one waits for another connection that makes the same environment."""
 
 
 def make(request: HostRequest) -> Answer:

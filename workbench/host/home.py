@@ -2,7 +2,7 @@
 
 environments/ID   Python environments, one for each lock file
 code/ID           the application's own sources, unpacked
-parcels/ID        pictures and labels, unpacked
+parcels/ID        images and labels, unpacked
 states/ID         log and checkpoints of a run from elsewhere, until its folder is made of it
 uploads/          what has come so far of a file
 runs/NAME         as on every computer

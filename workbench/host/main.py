@@ -1,4 +1,4 @@
-"""The bridge: reads requests from stdin, answers on stdout, ends with the line.
+"""The bridge: reads requests from stdin, answers on stdout, ends with the connection.
 
 Nothing here hangs: a beat each second shows the other end that this one is running; silence of
 the other end, or the end of stdin, ends the bridge with all that it started but trainers.
@@ -35,7 +35,7 @@ VERBS: Dict[str, Callable[[HostRequest], Answer]] = {
     "list": run.list_runs,
     "forget": run.forget,
 }
-"""Answered one after the other."""
+"""Answered one after another."""
 
 STREAMS: Dict[str, Callable[[HostRequest], Answer]] = {"attach": follow.attach}
 """Answered beside the others."""
@@ -47,7 +47,7 @@ Request = Tuple[Dict[str, Any], bytes]
 
 
 class Bridge:
-    """One line to the other end.
+    """One connection to the other end.
 
     Args:
         home: Our folder here.
@@ -64,7 +64,7 @@ class Bridge:
         self._received_at = time.monotonic()
 
     def serve(self) -> None:
-        """Answers until the line ends; returns then."""
+        """Answers until the connection ends; returns then."""
         self._write(wire.hello({"python": "%d.%d.%d" % sys.version_info[:3]}))
         for work in (self._beat, self._work, self._watch):
             threading.Thread(target=work, daemon=True).start()
@@ -127,7 +127,7 @@ class Bridge:
             self._send({"n": 0})
 
     def _watch(self) -> None:
-        """Ends the bridge also while the other threads are blocked writing to the line."""
+        """Ends the bridge also while the other threads are blocked writing to the connection."""
         while time.monotonic() - self._received_at < SILENCE_S:
             time.sleep(1.0)
         end(1)

@@ -24,7 +24,7 @@ def group_limits(root: str = "/") -> List[Tuple[int, int]]:
     """(bytes allowed, bytes in use) of each control group around this process that has a limit.
 
     Pages of files that were not used for a while are not counted as used: the kernel drops
-    them before it refuses memory.
+    them before it rejects memory.
     """
     found = []
     for line in _text(root, "proc/self/cgroup").splitlines():

@@ -1,4 +1,4 @@
-"""One request as a verb sees it."""
+"""One request as a verb gets it."""
 
 from typing import Any, Callable, Dict, Tuple
 

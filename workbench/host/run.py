@@ -92,8 +92,8 @@ def _check_same(folder: str, digest: str) -> None:
 
 
 def start(request: HostRequest) -> Answer:
-    """Starts a run's trainer, or queues it. The same attempt requested again, after a cut line,
-    starts nothing.
+    """Starts a run's trainer, or queues it. The same attempt requested again, after a lost
+    connection, starts nothing.
 
     Request: run, attempt (1, 2, ...), resume, joins; bytes: of several machines that train
     together, all of them, and which this one is. A process that joins as a worker and still
@@ -203,8 +203,8 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
 
 
 def control(request: HostRequest) -> Answer:
-    """Requests a trainer to stop or to pause, or removes a queued run. Request: run, wish."""
-    folder, command = request.home.known_run(request.text("run")), request.text("wish")
+    """Requests a trainer to stop or to pause, or removes a queued run. Request: run, command."""
+    folder, command = request.home.known_run(request.text("run")), request.text("command")
     if command not in _COMMANDS:
         raise Fault("request", "Unknown command for a run.", received=command[:100])
     if not (state.is_waiting(folder) and _is_cancelled(request, folder)):

@@ -1,4 +1,4 @@
-"""What is sent once and kept by its content: the application's code, pictures and labels.
+"""What is sent once and kept by its content: the application's code, images and labels.
 
 An upload grows in a file named by its sha256, so that one that was cut goes on where it
 stopped. When all of it is there and its sum is right it is unpacked, member by member, into
@@ -48,7 +48,7 @@ def have(request: HostRequest) -> Answer:
 def put(request: HostRequest) -> Answer:
     """Takes the next piece of an upload. Request: kind, sha, offset; bytes: the piece.
 
-    Answer: offset (bytes here now). A piece for another place than the end is refused.
+    Answer: offset (bytes here now). A piece for another place than the end is rejected.
     """
     upload = request.home.upload(request.text("kind"), request.text("sha"))
     offset = request.number("offset")
@@ -88,7 +88,7 @@ def commit(request: HostRequest) -> Answer:
                 _unpack(upload, folder, request)
             remove_file(upload)
     except Fault as fault:
-        if fault.key != "system" or not os.path.isdir(folder):  # else another line was faster
+        if fault.key != "system" or not os.path.isdir(folder):  # else another connection was faster
             raise
     return {"path": folder}, b""
 
@@ -146,7 +146,7 @@ def _sha_of(path: str) -> str:
 def _unpack(upload: str, folder: str, request: HostRequest) -> None:
     """Each member's name is checked before its file is made: none lies outside the folder."""
     parent, mark = os.path.dirname(folder), ".new-%s-" % os.path.basename(folder)[:16]
-    # A line that is cut ends the bridge wherever it is: what it left only uses disk space.
+    # A lost connection ends the bridge wherever it is: what it left only uses disk space.
     for left in glob.glob(os.path.join(glob.escape(parent), mark + "*")):
         shutil.rmtree(left, ignore_errors=True)
     temporary = tempfile.mkdtemp(prefix=mark, dir=parent)

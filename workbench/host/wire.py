@@ -1,6 +1,6 @@
 """Frames: one line of JSON, and the bytes that it announces.
 
-Used on both ends of the line to another computer; `head`, `read_head` and `read_exactly` also
+Used on both ends of the connection to another computer; `head`, `read_head` and `read_exactly` also
 between machines that train together, and by readers of foreign files.
 
 {"n": 7, "verb": "put", "sha": "...", "offset": 0, "bytes": 1048576}   and that many bytes
@@ -20,7 +20,7 @@ HELLO = b"\x1eHELLO "
 LINE_LIMIT = 64 * 1024
 DATA_LIMIT = 4 * 1024 * 1024
 CHUNK = 256 * 1024
-"""Most bytes of a file in one frame: a slow line carries it in seconds."""
+"""Most bytes of a file in one frame: a slow connection carries it in seconds."""
 
 BEAT_S = 1.0
 """Seconds between two beats of the host."""
@@ -92,7 +92,7 @@ def read_exactly(stream: IO[bytes], size: int, limit: int = DATA_LIMIT) -> bytes
 
 
 class Noted(io.RawIOBase):
-    """A pipe that notes whenever something comes: a long frame on a slow line is no silence.
+    """A pipe that notes whenever something comes: a long frame on a slow connection is no silence.
 
     Args:
         read: Gives what is there of the pipe, at most so many bytes; waits for the first.

@@ -1,4 +1,4 @@
-"""What the random picture layers share. Not a plug-in itself."""
+"""What the random image layers share. Not a plug-in itself."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FILL: tuple[Param, ...] = (
         is_advanced=True,
     ),
 )
-"""How places that come from outside the picture are filled."""
+"""How places that come from outside the image are filled."""
 
 VALUE_RANGE = ChoiceParam(
     "value_range",
@@ -64,7 +64,7 @@ VALUE_RANGE = ChoiceParam(
 
 
 def augmentation_layer(*, title: str, **more: Any) -> LayerSpec:
-    """A layer type that changes pictures at random; arguments as of LayerSpec."""
+    """A layer type that changes images at random; arguments as of LayerSpec."""
     return LayerSpec(
         title=title,
         category="preprocessing",

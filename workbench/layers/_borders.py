@@ -1,4 +1,4 @@
-"""Rows and columns at the four sides of a picture. Not a plug-in itself."""
+"""Rows and columns at the four sides of an image. Not a plug-in itself."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def need_picture(title: str, inputs: Sequence[Shape]) -> tuple[int, int, int]:
     """The first input as (height, width, channels).
 
     Raises:
-        ShapeProblem: it is not a picture, that is, has not three axes.
+        ShapeProblem: it is not an image, that is, has not three axes.
     """
     shape = inputs[0]
     if len(shape) != 3:
@@ -177,7 +177,7 @@ def same_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
 
 
 def picture_same_shape(title: str) -> Callable[[Params, Sequence[Shape]], Shape]:
-    """`infer_shape` of a layer that changes a picture's values only."""
+    """`infer_shape` of a layer that changes an image's values only."""
 
     def infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
         return need_picture(title, inputs)
@@ -226,6 +226,6 @@ def extras(params: Params) -> list[str]:
 
 def interpolates_in_float32(params: Params) -> bool:
     """Whether TensorFlow has the gradient of an interpolation for float32 alone: it gives none,
-    or fails, where the pictures are bfloat16.
+    or fails, where the images are bfloat16.
     """
     return params["interpolation"] not in {"nearest", "bilinear"}

@@ -56,10 +56,10 @@ GROUPS = IntParam(
 def window_shape(
     title: str, params: Params, picture: Shape, channels: int, key: str = "kernel_size"
 ) -> Shape:
-    """Shape after a window of the size `key` has slid over a picture.
+    """Shape after a window of the size `key` has slid over an image.
 
     Raises:
-        ShapeProblem: the window is larger than the picture.
+        ShapeProblem: the window is larger than the image.
     """
     (height, width), strides, window = picture[:2], params["strides"], params[key]
     if params["padding"] == "same":
@@ -78,7 +78,7 @@ def window_shape(
 
 
 def check_dilation(title: str, params: Params) -> None:
-    """Refuses strides and dilation above 1 at once, as Keras does.
+    """Rejects strides and dilation above 1 at once, as Keras does.
 
     Raises:
         ShapeProblem: both are above 1.
@@ -95,7 +95,7 @@ def check_dilation(title: str, params: Params) -> None:
 def convolution_layer(
     *params: Param, kernels: Sequence[str] = ("kernel",), has_filters: bool = True, **more: Any
 ) -> LayerSpec:
-    """A layer type of a window that slides over a picture.
+    """A layer type of a window that slides over an image.
 
     Args:
         params: Those that not all such layers have.
@@ -155,10 +155,10 @@ def _describe(params: Params) -> str:
 
 
 def strides_to(shape: Shape, wanted: Shape) -> tuple[int, int] | None:
-    """The strides that bring a picture to the height and width of another, with same padding.
+    """The strides that bring an image to the height and width of another, with same padding.
 
     Returns:
-        None where no strides do, and for shapes that are no pictures.
+        None where no strides do, and for shapes that are no images.
     """
     if len(shape) != 3 or len(wanted) != 3:
         return None

@@ -22,7 +22,7 @@ def _describe(params: Params) -> str:
 SPEC = LayerSpec(
     key="batch_normalization",
     title="BatchNormalization",
-    category="normalisation",
+    category="normalization",
     summary="Normalizes each channel to mean 0 and variance 1 over the batch, which makes "
     "training faster and more stable. Predictions use the moving mean and variance.",
     params=(

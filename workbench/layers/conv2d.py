@@ -1,4 +1,4 @@
-"""Conv2D: learned filters that slide over the picture."""
+"""Conv2D: learned filters that slide over the image."""
 
 from __future__ import annotations
 

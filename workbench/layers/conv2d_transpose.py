@@ -1,4 +1,4 @@
-"""Conv2DTranspose: a convolution backwards, which enlarges the picture."""
+"""Conv2DTranspose: a convolution backwards, which enlarges the image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cropping2D: cuts rows and columns off the picture."""
+"""Cropping2D: cuts rows and columns off the image."""
 
 from __future__ import annotations
 

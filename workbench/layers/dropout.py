@@ -9,7 +9,7 @@ from workbench.layers._regularization import describe_rate, rate_param
 SPEC = LayerSpec(
     key="dropout",
     title="Dropout",
-    category="regularisation",
+    category="regularization",
     summary="Sets random values to zero during training, so that the network does not rely on "
     "single ones. Inactive during prediction.",
     params=(rate_param(0.25, "values"),),

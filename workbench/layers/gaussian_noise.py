@@ -9,7 +9,7 @@ from workbench.layers._common import same_shape
 SPEC = LayerSpec(
     key="gaussian_noise",
     title="GaussianNoise",
-    category="regularisation",
+    category="regularization",
     summary="Adds normally distributed noise during training, so that the network becomes less "
     "sensitive to small changes. Inactive during prediction.",
     params=(

@@ -34,7 +34,7 @@ def _describe(params: Params) -> str:
 SPEC = LayerSpec(
     key="group_normalization",
     title="GroupNormalization",
-    category="normalisation",
+    category="normalization",
     summary="Normalizes groups of channels to mean 0 and variance 1, per image: also works with "
     "small batches.",
     params=(

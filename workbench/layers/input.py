@@ -1,4 +1,4 @@
-"""Input: where the pictures come in."""
+"""Input: where the images come in."""
 
 from __future__ import annotations
 

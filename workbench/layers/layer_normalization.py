@@ -9,7 +9,7 @@ from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, 
 SPEC = LayerSpec(
     key="layer_normalization",
     title="LayerNormalization",
-    category="normalisation",
+    category="normalization",
     summary="Normalizes the channels at each position to mean 0 and variance 1, per image: the "
     "same in training and prediction, for any batch size.",
     params=NORMALIZATION_PARAMS,

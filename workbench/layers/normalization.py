@@ -1,4 +1,4 @@
-"""Normalization: each channel to mean 0 and variance 1 over the training pictures."""
+"""Normalization: each channel to mean 0 and variance 1 over the training images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RandomBrightness: makes pictures lighter or darker at random."""
+"""RandomBrightness: makes images lighter or darker at random."""
 
 from __future__ import annotations
 

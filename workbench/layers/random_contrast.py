@@ -1,4 +1,4 @@
-"""RandomContrast: changes the contrast of pictures at random."""
+"""RandomContrast: changes the contrast of images at random."""
 
 from __future__ import annotations
 

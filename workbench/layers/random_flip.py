@@ -1,4 +1,4 @@
-"""RandomFlip: mirrors pictures at random."""
+"""RandomFlip: mirrors images at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RandomRotation: turns pictures at random."""
+"""RandomRotation: turns images at random."""
 
 from __future__ import annotations
 

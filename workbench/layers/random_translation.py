@@ -1,4 +1,4 @@
-"""RandomTranslation: moves pictures at random."""
+"""RandomTranslation: moves images at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RandomZoom: enlarges or shrinks pictures at random."""
+"""RandomZoom: enlarges or shrinks images at random."""
 
 from __future__ import annotations
 

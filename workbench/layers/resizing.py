@@ -1,4 +1,4 @@
-"""Resizing: brings the picture to a given size."""
+"""Resizing: brings the image to a given size."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from workbench.layers._regularization import describe_rate, rate_param
 SPEC = LayerSpec(
     key="spatial_dropout2d",
     title="SpatialDropout2D",
-    category="regularisation",
+    category="regularization",
     summary="Sets whole channels to zero at random during training: stronger than Dropout "
     "between convolutions, where neighboring values are similar. Inactive during "
     "prediction.",

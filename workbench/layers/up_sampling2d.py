@@ -1,4 +1,4 @@
-"""UpSampling2D: enlarges the picture by whole factors."""
+"""UpSampling2D: enlarges the image by whole factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ZeroPadding2D: rows and columns of zeros around the picture."""
+"""ZeroPadding2D: rows and columns of zeros around the image."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Pictures: decoding, fitting, thumbnails, and preparing a data set for training.
 
 Training, thumbnails and classification all decode here and fit here, so that a network is
-asked about a picture exactly as it was taught. Pillow and numpy only: no Qt, no TensorFlow.
+given a picture exactly as in training. Pillow and numpy only: no Qt, no TensorFlow.
 A data set is made ready for training by `workbench.pictures.prepare.prepare`.
 """

@@ -2,7 +2,7 @@
 
 Used for training, thumbnails and classification alike. Rules: the content says what a file
 is, not its name; first frame or page; EXIF rotation applied; 16-bit values scaled, not
-clipped; transparency on white; files that are cut off or too large are refused.
+clipped; transparency on white; files that are cut off or too large are rejected.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def decode_reduced(source: str | Path | bytes, side: int, *, where: str = "") ->
         PictureError: whatever is wrong with it; names the file and the cause.
     """
     if isinstance(source, bytes):
-        where = where or "an unnamed picture"
+        where = where or "an unnamed image"
         return _decode(source, side, where, is_tga=_has_tga_end(source))
     path = Path(source)
     where = where or str(path)
@@ -104,12 +104,12 @@ def _read(path: Path, where: str) -> bytes:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise PictureError("This is a folder, not a picture.", where=where)
+            raise PictureError("This is a folder, not an image.", where=where)
         if not stat.S_ISREG(status.st_mode):
             raise PictureError("This is not a regular file.", where=where)
         if status.st_size > MAX_FILE_BYTES:
             raise PictureError(
-                "The picture file is too large.",
+                "The image file is too large.",
                 where=where,
                 received=f"{status.st_size:,} bytes",
                 expected=f"at most {MAX_FILE_BYTES:,} bytes",
@@ -117,10 +117,10 @@ def _read(path: Path, where: str) -> bytes:
             )
         return path.read_bytes()
     except FileNotFoundError:
-        raise PictureError("There is no such picture file.", where=where) from None
+        raise PictureError("There is no such image file.", where=where) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         cause = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
-        raise PictureError(f"The picture file cannot be read: {cause}.", where=where) from None
+        raise PictureError(f"The image file cannot be read: {cause}.", where=where) from None
 
 
 def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
@@ -134,15 +134,15 @@ def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
             image.load()
             # After load(): TIFF and PNG have their orientation only then.
             upright = _TURNS.get(_orientation(image))
-            coloured = _rgb(image)
-            pixels = np.array(coloured if upright is None else coloured.transpose(upright))
+            colored = _rgb(image)
+            pixels = np.array(colored if upright is None else colored.transpose(upright))
     except PictureError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         counted = re.search(r"\((\d+) pixels\)", str(error))
         raise _too_large(f"{int(counted[1]):,} pixels" if counted else "", where) from None
     except MemoryError:
-        raise PictureError("Not enough memory for this picture.", where=where) from None
+        raise PictureError("Not enough memory for this image.", where=where) from None
     except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
         raise _damaged(kind, error, where) from None
     return Decoded(pixels, full_size[::-1] if upright in _SIDEWAYS else full_size)
@@ -150,14 +150,14 @@ def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
 
 def _kind(data: bytes, where: str, *, is_tga: bool) -> str:
     if not data:
-        raise PictureError("The picture file is empty.", where=where, received="0 bytes")
+        raise PictureError("The image file is empty.", where=where, received="0 bytes")
     kind = sniff(data[:HEAD_BYTES])
     if kind in DECODED:
         return kind
     if is_tga:
         return "TGA"
     raise PictureError(
-        "This file is not a picture that can be read.",
+        "This file is not an image that can be read.",
         where=where,
         received=UNSUPPORTED.get(kind, "bytes of no known image format"),
         expected=_CAN_READ,
@@ -168,14 +168,14 @@ def _kind(data: bytes, where: str, *, is_tga: bool) -> str:
 def _refuse_large(size: tuple[int, int], where: str) -> None:
     width, height = size
     if width < 1 or height < 1:
-        raise PictureError("The picture has no pixels.", where=where)
+        raise PictureError("The image has no pixels.", where=where)
     if width * height > MAX_PIXELS:
         raise _too_large(f"{width:,} × {height:,} pixels", where)
 
 
 def _too_large(received: str, where: str) -> PictureError:
     return PictureError(
-        "The picture has too many pixels.",
+        "The image has too many pixels.",
         where=where,
         received=received,
         expected=f"at most {MAX_PIXELS // 1_000_000} million pixels",
@@ -189,7 +189,7 @@ def _damaged(kind: str, error: Exception, where: str) -> PictureError:
         words = "damaged header"
     is_cut = "truncated" in words.lower() or isinstance(error, EOFError)
     return PictureError(
-        "The picture file is cut off." if is_cut else "The picture file is damaged.",
+        "The image file is cut off." if is_cut else "The image file is damaged.",
         where=where,
         received=f"{kind}: {words or type(error).__name__}",
         fix="Copy or download it again.",
@@ -208,17 +208,17 @@ def _orientation(image: Image.Image) -> int:
 def _rgb(image: Image.Image) -> Image.Image:
     """The loaded frame as 8-bit RGB."""
     if image.mode == "F" or image.mode.startswith("I"):
-        grey = _eight_bits(np.asarray(image), is_scaled=image.mode.startswith("I;16"))
-        return Image.fromarray(grey).convert("RGB")
+        gray = _eight_bits(np.asarray(image), is_scaled=image.mode.startswith("I;16"))
+        return Image.fromarray(gray).convert("RGB")
     if image.has_transparency_data or image.mode in {"La", "RGBa", "PA"}:
-        coloured = image.convert("RGBA")
+        colored = image.convert("RGBA")
         white = Image.new("RGBA", image.size, (255, 255, 255, 255))
-        return Image.alpha_composite(white, coloured).convert("RGB")
+        return Image.alpha_composite(white, colored).convert("RGB")
     return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _eight_bits(values: np.ndarray[Any, Any], *, is_scaled: bool) -> Pixels:
-    """Grey values of more than 8 bits as 8 bits.
+    """Gray values of more than 8 bits as 8 bits.
 
     16-bit files use the whole range. Wider and real numbers state no range: 0..1, 0..255
     and 0..65535 are recognized, anything else is stretched from its least to its greatest.

@@ -91,11 +91,11 @@ def _wanted(shape: Shape, fit: str) -> tuple[int, int, str]:
 def _resize(image: Image.Image, width: int, height: int, fit: str) -> Image.Image:
     box = (0.0, 0.0, float(image.width), float(image.height))
     if fit == "crop":
-        box = _centre(image.size, width / height)
+        box = _center(image.size, width / height)
     return image.resize((width, height), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0)
 
 
-def _centre(size: tuple[int, int], aspect: float) -> tuple[float, float, float, float]:
+def _center(size: tuple[int, int], aspect: float) -> tuple[float, float, float, float]:
     """The largest centered box with width / height = `aspect`, inside the picture."""
     full_width, full_height = float(size[0]), float(size[1])
     width = min(full_width, full_height * aspect)

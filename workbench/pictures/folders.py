@@ -16,7 +16,7 @@ ENDINGS: frozenset[str] = frozenset(
         ".qoi", ".svg", ".tga", ".tif", ".tiff", ".webp",
     }
 )  # fmt: skip
-"""Names that promise a picture: such a file is listed, and refused in words if it is none."""
+"""Names that promise a picture: such a file is listed, and rejected with a reason if it is none."""
 
 _SIDE_FILES = frozenset({"thumbs.db", "desktop.ini", "ehthumbs.db", "icon\r"})
 

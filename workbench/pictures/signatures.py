@@ -18,16 +18,16 @@ DECODED: frozenset[str] = frozenset(
 UNSUPPORTED: dict[str, str] = {
     "SVG": "an SVG drawing, which has no pixels",
     "HEIC": "a HEIC photo, which needs a decoder that is not part of Workbench",
-    "JXL": "a JPEG XL picture, which needs a decoder that is not part of Workbench",
+    "JXL": "a JPEG XL image, which needs a decoder that is not part of Workbench",
     "EPS": "a PostScript drawing, which has no pixels",
-    "PDF": "a PDF document, not a picture",
-    "ZIP": "an archive, not a picture",
-    "HTML": "a web page, not a picture (a failed download leaves such files)",
-    "APPLE_DOUBLE": "a Mac side file (its name begins with ._), not a picture",
-    "TEXT": "text, not a picture",
+    "PDF": "a PDF document, not an image",
+    "ZIP": "an archive, not an image",
+    "HTML": "a web page, not an image (a failed download leaves such files)",
+    "APPLE_DOUBLE": "a Mac side file (its name begins with ._), not an image",
+    "TEXT": "text, not an image",
     "ZEROS": "only zero bytes (a crashed copy leaves such files)",
 }
-"""Contents that are recognized in order to be refused in words."""
+"""Contents that are recognized in order to be rejected with a reason."""
 
 _STARTS: dict[str, tuple[bytes, ...]] = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),

@@ -1,6 +1,6 @@
 """Decoded pictures on disk: one .npy file that appears when it is complete.
 
-Rows are written one after the other with plain writes: a full disk is then an error in
+Rows are written one after another with plain writes: a full disk is then an error in
 words, where writing into a memory map would kill the process.
 """
 
@@ -167,7 +167,7 @@ def read_checked(path: Path) -> BadRows | None:
 
 
 def write_checked(path: Path, bad: BadRows) -> None:
-    """Remembers which pictures are unreadable; where the disk is full, or a link has the file's
+    """Stores which pictures are unreadable; where the disk is full, or a link has the file's
     name, the next run checks once more.
     """
     with contextlib.suppress(OSError, LinkFoundError):

@@ -69,7 +69,7 @@ class TooLarge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejected(msgspec.Struct, frozen=True, kw_only=True):
-    """The compiler refuses the program for another reason, given in its own words."""
+    """The compiler rejects the program for another reason, given in its own words."""
 
     words: str
 

@@ -60,7 +60,7 @@ class CompilerCall:
         Raises:
             TpuError: the compiler cannot be used.
             DeadlineError: it took too long.
-            ChildDiedError: it has died, for want of memory perhaps.
+            ChildDiedError: it has died, perhaps out of memory.
         """
         path = self._folder / "step.mlir"
         path.write_text(text, encoding="utf-8")

@@ -32,7 +32,7 @@ _SETTINGS = {
     "TPU_ACCELERATOR_TYPE": "v5litepod-4",
     "TPU_WORKER_HOSTNAMES": "localhost",
     "TPU_WORKER_ID": "0",
-    # Else a second process that compiles at the same time is refused.
+    # Else a second process that compiles at the same time is rejected.
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
 }
 
@@ -152,7 +152,7 @@ def _log_files(logs: str, pattern: str) -> list[Path]:
 
 
 def _report(logs: str) -> str:
-    """What the compiler wrote of memory, when it refused for want of it."""
+    """What the compiler wrote about memory when it ran out of it."""
     texts = []
     for path in _log_files(logs, "*ERROR*"):
         with path.open(encoding="utf-8", errors="replace") as file:

@@ -1,7 +1,7 @@
 """The optional compiler environment: Google's TPU compiler in a Python environment of its own.
 
 Nothing of it is bundled. The person downloads it, is shown the license that came with it, and
-installs it by naming that licence's checksum. Packages and their hashes are pinned in
+installs it by naming that license's checksum. Packages and their hashes are pinned in
 `resources/environments/compiler.lock`.
 """
 
@@ -34,8 +34,8 @@ DOWNLOAD_BYTES = 347_000_000
 INSTALLED_BYTES = 1_300_000_000
 _ROOM = 300_000_000  # beside it, so that the disk is not full afterwards
 _DOWNLOAD_S, _INSTALL_S, _MAKE_S = 3600.0, 900.0, 300.0
-_LICENCES = ("LICENSE", "LICENSE.txt", "LICENCE")
-_LONGEST_LICENCE = 200_000
+_LICENSES = ("LICENSE", "LICENSE.txt", "LICENCE")
+_LONGEST_LICENSE = 200_000
 _LAST_LINES = 6
 
 OnProgress = Callable[[str], None]
@@ -43,7 +43,7 @@ Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class Licence:
+class License:
     """The license that the downloaded compiler came with, and the sum that names it."""
 
     text: str
@@ -108,7 +108,7 @@ class CompilerEnvironment:
         files = (path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink())
         return sum(path.stat().st_size for path in files)
 
-    def licence(self) -> Licence:
+    def license(self) -> License:
         """The license inside the downloaded package of the compiler.
 
         Raises:
@@ -118,11 +118,11 @@ class CompilerEnvironment:
         for wheel in wheels:
             with _opened(wheel) as archive:
                 for name in sorted(archive.namelist()):
-                    if name.rpartition("/")[2] in _LICENCES:
+                    if name.rpartition("/")[2] in _LICENSES:
                         with archive.open(name) as member:
-                            data = member.read(_LONGEST_LICENCE)
+                            data = member.read(_LONGEST_LICENSE)
                         text = data.decode("utf-8", "replace").strip()
-                        return Licence(text, hashlib.sha256(data).hexdigest())
+                        return License(text, hashlib.sha256(data).hexdigest())
         raise InputError(
             "No license to show: the TPU compiler is not downloaded.",
             where=str(self._wheels),
@@ -160,7 +160,7 @@ class CompilerEnvironment:
         """Installs what is downloaded, once its license has been read and accepted.
 
         Args:
-            accepted_sha256: The licence's checksum, as the person has confirmed it.
+            accepted_sha256: The license's checksum, as the person has confirmed it.
             on_progress: As of `download`.
             check: As of `download`.
 
@@ -169,13 +169,13 @@ class CompilerEnvironment:
             WorkbenchError: it could not be installed; what was there before stays.
         """
         self._refuse_where_impossible()
-        licence = self.licence()
-        if accepted_sha256.strip().lower() != licence.sha256:
+        terms = self.license()
+        if accepted_sha256.strip().lower() != terms.sha256:
             raise UsageError(
                 "The accepted license is not the one of the TPU compiler.",
                 where="--accept",
                 received=accepted_sha256[:80],
-                expected=licence.sha256,
+                expected=terms.sha256,
                 fix="Read the license that `workbench compiler install` shows.",
             )
         with self._alone():
@@ -189,7 +189,7 @@ class CompilerEnvironment:
             )  # fmt: skip
             stamp = _Stamp(
                 lock_sha256=self._lock_sha256(),
-                licence_sha256=licence.sha256,
+                licence_sha256=terms.sha256,
                 packages=self.packages,
             )
             save_bytes(self._making / "installed.json", msgspec.json.encode(stamp))

@@ -86,7 +86,7 @@ class Question:
         layers: The layer types.
         chip: On which TPU.
         level: How deep to look.
-        facts: What is known of the pictures.
+        facts: What is known of the images.
         is_sweep: Try batches from small to large too.
         no_compiler: Why the compiler cannot be called here; "" where it can.
     """
@@ -101,7 +101,7 @@ class Question:
 
     @property
     def per_core(self) -> int:
-        """Pictures a step of each core."""
+        """Images per step of each core."""
         return per_core_batch(self.project.recipe.batch_size, self.chip)
 
 

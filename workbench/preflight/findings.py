@@ -31,7 +31,7 @@ class Findings:
     Attributes:
         graph: The network.
         chip: The TPU.
-        per_core, batch: Pictures a step of each core, and as requested in all.
+        per_core, batch: Images per step of each core, and as requested in all.
         level: The deepest that has come to an end.
         problems: Problems found by all levels so far.
         compiled: The compiler's result for the requested batch.

@@ -68,10 +68,10 @@ def _set_params(fix: Fix, node_id: str | None, graph: Graph) -> dict[str, Any]:
     """What a fix sets at its node, where it does nothing else."""
     if node_id is None or node_id not in graph.nodes:
         return {}
-    mended = fix.apply(graph)
-    if mended.edges != graph.edges or mended.nodes.keys() != graph.nodes.keys():
+    fixed = fix.apply(graph)
+    if fixed.edges != graph.edges or fixed.nodes.keys() != graph.nodes.keys():
         return {}
-    old, new = graph.nodes[node_id], mended.nodes[node_id]
+    old, new = graph.nodes[node_id], fixed.nodes[node_id]
     if new.kind != old.kind or new.name != old.name:
         return {}
     return {key: value for key, value in new.params.items() if old.params.get(key) != value}

@@ -1,4 +1,4 @@
-"""What our own rules say of a project on a TPU: no TensorFlow, no waiting.
+"""Our own rules for a project on a TPU: no TensorFlow, no waiting.
 
 Arrays on a TPU lie in tiles of 8 rows by 128 columns, and its matrix units multiply blocks
 of 128 x 128 (256 x 256 from v6e on); what does not fill them is computed all the same.
@@ -42,13 +42,13 @@ def check_rules(
     *,
     facts: DatasetFacts | None = None,
 ) -> Iterator[Problem]:
-    """What a person would want to know before renting that TPU.
+    """Findings that matter before renting that TPU.
 
     Args:
         project: With the global batch in its recipe.
         layers: The layer types.
         chip: The TPU.
-        facts: What is known of the pictures.
+        facts: What is known of the images.
     """
     if chip.generation.needs_jax:
         yield _needs_jax(chip)
@@ -87,7 +87,7 @@ def batch_words(per_core: int, chip: ChipChoice) -> str:
 
 
 def per_core_batch(batch: int, chip: ChipChoice) -> int:
-    """What each core gets of a global batch, at least one picture."""
+    """What each core gets of a global batch, at least one image."""
     return max(1, batch // chip.cores)
 
 

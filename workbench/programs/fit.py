@@ -1,4 +1,4 @@
-"""What the exported script says in the words of Keras's compile, fit and evaluate."""
+"""The exported script's calls of Keras's compile, fit and evaluate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training of exported programs: a recipe said in Keras's own words.
+"""The training of exported programs: a recipe in Keras's own terms.
 
 What Keras has a name for is called by it; what it has none for (a warm-up before any
 schedule) is a small class in the program; what differs is named in a comment.

@@ -1,1 +1,1 @@
-"""What processes say to each other: frozen messages, one JSON line each."""
+"""The messages between processes: frozen values, one JSON line each."""

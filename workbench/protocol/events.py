@@ -29,7 +29,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         precision: "float32" or "bfloat16".
         xla: Whether the step is compiled by XLA.
         steps_per_call: Steps of one call into TensorFlow.
-        pipeline: Where the pictures are: "memory", "cached" (decoded, on disk) or "streamed".
+        pipeline: Where the images are: "memory", "cached" (decoded, on disk) or "streamed".
         gain: How many times faster than plain float32, as measured; None when nothing was.
         words: What was chosen and what it gained, for people.
         pinned: What of it the recipe has fixed: "precision", "xla", ...
@@ -51,7 +51,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
 
     Attributes:
         replicas: Devices that share each batch.
-        per_core_batch: Pictures of a step for each of them; None in older logs.
+        per_core_batch: Images of a step for each of them; None in older logs.
         resumed_at_step: Steps that were done before; batches logged after them are void. None
             for a run from its start.
         bit_exact: For a resumed run: True, or the reasons why its figures can differ from
@@ -92,7 +92,7 @@ class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
 
 
 class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
-    """The pictures are there and split. `bad_files` were left out, with the reason.
+    """The images are there and split. `bad_files` were left out, with the reason.
 
     `validates_on_test`: the validation images are those of the test set, not held out of training.
     """
@@ -126,9 +126,9 @@ class Batch(Event, frozen=True, kw_only=True, tag="batch"):
 
 
 class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
-    """Means over the epoch, and over the validation pictures (None without validation).
+    """Means over the epoch, and over the validation images (None without validation).
 
-    `top_k_accuracy` is of the validation: a picture counts when its class is among the
+    `top_k_accuracy` is of the validation: an image counts when its class is among the
     recipe's `top_k` likeliest; None where `top_k` is 1.
     """
 
@@ -148,7 +148,7 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
     """Where the trainer's seconds went since it was started or resumed, logged now and then.
 
     Attributes:
-        input_s: Waiting for pictures.
+        input_s: Waiting for images.
         compute_s: Computing steps.
         host_s: Python between the calls: reading values, logging events.
         compile_s: Building and compiling.
@@ -188,7 +188,7 @@ class LogLine(Event, frozen=True, kw_only=True, tag="log_line"):
 
 
 class TestResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Scores on the test pictures."""
+    """Scores on the test images."""
 
     __test__ = False
 

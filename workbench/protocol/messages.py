@@ -73,13 +73,13 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
 
 
 class Classify(Request, frozen=True, kw_only=True, tag="classify"):
-    """Answers: one Classified a picture, in order.
+    """Answers: one Classified per image, in order.
 
     Attributes:
         model: Path of a run folder or of a `.keras` file exported by the application.
-        pictures: Paths of picture files.
+        pictures: Paths of image files.
         top: Number of classes to return; 0 for all.
-        previews: Also write the picture, and the picture as the network sees it, as PNG.
+        previews: Also write the image, and the model input, as PNG.
     """
 
     model: str
@@ -95,12 +95,27 @@ class WarmUp(Request, frozen=True, kw_only=True, tag="warm_up"):
 
 
 class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictures"):
-    """Writes some test pictures of a run's data set as PNG files. Answer: TestPictures."""
+    """Writes some test images of a run's data set as PNG files. Answer: TestPictures."""
 
     model: str
     count: int = 24
     indices: list[int] = []
     seed: int = 0
+
+
+class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
+    """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
+
+    Attributes:
+        source, params: As in DescribeData.
+        index: Of the image among those of the training part.
+        file: The file it is in, which is enough; "" where it is in none.
+    """
+
+    source: str
+    params: dict[str, object]
+    index: int
+    file: str = ""
 
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
@@ -204,6 +219,7 @@ AnyRequest = (
     | Classify
     | WarmUp
     | PickTestPictures
+    | ShowPicture
     | Evaluate
     | Export
     | ExportProject
@@ -219,7 +235,7 @@ AnyRequest = (
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer"):
-    """Something a service worker says; `id` is the request's, 0 for none."""
+    """An answer of a service worker; `id` is the request's, 0 for none."""
 
     id: int = 0
 
@@ -247,7 +263,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
-    """One picture's scores, highest first; or why it could not be read. `picture_png` and
+    """One image's scores, highest first; or why it could not be read. `picture_png` and
     `input_png` are files in the worker's session folder, when requested. `weights` are those that
     answered; None where that is not known.
     """
@@ -265,18 +281,35 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     weights: KeptWeights | None = None
 
 
+class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
+    """A training image, made small.
+
+    Attributes:
+        path: PNG file in the worker's session folder.
+        index: Of the image among those of the training part.
+        file: The file it is in; "" where it is in none, or its name is no Unicode.
+        width, height: Of the image itself, in pixels.
+    """
+
+    path: str
+    index: int
+    file: str = ""
+    width: int
+    height: int
+
+
 class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     """One class of a data set."""
 
     name: str
     num_train: int
     num_test: int
-    thumbnails: list[str] = []
+    thumbnails: list[Thumbnail] = []
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
-    """What a source holds. `shape` is empty where pictures differ in size. `is_test_split_off`
-    where it has no test part: `num_test` of its pictures are kept apart, by the request's share.
+    """What a source holds. `shape` is empty where images differ in size. `is_test_split_off`
+    where it has no test part: `num_test` of its images are kept apart, by the request's share.
     """
 
     title: str
@@ -291,7 +324,7 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
 
 
 class TestPicture(msgspec.Struct, frozen=True, kw_only=True):
-    """A test picture as a PNG file, with its true class."""
+    """A test image as a PNG file, with its true class."""
 
     __test__ = False
 
@@ -325,7 +358,7 @@ class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
-    """Scores on a set of pictures. Rows of `confusion` are true classes. `weights` are those that
+    """Scores on a set of images. Rows of `confusion` are true classes. `weights` are those that
     answered; None where that is not known. `is_validated_on_test`: the same images were the
     validation images of the training.
     """
@@ -362,7 +395,7 @@ class LearningRateFound(Answer, frozen=True, kw_only=True, tag="learning_rate_fo
 
     Attributes:
         suggested: The rate to train with, the project's own where that is as good as any; None
-            where it cannot be told, which `words` give the reason of.
+            where the result is inconclusive; `words` has the reason.
         verdict: "keep" the project's rate, "change" it, or "unknown".
         present: The project's rate.
         good: Lowest and highest of the rates that are as good as the best; [] where unknown.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 Level = Literal["rules", "lowering", "compiler"]
-"""How deep was looked: by our rules; XLA's lowering here; the TPU's own compiler."""
+"""How deep the check went: our rules; XLA's lowering here; the TPU's own compiler."""
 
 LEVELS: tuple[Level, ...] = ("rules", "lowering", "compiler")
 
@@ -82,7 +82,7 @@ class LargestBuffer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One batch of a sweep. `problem` says why there is no estimate."""
+    """One batch of a sweep. `problem` is the reason why there is no estimate."""
 
     per_core_batch: int
     global_batch: int
@@ -99,7 +99,7 @@ class PreflightReport(msgspec.Struct, frozen=True, kw_only=True):
         tpu: Its name, e.g. "v5e-8".
         level: The deepest level that ran.
         verdict: In words, with what the level is worth.
-        per_core_batch, global_batch: Pictures a step; the first that was requested.
+        per_core_batch, global_batch: Images per step; the first that was requested.
         problems: Errors first.
         memory: By the compiler, for one core.
         estimate: By the compiler.

@@ -2,7 +2,7 @@
 
 What is sent is read once more by its sender, so a message that the other side would refuse
 never leaves this one: a number that is not finite is null in JSON, which no float may be. That
-costs half a microsecond, and 2 ms for a request of 20,000 pictures. Lines have a size limit.
+costs half a microsecond, and 2 ms for a request of 20,000 images. Lines have a size limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_ANSWER_BYTES = 1 << 20
 """Longest line of a service worker, its newline included."""
 
 MAX_REQUEST_BYTES = 8 << 20
-"""Longest line to a service worker: a request may hold thousands of picture paths."""
+"""Longest line to a service worker: a request may hold thousands of image paths."""
 
 Message = TypeVar("Message")
 

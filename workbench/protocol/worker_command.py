@@ -13,7 +13,7 @@ def worker_command(*words: str) -> list[str]:
     """Program and arguments of `python -m workbench.worker WORDS`.
 
     `-P` keeps the folder that the user happens to be in off Python's search path: a file
-    `keras.py` beside the user's pictures must not become part of the program.
+    `keras.py` beside the user's images must not become part of the program.
     """
     return [sys.executable, "-P", "-m", "workbench.worker", *words]
 

@@ -1,4 +1,4 @@
-"""`python -m workbench.remote RUN_FOLDER [--resume]`: the courier of one run.
+"""`python -m workbench.remote RUN_FOLDER [--resume]`: the run mirror of one run.
 
 Started as a trainer is, by window, command line or tests; never imported by them.
 """

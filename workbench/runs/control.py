@@ -1,6 +1,6 @@
 """Commands to a trainer: one small file, written by any process, read by the trainer.
 
-Of a run that another computer trains the courier reads it: it forwards the trainer's commands
+Of a run that another computer trains the run mirror reads it: it forwards the trainer's commands
 and carries out its own.
 """
 
@@ -13,11 +13,11 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 
 Command = Literal["stop", "pause"]
-CourierCommand = Literal["stop", "pause", "terminate", "kill", "leave"]
+MirrorCommand = Literal["stop", "pause", "terminate", "kill", "leave"]
 """terminate, kill: end the trainer there by a signal; leave: end here, it goes on there."""
 
 _COMMANDS: dict[bytes, Command] = {b"stop": "stop", b"pause": "pause"}
-_COURIER_COMMANDS: dict[bytes, CourierCommand] = {
+_MIRROR_COMMANDS: dict[bytes, MirrorCommand] = {
     **_COMMANDS, b"terminate": "terminate", b"kill": "kill", b"leave": "leave"
 }  # fmt: skip
 _MAX_BYTES = 16
@@ -36,8 +36,8 @@ def request_pause(run: RunFolder) -> None:
     send_command(run, "pause")
 
 
-def send_command(run: RunFolder, command: CourierCommand) -> None:
-    """Writes a command to the run's courier or trainer."""
+def send_command(run: RunFolder, command: MirrorCommand) -> None:
+    """Writes a command to the run mirror or trainer."""
     check_own(run.path)
     save_bytes(run.control_path, command.encode() + b"\n")
 
@@ -47,9 +47,9 @@ def command_of(run: RunFolder) -> Command | None:
     return _COMMANDS.get(_command_text(run))
 
 
-def courier_command_of(run: RunFolder) -> CourierCommand | None:
-    """The last command to the run's courier; None without one."""
-    return _COURIER_COMMANDS.get(_command_text(run))
+def mirror_command_of(run: RunFolder) -> MirrorCommand | None:
+    """The last command to the run mirror; None without one."""
+    return _MIRROR_COMMANDS.get(_command_text(run))
 
 
 def _command_text(run: RunFolder) -> bytes:
@@ -58,6 +58,23 @@ def _command_text(run: RunFolder) -> bytes:
             return file.read(_MAX_BYTES).strip()
     except OSError:
         return b""
+
+
+def request_retry(run: RunFolder) -> None:
+    """Requests the mirror of a run whose connection is lost to try again now. A file of its own: it
+    never takes the place of a command. Raises SaveError.
+    """
+    check_own(run.path)
+    save_bytes(run.retry_path, b"")
+
+
+def take_retry(run: RunFolder) -> bool:
+    """Whether that was requested; the request is removed. Cheap: one call into the system."""
+    try:
+        run.retry_path.unlink()
+    except OSError:  # none, or what cannot be removed: that would be a request without end
+        return False
+    return True
 
 
 def clear_command(run: RunFolder) -> None:

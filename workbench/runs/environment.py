@@ -26,7 +26,9 @@ def target_environment(target: Choice) -> dict[str, str]:
 
 
 def is_remote(target: Choice) -> bool:
-    """Whether a target is another computer, with a courier for the trainer; as `known_target`."""
+    """Whether a target is another computer, with a run mirror for the trainer; as
+    `known_target`.
+    """
     spec, params = known_target(target)
     return spec.is_remote(params)
 
@@ -61,7 +63,7 @@ def refuse_unready(target: Choice) -> None:
 
 
 def project_environment(project: Project) -> dict[str, str]:
-    """What a project's target and recipe want set before TensorFlow starts; as `known_target`."""
+    """The variables that a project requires before TensorFlow starts; as `known_target`."""
     variables = target_environment(project.target)
     if project.recipe.threads:
         # Read once, when TensorFlow makes its pool: later calls come too late.

@@ -3,6 +3,7 @@
 request.json   what to train: the whole project, its title and origin; written once
 events.jsonl   numbered events, appended by the trainer (event_log.py)
 control        the last command to the trainer (control.py)
+retry          the run's mirror shall try to connect now (control.py)
 worker.lock    locked while the trainer is running (lock.py)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
@@ -11,10 +12,10 @@ checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
-origin.json    the machine and the pictures it was computed from (origin.py)
+origin.json    the machine and the images it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
-link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
-cluster.json   which of several machines it is of, where a courier has started them all
+link.json, remote.json, mirror.txt   of a run that another computer trains (link.py)
+cluster.json   which of several machines it is of, where a run mirror has started them all
 refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)
@@ -65,7 +66,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             the first, see `naming.differing`.
         label: Words that name it in place of its settings, such as a weights file; "" for none.
         created: Seconds since the epoch.
-        parcel: Name by content of the pictures as they were packed elsewhere, to be loaded
+        parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
         on: The computer that trains it, as those call it who sent it there; "" for this one.
     """
@@ -119,13 +120,14 @@ class RunFolder:
     request_path = _Inside(_REQUEST_NAME)
     events_path = _Inside("events.jsonl")
     control_path = _Inside("control")
+    retry_path = _Inside("retry")
     lock_path = _Inside("worker.lock")
     log_path = _Inside("log.txt")
     crash_path = _Inside("crash.txt")
     target_path = _Inside("target.json")
     link_path = _Inside("link.json")
     remote_path = _Inside("remote.json")
-    courier_log_path = _Inside("courier.txt")
+    mirror_log_path = _Inside("mirror.txt")
     weights_path = _Inside(WEIGHTS_NAME)
     card_path = _Inside(CARD_NAME)
     checkpoints_path = _Inside("checkpoints")
@@ -195,7 +197,7 @@ class RunFolder:
         save_bytes(self.target_path, msgspec.json.encode(moved))
 
     def has_model(self) -> bool:
-        """True when weights were kept, so that pictures can be classified."""
+        """True when weights were kept, so that images can be classified."""
         return self.card_path.is_file() and self.weights_path.is_file()
 
     def model_card(self) -> ModelCard:

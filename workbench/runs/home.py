@@ -30,20 +30,20 @@ def runs_home(settings: Settings | None = None) -> Path:
 
 
 def cache_home() -> Path:
-    """The folder of downloads and decoded pictures: may be deleted at any time."""
+    """The folder of downloads and decoded images: may be deleted at any time."""
     if os.environ.get("WORKBENCH_HOME", "").strip():
         return data_home() / "cache"
     return platformdirs.user_cache_path(APP_NAME)
 
 
 def parcels_home() -> Path:
-    """The folder of pictures that were sent here by other computers, by their sha256."""
+    """The folder of images that were sent here by other computers, by their sha256."""
     return data_home() / "parcels"
 
 
 def made_cache(folder: Path) -> str:
     """Makes a cache folder where there is none yet; returns its path. Raises SaveError; a link
-    below `cache_home` is refused, `cache_home` itself may be one.
+    below `cache_home` is rejected, `cache_home` itself may be one.
     """
     what = "The folder for downloads and cached images could not be created."
     fix = "Make its parent folder writable, or set WORKBENCH_HOME to another folder."

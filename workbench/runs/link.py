@@ -1,7 +1,7 @@
-"""A run that is trained by another computer: the state of its courier, and where the run is.
+"""A run that is trained by another computer: the state of its run mirror, and where the run is.
 
-link.json     the state of the line to the other computer; written by the running courier, and
-              there exactly as long as the run's lock is a courier's, not a trainer's
+link.json     the state of the connection to the other computer; written by the run mirror, and
+              there exactly as long as the run's lock is a run mirror's, not a trainer's
 remote.json   where the run is on the other computer, and what was made ready for it there
 """
 
@@ -25,21 +25,21 @@ _LATE_S = 3.0
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of the line.
+    """The state of the connection.
 
     Attributes:
-        state: setting_up; connecting; attached; lost (the courier tries again); gone (lost for
-            so long, or reported so, that the run may go on elsewhere; the courier tries again);
+        state: setting_up; connecting; attached; lost (the run mirror tries again); gone (lost for
+            so long, or reported so, that the run may go on elsewhere; the run mirror tries again);
             refused (trying again is of no use: see `error`); ended (nothing more will come).
         host: The other computer, as people call it.
         device: What trains there, as the subject of a sentence: "The TPU".
         words: What is being done, while it is set up.
         fraction: How much of that is done, 0..1 where known.
-        since: When the state began, or the line was lost; seconds since the epoch.
+        since: When the state began, or the connection was lost; seconds since the epoch.
         tries: How often it was tried in vain since.
         next_try: When it is tried again; seconds since the epoch.
-        pid: The courier's process on this computer.
-        error: Why the line was lost, or refused.
+        pid: The run mirror's process on this computer.
+        error: Why the connection was lost, or refused.
     """
 
     state: LinkState
@@ -92,12 +92,14 @@ def plain_target(choice: Choice) -> dict[str, Any]:
 
 
 def read_link(run: RunFolder) -> Link | None:
-    """The state of the line; None for a run that has no courier, or where it cannot be read."""
+    """The state of the connection; None for a run that has no run mirror, or where it cannot be
+    read.
+    """
     return read_json(run.link_path, Link)
 
 
 def write_link(run: RunFolder, link: Link) -> None:
-    """Writes the state of the line; raises SaveError."""
+    """Writes the state of the connection; raises SaveError."""
     save_bytes(run.link_path, msgspec.json.encode(link))
 
 
@@ -106,8 +108,8 @@ def forget_link(run: RunFolder) -> None:
     run.link_path.unlink(missing_ok=True)
 
 
-def has_courier(run: RunFolder) -> bool:
-    """True where the holder of the run's lock is a courier. Cheap: checks for one file."""
+def has_mirror(run: RunFolder) -> bool:
+    """True where the holder of the run's lock is a run mirror. Cheap: checks for one file."""
     return run.link_path.exists()
 
 
@@ -124,15 +126,15 @@ def write_remote(run: RunFolder, remote: Remote) -> None:
 
 
 def abandon_remote(run: RunFolder) -> None:
-    """The run goes on elsewhere: no courier connects to the place where it was; SaveError."""
+    """The run goes on elsewhere: no run mirror connects to the place where it was; SaveError."""
     remote = read_remote(run)
     if remote is not None:
         write_remote(run, msgspec.structs.replace(remote, is_abandoned=True))
 
 
 def link_words(link: Link, now: float | None = None) -> str:
-    """The state of the line at `now` (seconds since the epoch; None: the clock's), as sentences;
-    "" where all is as it should be.
+    """The state of the connection at `now` (seconds since the epoch; None: the clock's), as
+    sentences; "" where all is as it should be.
     """
     now = time.time() if now is None else now
     host = link.host or "the other computer"

@@ -1,4 +1,4 @@
-"""The model card: all that a run's weights need to classify pictures on their own."""
+"""The model card: all that a run's weights need to classify images on their own."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         title: Words for people.
         class_names: In the order of the network's outputs.
-        input_shape: Shape of the picture: [height, width, channels].
-        fit: How a picture is brought to that shape: crop, stretch or pad.
+        input_shape: Shape of the image: [height, width, channels].
+        fit: How an image is brought to that shape: crop, stretch or pad.
         graph: The network as in a project file ("nodes", "edges").
         is_logits: The network's last layer has no softmax: apply it when classifying.
         precision: What it was trained in, "float32" or "bfloat16".

@@ -18,7 +18,7 @@ from workbench.targets import all_targets
 
 SEPARATOR = " · "
 MAX_PARTS = 3
-"""What differs in more ways is not told from others by reading all of them."""
+"""Runs that differ in more ways are not distinguished by listing all of them."""
 
 _ALWAYS = ("learning_rate", "epochs")
 """What most runs of a project differ in, named also where nothing else is to be said."""

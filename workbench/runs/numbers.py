@@ -32,7 +32,7 @@ class _ProjectMark(msgspec.Struct, frozen=True):
 
 
 class _Mark(msgspec.Struct, frozen=True):
-    """What of a request says whose run it is, decoded without the rest."""
+    """The part of a request that names the project, decoded without the rest."""
 
     project: _ProjectMark
     number: int = 0

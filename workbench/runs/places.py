@@ -13,7 +13,9 @@ a runs folder adds to it.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -37,7 +39,7 @@ class _KnownPlaces(msgspec.Struct, frozen=True):
 
 
 class UnknownPlaceError(RunError):
-    """A target with an address that nobody here has agreed to connect to.
+    """A target with an address that has not been confirmed here.
 
     Attributes:
         target: The target.
@@ -93,14 +95,33 @@ def remember(target: Choice) -> None:
     """A person has pressed or typed something that names the addresses; raises SaveError."""
     if is_known(target):
         return
+    with _locked() as home:
+        known = dict.fromkeys([*_read(), *addresses_of(target)])
+        save_json(home / _NAME, _KnownPlaces(list(known)))
+
+
+def forget(address: str) -> bool:
+    """Nobody has agreed to connect to this address any more; returns whether somebody had. Raises
+    SaveError.
+    """
+    if address not in _read():
+        return False
+    with _locked() as home:
+        left = [known for known in _read() if known != address]
+        save_json(home / _NAME, _KnownPlaces(left))
+    return True
+
+
+@contextlib.contextmanager
+def _locked() -> Iterator[Path]:
+    """The state folder, in which nobody else changes the record meanwhile; raises SaveError."""
     home = data_home()
-    what, fix = "The address could not be remembered.", "Make the settings folder writable."
+    what, fix = "The known addresses could not be saved.", "Make the settings folder writable."
     with os_errors_as(SaveError, what, home, fix=fix):
         home.mkdir(parents=True, exist_ok=True)
         lock = take_lock(home / _LOCK_NAME)
     try:
-        known = dict.fromkeys([*_read(), *addresses_of(target)])
-        save_json(home / _NAME, _KnownPlaces(list(known)))
+        yield home
     finally:
         if lock is not None:
             os.close(lock)

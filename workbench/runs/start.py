@@ -1,6 +1,6 @@
 """Starts a trainer: a process of its own session that goes on when its parent ends.
 
-Of a run that another computer trains it is a courier: it holds the run's lock as a trainer
+Of a run that another computer trains it is a run mirror: it holds the run's lock as a trainer
 would, and brings the run's log here.
 """
 
@@ -33,8 +33,8 @@ _started: set[int] = set()
 
 
 def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
-    """Starts the trainer of a run, or the courier to where it is trained; returns its process id at
-    once.
+    """Starts the trainer of a run, or the run mirror to where it is trained; returns its process id
+    at once.
 
     The run is locked before the process starts and the lock is handed over, so there is no moment
     in which a running trainer looks ended. With `resume` it goes on from its checkpoint; an earlier
@@ -43,13 +43,13 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
-        UnknownPlaceError: nobody has agreed to connect to its target; see `runs.places`.
+        UnknownPlaceError: its target has not been confirmed; see `runs.places`.
         RunError: the process cannot be started, or the target is unknown.
     """
     project = run.project()
     check_own(run.path)
-    starts_courier = is_remote(project.target)
-    check_known(place_of(run) if starts_courier else project.target)
+    starts_mirror = is_remote(project.target)
+    check_known(place_of(run) if starts_mirror else project.target)
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     reap()
     with _writing(run):
@@ -59,9 +59,9 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
             "This run is already being trained.", where=str(run.path), fix="Stop it first."
         )
     try:
-        _prepare(run, lock, resume=resume, starts_courier=starts_courier)
+        _prepare(run, lock, resume=resume, starts_mirror=starts_mirror)
         with os_errors_as(RunError, "The training process could not be started.", sys.executable):
-            words, log = _courier(run) if starts_courier else _trainer(run)
+            words, log = _mirror(run) if starts_mirror else _trainer(run)
             pid = _spawn([*words, *(["--resume"] if resume else [])], log, lock, environment)
     finally:
         os.close(lock)
@@ -70,13 +70,13 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
 
 
 def may_reattach(run: RunFolder) -> bool:
-    """Whether a courier has a chance: a refusal of the other computer needs the user."""
+    """Whether a run mirror can succeed: a rejection by the other computer needs the user."""
     link = read_link(run)
     return link is None or link.state != "refused"
 
 
 def reattach(run: RunFolder) -> int:
-    """Starts a courier for a run that goes on elsewhere without a connection here; as
+    """Starts a run mirror for a run that goes on elsewhere without a connection here; as
     `start_trainer`, and RunFolderError where the run is nowhere else.
     """
     if read_remote(run) is None:
@@ -88,15 +88,15 @@ def reattach(run: RunFolder) -> int:
     return start_trainer(run)
 
 
-def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_courier: bool) -> None:
+def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_mirror: bool) -> None:
     with _writing(run):
-        if starts_courier:
-            # Before its process is there: from here on the lock is a courier's.
+        if starts_mirror:
+            # Before its process is there: from here on the lock is a run mirror's.
             write_link(run, Link(state="connecting", since=time.time()))
         else:
             forget_link(run)
         if resume:
-            _begin_again(run, lock, marks_log=not starts_courier)
+            _begin_again(run, lock, marks_log=not starts_mirror)
 
 
 def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
@@ -148,7 +148,7 @@ def _spawn(words: list[str], log: Path, lock: int, environment: dict[str, str]) 
 
 
 def joins_another(run: RunFolder) -> bool:
-    """Whether the folder is of a machine that does not lead; raises RunError."""
+    """Whether the folder is of a machine that is not the chief; raises RunError."""
     cluster = kept_cluster(run.path)
     return cluster is not None and cluster.index > 0
 
@@ -158,8 +158,8 @@ def _trainer(run: RunFolder) -> tuple[list[str], Path]:
     return ["workbench.worker", verb, str(run.path)], run.log_path
 
 
-def _courier(run: RunFolder) -> tuple[list[str], Path]:
-    return ["workbench.remote", str(run.path)], run.courier_log_path
+def _mirror(run: RunFolder) -> tuple[list[str], Path]:
+    return ["workbench.remote", str(run.path)], run.mirror_log_path
 
 
 def reap() -> int:

@@ -1,7 +1,7 @@
 """Several machines that share every batch, a process on each, over the network.
 
 Each machine computes with its processor; TensorFlow adds the gradients up over gRPC in a
-ring. The trainer of the first machine leads: it alone writes the run (see worker/machines).
+ring. The first machine is the chief: it alone writes the run (see `worker.cluster`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from workbench.targets.this_computer import SPEC as THIS_COMPUTER
 
 @dataclass(frozen=True, kw_only=True)
 class MachinesParam(TextParam):
-    """Addresses of machines as one text, "HOST,HOST:PORT,..."; the first machine leads."""
+    """Addresses of machines as one text, "HOST,HOST:PORT,..."; the first is the chief."""
 
     max_length: int = 20_000
 

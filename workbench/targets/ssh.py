@@ -8,6 +8,7 @@ ssh:HOST,HOST,.../several:A,B,... the same, where they reach each other by other
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,7 +148,7 @@ def _write(params: Params) -> str:
 
 
 def computers(params: Params) -> list[Address]:
-    """All computers that train, the leading one first."""
+    """All computers that train, the chief first."""
     first = Address(params["host"], params["user"], params["port"])
     return [first, *_addresses(params["others"])]
 
@@ -233,12 +234,23 @@ def _connect(tf: Any, params: Params) -> Any:
     )
 
 
-def _label(params: Params) -> str:
+def label(params: Params, name_of: Callable[[Address], str] = Address.text) -> str:
+    """The hosts as `name_of` calls them, and what of a single one trains: "me@vm:2222, TPU"."""
     if not params["host"]:
         return ""
-    inner = "" if params["target"] == _HERE else f", {params['target']}"
-    hosts = ", ".join(address.host for address in computers(params))
-    return f"{hosts}{inner}"
+    places = computers(params)
+    hosts = ", ".join(map(name_of, places))
+    is_cpu = params["target"] == _HERE or len(places) > 1
+    return hosts if is_cpu else f"{hosts}, {_label_there(params['target'])}"
+
+
+def _label_there(text: str) -> str:
+    from workbench.targets import target_label  # noqa: PLC0415 - as above
+
+    try:
+        return target_label(inner_target(text))
+    except UsageError:
+        return text
 
 
 SPEC = TargetSpec(
@@ -256,6 +268,6 @@ SPEC = TargetSpec(
     is_remote=lambda params: True,
     probe=_probe,
     is_offered=lambda: False,
-    label=_label,
+    label=label,
     addresses=lambda params: [place.text() for place in computers(params) if place.host],
 )

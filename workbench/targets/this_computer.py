@@ -26,7 +26,7 @@ _UNITS = (
 
 @cache
 def cpu_flags() -> frozenset[str]:
-    """What the processor says it can do, in the kernel's words; empty where unknown."""
+    """The processor's features, by the kernel's names; empty where unknown."""
     return frozenset(_cpu_line("flags", "Features").split())
 
 
@@ -37,7 +37,7 @@ def cpu_model() -> str:
 
 
 def _cpu_line(*names: str) -> str:
-    """What the kernel says of the first processor under one of these names."""
+    """What the kernel reports of the first processor under one of these names."""
     try:
         text = _CPU_FILE.read_text(errors="replace")
     except OSError:
@@ -84,7 +84,7 @@ def _with_huge_pages(tunables: str) -> str:
 
     A step allocates and frees hundreds of megabytes; in pages of 2 MB instead of 4 kB there
     are fewer to be cleared and looked up: with the CIFAR-10 template a quarter of the page
-    faults, and 548 to 568 instead of 642 microseconds of processor time a picture, measured on
+    faults, and 548 to 568 instead of 642 microseconds of processor time per image, measured on
     a busy machine. Has no effect where the kernel or the library has no such pages;
     `GLIBC_TUNABLES=glibc.malloc.hugetlb=0` leaves them out.
     """

@@ -1,6 +1,6 @@
 """A TPU: the one in this computer (a TPU VM), one by its name, or an old grpc address.
 
-tpu:local                    trains here; chips, rights and packages are looked at first
+tpu:local                    trains here; chips, rights and packages are checked first
 tpu:NAME[@zone[/project]]    a TPU VM of Google Cloud, reached over ssh
 tpu:grpc://HOST:PORT         the way of old tutorials: reports what is there, and never trains
 """
@@ -204,7 +204,7 @@ def _describe(params: Params) -> str:
 
 
 def _label(params: Params) -> str:
-    return "TPU of this computer" if _kind(params) == "local" else f"TPU {_write(params)}"
+    return "TPU" if _kind(params) == "local" else f"TPU {_write(params)}"
 
 
 SPEC = TargetSpec(

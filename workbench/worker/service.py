@@ -29,7 +29,7 @@ from workbench.protocol.messages import (
 from workbench.protocol.wire import error_parts
 from workbench.worker.channel import Channel
 from workbench.worker.process.lazy_keras import LazyKeras
-from workbench.worker.process.setup import offer_to_the_kernel
+from workbench.worker.process.setup import raise_oom_score
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.session import Job, Session, SessionFolder
 from workbench.worker.saved_models.runner_cache import RunnerCache
@@ -44,7 +44,7 @@ def serve(write_fd: int, *, is_lazy: bool = False) -> int:
     # Ctrl+C reaches the whole process group: the parent process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
-    offer_to_the_kernel()
+    raise_oom_score()
     channel = Channel(0, write_fd)
     channel.send(Hello(protocol=PROTOCOL_VERSION, versions=versions(), pid=os.getpid()))
     # Held back until the folder would be removed: SIGTERM may come while it is being made.

@@ -8,7 +8,6 @@ from tests.core.checks.test_checks import END, LAYERS, check
 from tests.core.checks.test_shapes import INPUT, chain
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.roles import class_layer
 from workbench.templates import list_templates
 
 IN_A_ROW, NONE = "Two linear layers in a row", "No activation"
@@ -101,16 +100,3 @@ def test_no_template_gets_such_a_hint(template):
     project = template.project
     found = analyse(project.graph, LAYERS, recipe=project.recipe).problems
     assert [p.message for p in found if p.title in {IN_A_ROW, NONE}] == []
-
-
-@pytest.mark.parametrize(
-    ("kinds", "found"),
-    [
-        ([FLAT, dense(**RELU), END], "d"),
-        ([FLAT, dense(**RELU), dense(10), ("softmax", {})], "d"),
-        ([conv(10), ("global_average_pooling2d", {}), ("softmax", {})], "b"),
-        ([FLAT], None),
-    ],
-)
-def test_the_layer_of_the_classes(kinds, found):
-    assert class_layer(chain(INPUT, *kinds), LAYERS) == found

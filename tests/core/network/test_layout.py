@@ -121,7 +121,7 @@ def test_nothing_overlaps_and_data_flows_down(case) -> None:
     assert not overlapping(positions, sizes)
     for edge in graph.edges:
         below = positions[edge.target][1] - positions[edge.source][1] - sizes[edge.source][1]
-        assert below >= GAP - 16  # a short card is centred in a layer with a tall one
+        assert below >= GAP - 16  # a short card is centered in a layer with a tall one
 
 
 def test_a_chain_is_one_straight_column() -> None:

@@ -94,3 +94,10 @@ def test_a_folder_above_may_be_behind_a_link(tmp_path):
     save_bytes(tmp_path / "link" / "a", b"x")
     replace_own(tmp_path / "link" / "b", b"y")
     assert sorted(path.name for path in (tmp_path / "real").iterdir()) == ["a", "b"]
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        replace_own(tmp_path / "folder", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

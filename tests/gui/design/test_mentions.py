@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import QEvent, QPointF
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from tests.gui.design.hand import NONE, chain
@@ -38,6 +41,21 @@ def test_cards_show_the_names_that_a_message_or_a_button_names(mismatch, documen
     document.apply_fix(mismatch.scene.card.problem.fixes[0])
     assert document.analysis.problems_by_node.get("n4") is None
     assert names(mismatch)["n3"] == ""
+
+
+def test_names_that_differ_at_their_end_look_different(panel, document, layers) -> None:
+    kinds = ("input", "average_pooling2d", "average_pooling2d", "flatten", "dense")
+    document.new(Project(graph=chain(layers, *kinds)))
+    pictures = []
+    for key in ("n2", "n3"):
+        item = panel.scene.nodes[key]
+        item.facts = replace(item.facts, is_named=True)
+        title = QRectF(item.card_rect().topLeft(), QSizeF(item.card_rect().width(), 28))
+        pictures.append(QImage(title.size().toSize(), QImage.Format.Format_RGB32))
+        with QPainter(pictures[-1]) as painter:
+            panel.scene.render(painter, QRectF(pictures[-1].rect()), title)
+    is_alike = pictures[0] == pictures[1]
+    assert not is_alike
 
 
 def test_a_name_that_a_person_chose_is_always_shown(small, document) -> None:

@@ -9,6 +9,7 @@ from tests.gui.design.hand import chain
 from workbench.core.network.graph import Edge, Node
 from workbench.core.projects.project import Project, View
 from workbench.gui.design.canvas.problem_card import CARD_WIDTH
+from workbench.templates import find_template
 
 ZOOMS = (0.15, 0.22, 0.35, 0.6, 0.8, 1.0, 1.5)
 
@@ -46,6 +47,14 @@ def assert_seen(panel):
     place = shown(panel)
     assert panel.view.viewport().rect().contains(place)
     assert not [bar for bar in covering(panel) if QRect(bar).intersects(place)]
+
+
+def test_the_card_is_of_the_problem_that_the_status_line_leads_to(panel, document) -> None:
+    document.new(find_template("lenet5").project)
+    flatten = next(node.id for node in document.graph.nodes.values() if node.kind == "flatten")
+    document.remove([], document.graph.edges_into(flatten))
+    assert len(document.analysis.errors) == 2
+    assert panel.scene.card.problem.node == document.analysis.errors[0].node == flatten
 
 
 @pytest.mark.parametrize("zoom", ZOOMS)

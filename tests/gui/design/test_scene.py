@@ -123,7 +123,7 @@ def test_selection_is_emitted_once_and_in_the_graphs_order(small, qtbot) -> None
     assert selections == [["n2", "n3", "n4"]]
 
 
-def test_a_changed_theme_reaches_every_colour(small, theme) -> None:
+def test_a_changed_theme_reaches_every_color(small, theme) -> None:
     before = small.grab().toImage()
     theme.set_mode("dark")
     after = small.grab().toImage()

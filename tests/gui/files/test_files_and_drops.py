@@ -116,7 +116,7 @@ def test_dropped_pictures_go_to_classify(cifar, picture, monkeypatch):
     asked = []
     monkeypatch.setattr(view, "classify", asked.append)
     words = drop_on(cifar, picture)
-    assert words == "Drop to classify 1 picture"
+    assert words == "Drop to classify 1 image"
     assert cifar.views.current_key == "classify"
     assert asked == [[str(picture)]]
 
@@ -249,7 +249,7 @@ def test_a_folder_of_pictures_is_classified_and_an_empty_one_explained(tmp_path,
     assert sort_drop([str(picture.parent)]).kind == "pictures"
     empty = tmp_path / "nothing"
     empty.mkdir()
-    assert "no pictures" in sort_drop([str(empty)]).words
+    assert "no images" in sort_drop([str(empty)]).words
 
 
 @pytest.mark.parametrize("name", ["own.keras", "own.hdf5", "own.weights.h5"])

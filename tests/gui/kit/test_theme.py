@@ -1,4 +1,4 @@
-"""Colours can be read, icons can be drawn, the theme can be switched."""
+"""Colors can be read, icons can be drawn, the theme can be switched."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def test_every_icon_is_drawn(theme):
         assert 4 < inked < 24 * 24 * 0.8, name
 
 
-def test_icon_takes_the_colour_asked_for(theme):
+def test_icon_takes_the_color_asked_for(theme):
     image = theme.icon("stop", "#c62828").pixmap(24, 24).toImage()
     assert image.pixelColor(12, 12).name() == "#c62828"
 
 
-def test_categories_have_colours():
+def test_categories_have_colors():
     assert set(CATEGORY_COLORS) == set(CATEGORIES)
 
 

@@ -9,11 +9,12 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollArea
 
 from tests.big_network import deep_project
 from workbench.gui.kit.buttons import WrappedButton
 from workbench.gui.kit.problem_box import ProblemBox
+from workbench.templates import find_template
 
 
 def tried(document):
@@ -147,3 +148,24 @@ def test_the_next_step_of_a_large_network_is_offered_when_it_is_known(window, qt
     assert status.problems.text() == document.analysis.blocking_words
     qtbot.waitUntil(lambda: not status.next_step.isHidden())
     assert status.next_step.text() == document.analysis.errors[0].fixes[0].title
+
+
+def test_a_short_list_is_shown_without_a_scroll_bar(window, qtbot):
+    window.files.new(find_template("flowers_gap").project)
+    window.show_view("design")
+    window.show_problems()
+    area = window.popup.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: area.widget().height() == area.viewport().height())
+    assert area.verticalScrollBar().maximum() == 0
+    window.popup.close()
+
+
+def test_a_long_list_scrolls_to_its_end(window, qtbot):
+    window.context.document.new(deep_project(2, strays=9))
+    window.show_view("design")
+    window.show_problems()
+    area = window.popup.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
+    page = area.widget()
+    assert page.height() >= page.heightForWidth(page.width()) > area.viewport().height()
+    window.popup.close()

@@ -123,3 +123,32 @@ def test_the_dialogs_lead_to_their_pages(cifar):
     assert "Training on another computer" in cifar.help._viewer.page.toPlainText()
     cifar.help._viewer.close()
     cifar.places.close()
+
+
+def test_a_long_address_leaves_the_other_buttons_their_room(cifar, qtbot):
+    host = "ec2-54-123-45-67.eu-central-1.compute.example.com"
+    params = {"host": host, "user": "researcher", "port": 2222, "target": "gpu"}
+    top = cifar.top
+    cifar.context.document.set_target(Choice("ssh", params))
+    cifar.resize(900, 560)
+
+    def has_room():
+        right = top.train.mapTo(cifar, top.train.rect().bottomRight()).x()
+        whole = all(
+            part.width() >= part.minimumSizeHint().width() for part in (top.switch, top.train)
+        )
+        return whole and top.width() == 900 and right < 900
+
+    for is_running in (False, True):
+        top.show_state(is_running=is_running, reason="", num_waiting=2)
+        qtbot.waitUntil(lambda is_running=is_running: top.next.isVisible() == is_running)
+        qtbot.waitUntil(has_room)
+        ends = top.target.shown_text().strip().split("…")
+        assert ends[0]
+        assert "researcher@".startswith(ends[0][:5])
+        assert "GPUs".endswith(ends[1][-4:])
+        assert f"{host}:2222" in top.target.toolTip()
+        assert top.target.accessibleName().startswith(f"Target: researcher@{host}:2222, GPUs")
+    top.show_state(is_running=False, reason="")
+    cifar.context.document.set_target(Choice("ssh", {"host": "vm", "user": "me", "port": 2222}))
+    assert top.target.shown_text() == " me@vm:2222"  # whole, although the bar is narrow

@@ -7,8 +7,10 @@ import io
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QLabel
 
 from workbench.curves.learning_rate import SPEC as RATE
 from workbench.gui.kit.colors import DARK, LIGHT
@@ -226,6 +228,27 @@ def test_another_run_is_drawn_below_the_current_one_with_its_raw_line_faint(pair
     assert run.smooth.item.opts["pen"].color() == QColor("#16a34a")
     assert run.smooth.item.zValue() < pair.by_key["loss"].main.raw.item.zValue()
     assert pair.by_key["loss"].axes.box.viewRange()[1][1] > 3.0
+
+
+def test_dashes_are_said_of_the_lines_that_have_them(pair):
+    pair.set_history(trained())
+    other = trained()
+    pair.set_overlays([Overlay("other", overlay_color(0), other)])
+    pair.redraw()
+    shown = [label.text() for label in pair.legend.findChildren(QLabel) if label.isVisible()]
+    assert shown == ["dashed: validation of overlaid runs"]
+    for plot in (pair.by_key["loss"], pair.by_key["accuracy"]):
+        beside = plot.overlays[id(other)]
+        dashed = [
+            curve.item
+            for run in (plot.main, beside)
+            for curve in run.curves
+            if curve.item.opts["pen"].style() == Qt.PenStyle.DashLine
+        ]
+        assert dashed == [beside.epoch_validation.item]
+        assert drawn(beside.epoch_validation)[0].size, "it is drawn"
+    pair.set_overlays([])
+    assert not pair.legend.isVisible(), "one run has no dashes"
 
 
 def test_the_legend_hides_a_run_and_shows_it_again(pair):

@@ -135,7 +135,7 @@ def test_differences_leave_out_what_changes_nothing():
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("schedule", all_schedules())
-def test_the_curve_is_drawn_in_the_themes_colour(qtbot, context, schedule, mode):
+def test_the_curve_is_drawn_in_the_themes_color(qtbot, context, schedule, mode):
     context.theme.set_mode(mode)
     curve = ScheduleCurve(context.theme)
     qtbot.addWidget(curve)

@@ -79,7 +79,8 @@ def words_below(strip):
 def cat(path, **keywords):
     scores = [Score(name="cat", probability=0.9), Score(name="dog", probability=0.1)]
     values = {"label": "cat", "scores": scores, "milliseconds": 6.0, "width": 4032, "height": 3024}
-    return Classified(file=str(path), input_shape=[32, 32, 3], **{**values, **keywords})
+    values["input_shape"] = [32, 32, 3]
+    return Classified(file=str(path), **{**values, **keywords})
 
 
 @pytest.fixture
@@ -171,7 +172,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · weights: last epoch (40) · 6 ms"
     assert words_below(ready.panels["classify_earlier"].strip) == ["cat 90.0%"]
-    assert not ready.wait._tick.isActive()
+    qtbot.waitUntil(lambda: not ready.wait._tick.isActive())
 
 
 def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, ready, service):
@@ -284,6 +285,41 @@ def test_a_labeled_folder_is_classified_and_the_correct_images_are_counted(
     qtbot.waitUntil(lambda: ready.wait.text() == words)
 
 
+def test_the_count_stays_when_the_worker_ends_after_the_last_answer_is_shown(
+    qtbot, ready, service, tmp_path
+):
+    card = ModelCard(class_names=["cat", "dog"], input_shape=[8, 8, 3], fit="crop", graph={})
+    (ready.chooser.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (8, 8)).save(tmp_path / name / "0.png")
+    ready.classify_labeled(str(tmp_path))
+    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
+    request, answer = service.take(Classify)
+    for path in request.pictures:
+        answer(cat(path))
+    strip = ready.panels["classify_earlier"].strip
+    qtbot.waitUntil(lambda: strip.num_tiles == 2)
+    answer(Done(id=1))
+    words = "1 of 2 correct (50.0%)."
+    qtbot.waitUntil(lambda: ready.wait.text() == words)
+    with pytest.raises(qtbot.TimeoutError):  # and nothing that comes later takes it away
+        qtbot.waitUntil(lambda: ready.wait.text() != words, timeout=200)
+
+
+def test_the_caption_of_the_model_input_fits_below_it(qtbot, ready, service):
+    ready.resize(1440, 760)
+    ready.show()
+    ready.classify(["/x/a.png"])
+    request, answer = service.take(Classify)
+    answer(cat(request.pictures[0], input_shape=[192, 192, 1]))
+    answer(Done(id=1))
+    seen = ready.panels["classify_result"].seen
+    qtbot.waitUntil(lambda: seen.caption.text() == "Model input, 192 × 192")
+    assert seen.caption.text() == seen.caption.full_text
+    assert "192 × 192, grayscale" in seen.caption.toolTip()
+
+
 def test_the_recent_predictions_have_a_hint_and_a_mark_on_what_is_shown(qtbot, ready, service):
     strip = ready.panels["classify_earlier"].strip
     assert strip._hint == "Classified images appear here."
@@ -337,7 +373,7 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
 def test_an_empty_clipboard_is_reported(ready):
     QGuiApplication.clipboard().clear()
     ready.state.paste()
-    assert "clipboard holds no picture" in ready.wait.text()
+    assert "clipboard contains no image" in ready.wait.text()
 
 
 def test_the_current_run_answers_unless_another_was_chosen(qtbot, ready, context, service, model):
@@ -399,7 +435,7 @@ def test_a_folder_without_pictures_is_reported(qtbot, ready, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     ready.state.classify_folder(folder, tmp_path / "table.csv")
-    qtbot.waitUntil(lambda: "has no pictures" in ready.wait.text())
+    qtbot.waitUntil(lambda: "has no images" in ready.wait.text())
 
 
 @pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])

@@ -198,7 +198,7 @@ def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written
     view.header.plan.click()
     facts = view.header.popup.rows.facts()
     assert facts["XLA compilation"] == "yes, pinned"
-    assert facts["Data"] == "cached on disk (decoded)"
+    assert facts["Data cached in"] == "disk (decoded)"
     assert facts["Benchmarked speedup"] == "2.7× faster than float32"
     assert facts["Target"] == "This computer"
     assert facts["Data parallelism"] == "8 replicas"

@@ -1,4 +1,4 @@
-"""The courier against the real bridge in a process of its own, over a line that is cut.
+"""The run mirror against the real bridge in a process of its own, over a line that is cut.
 
 The trainer behind it is a light one: what is held against each other are the two logs.
 """
@@ -7,114 +7,47 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import itertools
 import json
 import os
 import random
-import sys
 import threading
 import time
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.remote import cutting_pipe, light_trainer
-from tests.remote.bridges import LOCAL, local_line, send
+from tests.remote.there import WEIGHTS, There
+from workbench.cli import main
 from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RemoteError, WorkbenchError
-from workbench.protocol.events import Heartbeat, Plan
-from workbench.remote.mirror import run_mirror as courier_module
+from workbench.protocol.events import Heartbeat
+from workbench.remote.mirror import run_mirror as mirror_module
 from workbench.remote.mirror.link_status import LinkReporter
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.mirror.run_mirror import RunMirror, note_attempt
 from workbench.remote.mirror.session import FileFetcher
-from workbench.remote.setup.setup import Setup, name_there
+from workbench.remote.setup.setup import name_there
 from workbench.remote.setup.state_archive import packed_state, piece_of
-from workbench.remote.ssh.connection import Connection
-from workbench.runs.control import request_pause, request_stop, send_command
+from workbench.runs.control import (
+    request_pause,
+    request_retry,
+    request_stop,
+    send_command,
+    take_retry,
+)
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.link import Remote, read_link, read_remote, write_link, write_remote
 from workbench.runs.log.event_log import EventWriter, read_all
-from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import (
-    DataMark,
-    TrainerState,
     read_checkpoint,
-    write_checkpoint,
 )
-from workbench.runs.store.machine import Machine
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 
 PATIENCE_S = 120.0
-WEIGHTS = {"dense/kernel": np.arange(120_000, dtype=np.float32).reshape(300, 400)}
-
-
-class There:
-    """The other computer: a folder with a bridge, and lines to it."""
-
-    def __init__(self, home):
-        self.home = home
-        self.runs = home / "runs"
-        self.runs.mkdir(parents=True)
-        self.lines = 0
-        self.cuts = None
-        self.sends = None
-        checksum = write_arrays(self.runs / "weights.npz", WEIGHTS)
-        card = ModelCard(
-            class_names=["a", "b"], input_shape=[2, 2, 1], fit="crop", graph={}, checksum=checksum
-        )
-        write_card(self.runs, card)
-        made = create_run(Project(), path=home / "made")
-        state = TrainerState(
-            number=2, step=10, epochs_done=0, seconds=1.0, plan=Plan(precision="float32"),
-            machine=Machine(versions={}, cores=1, cpu="", flags=[]),
-            data=DataMark(num_train=1, num_validation=0, num_test=0, digest=""),
-        )  # fmt: skip
-        write_checkpoint(made, state, WEIGHTS)
-        (made.checkpoints_path / "1.npz").rename(self.runs / "1.npz")
-
-    def connect(self):
-        self.lines += 1
-        limit = next(self.cuts, None) if self.cuts is not None else None
-        if limit is None:
-            return local_line(self.home)
-        env = {**os.environ, "HOME": str(self.home), "TMPDIR": str(self.home)}
-        argv = (sys.executable, cutting_pipe.__file__, str(limit), *LOCAL)
-        return Connection(argv, home=str(self.home), name="there", env=env)
-
-    def prepare(self, line, on_progress):
-        on_progress("the code", 0.5)
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            for name, text in (
-                ("workbench/__init__.py", ""),
-                ("workbench/worker/__init__.py", ""),
-                ("workbench/worker/__main__.py", Path(light_trainer.__file__).read_text()),
-            ):
-                archive.writestr(zipfile.ZipInfo(name), text)
-        code = send(line, "code", packed.getvalue())
-        state = Setup(line, on_progress).state(self.sends) if self.sends is not None else ""
-        answer = line.call(
-            "create", b'{"project": {}}', name="run-1", code=code, python=sys.executable, parcel="",
-            state=state,
-        )  # fmt: skip
-        return Remote(
-            target={"key": "ssh"}, host="there", run=answer.text("run"), code=code,
-            is_resumed=bool(state),
-        )  # fmt: skip
-
-    @property
-    def log(self):
-        return (self.runs / "run-1" / "events.jsonl").read_bytes()
-
-    def pids(self):
-        """The trainers that the run has had."""
-        return (self.runs / "run-1" / "log.txt").read_text().split()[1::2]
 
 
 @pytest.fixture
@@ -133,7 +66,7 @@ def here():
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(courier_module, "_LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(mirror_module, "_LONGEST_WAIT_S", 0.05)
 
 
 def carry(run, there, *, resume=False):
@@ -238,7 +171,7 @@ def test_a_resume_that_was_noted_and_not_requested_is_requested_by_the_next(here
     request_stop(here)
     thread.join(PATIENCE_S)
     here.control_path.unlink()
-    note_attempt(here)  # and the courier is killed
+    note_attempt(here)  # and the run mirror is killed
     assert carry(here, there) == 0
     check_brought(here, there)
     assert len(there.pids()) == 2
@@ -258,7 +191,7 @@ def test_a_killed_trainer_is_reported_with_its_last_words(here, there):
     assert not here.control_path.exists()
 
 
-def test_a_courier_leaves_the_run_alone_on_command(here, there):
+def test_a_mirror_leaves_the_run_alone_on_command(here, there):
     thread = in_background(here, there)
     wait_for(lambda: here.events_path.exists() and here.events_path.stat().st_size)
     send_command(here, "leave")
@@ -410,8 +343,70 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
     check_brought(here, there)
 
 
-def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
-    """Each courier is ended by command once it has brought some more: the next one goes on."""
+@pytest.fixture
+def _long_waiting(monkeypatch):
+    """Longer than any test waits."""
+    monkeypatch.setattr(mirror_module, "_FIRST_WAIT_S", 3_600.0)
+    monkeypatch.setattr(mirror_module, "_LONGEST_WAIT_S", 3_600.0)
+
+
+@pytest.mark.usefixtures("_long_waiting")
+def test_a_lost_line_is_tried_again_as_soon_as_that_is_requested(here, there):
+    there.cuts = iter([40_000])
+    thread = in_background(here, there)
+    wait_for(lambda: read_link(here).state == "lost")
+    assert read_link(here).next_try > time.time() + 3_000
+    assert outcome_of(here).kind == "silent"
+    request_retry(here)
+    thread.join(PATIENCE_S)
+    check_brought(here, there)
+    assert (there.lines, len(there.pids())) == (2, 1)
+    assert not here.retry_path.exists()
+
+
+@pytest.mark.usefixtures("_long_waiting")
+def test_a_request_to_try_again_takes_no_command_s_place(here, there):
+    there.cuts = iter([40_000])
+    thread = in_background(here, there)
+    wait_for(lambda: read_link(here).state == "lost")
+    request_pause(here)
+    request_retry(here)
+    thread.join(PATIENCE_S)
+    assert json.loads(here.events_path.read_bytes().splitlines()[-1])["is_paused"]
+
+
+@pytest.mark.usefixtures("_long_waiting")
+def test_attach_in_the_terminal_does_not_wait_for_the_next_try(here, there, capsys):
+    there.cuts = iter([40_000])
+    thread = in_background(here, there)
+    wait_for(lambda: read_link(here).state == "lost")
+    assert main(["attach", str(here.path), "--json"]) == 0
+    thread.join(PATIENCE_S)
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["outcome"] == "completed"
+    check_brought(here, there)
+
+
+def test_a_folder_in_the_place_of_the_request_is_none(here):
+    here.retry_path.mkdir()
+    assert not take_retry(here)
+
+
+def test_a_line_may_be_lost_for_days(here, there, monkeypatch):
+    monkeypatch.setattr(mirror_module, "_LONGEST_WAIT_S", 0.0)
+    tries = itertools.count()
+
+    def connect():
+        if next(tries) < 1_100:  # 2 ** 1,024 is no float
+            raise RemoteError("Nobody there.", key="cut", is_passing=True)
+        return there.connect()
+
+    reporter = LinkReporter(here, host="there", device="")
+    assert RunMirror(here, connect, there.prepare, reporter).run() == 0
+    check_brought(here, there)
+
+
+def test_the_digest_of_both_logs_is_the_same_after_many_mirrors(here, there):
+    """Each run mirror is ended by command once it has brought some more: the next one goes on."""
     rng = random.Random(3)
     for number in range(5):
         thread = in_background(here, there)

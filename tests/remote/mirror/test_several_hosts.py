@@ -59,7 +59,7 @@ def folder_of(run, host, suffix=""):
 def finished(run):
     wait_for_end(run)
     found = history_of(run).finished
-    assert found is not None, (read_link(run), run.courier_log_path.read_text())
+    assert found is not None, (read_link(run), run.mirror_log_path.read_text())
     return found
 
 

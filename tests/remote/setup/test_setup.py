@@ -174,7 +174,7 @@ def test_a_run_that_waits_for_its_turn_there_is_stopped_at_once(home):
         line.call("create", request, name="run-1", code=code, python=sys.executable, parcel="")
         there = RunFolder(home / "runs" / "run-1")
         enqueue(there)  # something else trains there
-        line.call("control", run="run-1", wish="stop")
+        line.call("control", run="run-1", command="stop")
         assert not is_waiting(there)
         assert not there.control_path.exists()
         frames = list(line.stream("attach", run="run-1", offset=0, digest=digest_before(b"")))
@@ -259,7 +259,7 @@ def test_a_run_is_trained_at_the_far_end(home, npz, progress):
 
 
 def test_two_that_send_the_same_at_once_both_succeed(home):
-    """Two couriers set one computer up: each piece is kept once, whichever sends it."""
+    """Two run mirrors set one computer up: each piece is kept once, whichever sends it."""
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("random", os.urandom(8 << 20))

@@ -446,10 +446,10 @@ def test_another_log_is_noticed(line, home, have):
 def test_commands_reach_the_run(line, home):
     made_run(line)
     for command in ("stop", "pause"):
-        line.call("control", run="run-1", wish=command)
+        line.call("control", run="run-1", command=command)
         assert (home / "runs" / "run-1" / "control").read_text() == command + "\n"
     with pytest.raises(RemoteError):
-        line.call("control", run="run-1", wish="rm -rf /")
+        line.call("control", run="run-1", command="rm -rf /")
 
 
 def test_a_signal_goes_to_the_holder_of_the_lock_alone(line, home):

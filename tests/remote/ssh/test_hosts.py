@@ -7,12 +7,17 @@ import os
 
 import pytest
 
+from workbench.cli import main
 from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import parse_target
 from workbench.errors import InputError, RemoteError, UsageError
 from workbench.remote.mirror import process as carry
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.gcloud import gcloud_argv, place_from_gcloud, place_in
 from workbench.remote.ssh.host import RemoteHost
+from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys
+from workbench.runs import places
 from workbench.targets import all_targets
 
 # As gcloud prints it: a bash line, with the options of its own first contact.
@@ -41,8 +46,117 @@ def test_a_computer_is_kept_with_what_was_found():
     assert first.seen > 0
     saved_hosts.save_host(place, environment="tpu")
     assert saved_hosts.find_host("me@vm:2222").words == first.words
-    assert saved_hosts.forget_host("me@vm:2222")
-    assert not saved_hosts.forget_host("me@vm:2222")
+    assert saved_hosts.forget_computer(place).host
+    assert saved_hosts.find_host("me@vm:2222") is None
+    assert saved_hosts.forget_computer(place).words() == "Unknown host."
+
+
+def test_a_name_stays_with_its_address_whatever_is_found_there():
+    place = RemoteHost(host="vm", user="me")
+    saved_hosts.save_host(place, words="v5e", environment="tpu")
+    assert saved_hosts.rename_host("me@vm", "  Lab \n TPU ").name == "Lab TPU"
+    saved_hosts.seen_now(place, {"cores": 4})
+    saved_hosts.save_host(place, environment="gpu")
+    (host,) = saved_hosts.saved_hosts()
+    assert (host.label, host.address, host.place()) == ("Lab TPU", "me@vm", place)
+    assert saved_hosts.label_of(saved_hosts.choice_of(host)) == "Lab TPU, GPUs"
+    assert saved_hosts.rename_host("me@vm", "").label == "me@vm"
+    assert saved_hosts.rename_host("me@vm", "me@vm").name == ""
+
+
+@pytest.mark.parametrize("name", ["x" * 41, "a\x1b[2Jb", "a\u202eb", "lab tpu", "YOU@vm"])
+def test_a_name_that_cannot_be_shown_or_is_taken_is_refused(name):
+    for user in ("me", "you"):
+        saved_hosts.save_host(RemoteHost(host="vm", user=user))
+    saved_hosts.rename_host("you@vm", "Lab TPU")
+    before = saved_hosts.hosts_path().read_bytes()
+    with pytest.raises(UsageError) as caught:
+        saved_hosts.rename_host("me@vm", name)
+    assert caught.value.expected
+    assert saved_hosts.hosts_path().read_bytes() == before
+
+
+def test_only_a_saved_computer_is_named():
+    with pytest.raises(UsageError) as caught:
+        saved_hosts.rename_host("vm", "Lab TPU")
+    assert "workbench host add vm" in caught.value.fix
+
+
+def test_a_list_from_before_there_were_names_is_read():
+    saved_hosts.save_host(RemoteHost(host="vm"))
+    saved_hosts.hosts_path().write_text(
+        '{"hosts": [{"address": "me@vm", "words": "v5e", "seen": 3.0}],'
+        ' "format": "workbench-hosts", "version": 1}'
+    )
+    assert saved_hosts.rename_host("me@vm", "Lab TPU").words == "v5e"
+    assert [host.label for host in saved_hosts.saved_hosts()] == ["Lab TPU"]
+
+
+def test_targets_are_labeled_by_account_port_and_what_trains_there():
+    saved_hosts.save_host(RemoteHost(host="two", port=2222))
+    saved_hosts.rename_host("two:2222", "Lab TPU")
+
+    def label(text):
+        return saved_hosts.label_of(parse_target(text, all_targets()))
+
+    assert label("ssh:me@vm") == "me@vm"
+    assert label("ssh:you@vm:2222/tpu:local") == "you@vm:2222, TPU"
+    assert label("ssh:vm/virtual:8") == "vm, 8 simulated devices"
+    assert label("ssh:two:2222/gpu") == "Lab TPU, GPUs"
+    assert label("ssh:me@one,two:2222") == "me@one, Lab TPU"
+    assert label("virtual:8") == "8 simulated devices"
+    assert saved_hosts.label_of(Choice("ssh")) == "Another computer (SSH)"
+    unknown = Choice("ssh", {"host": "vm", "target": "cray"})
+    assert saved_hosts.label_of(unknown) == "vm, cray"
+
+
+KEY = HostKey("ssh-ed25519", "AAAAC3NzaC1lZDI1NTE5AAAAIGFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFh")
+
+
+def test_forgetting_takes_the_consent_along_and_leaves_the_key_of_another_account(capsys):
+    me, you = (RemoteHost(host="vm", user=user, port=2222) for user in ("me", "you"))
+    accept(me, [KEY])
+    choices = {}
+    for place in (me, you):
+        saved_hosts.save_host(place)
+        choices[place] = saved_hosts.choice_at(place, "this_computer")
+        places.remember(choices[place])
+
+    assert main(["host", "forget", "me@vm:2222", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "address": "me@vm:2222", "host": True, "keys": False, "consent": True,
+        "key_kept_for": ["you@vm:2222"],
+    }  # fmt: skip
+    assert accepted_keys(you) == [KEY]
+    assert [places.is_known(choice) for choice in choices.values()] == [False, True]
+    with pytest.raises(places.UnknownPlaceError):
+        places.check_known(choices[me])
+
+    assert main(["host", "forget", "you@vm:2222"]) == 0
+    assert capsys.readouterr().err == "Forgotten.\n"
+    assert accepted_keys(you) == []
+    assert not places.is_known(choices[you])
+    assert main(["host", "forget", "you@vm:2222"]) == 0
+    assert capsys.readouterr().err == "Unknown host.\n"
+
+
+def test_the_terminal_names_computers_and_lists_the_names(capsys):
+    assert main(["host", "rename", "me@vm", "Lab TPU"]) == 2
+    saved_hosts.save_host(RemoteHost(host="vm", user="me"), words="v5e", environment="tpu")
+    capsys.readouterr()
+    assert main(["host", "rename", "me@vm", "Lab TPU"]) == 0
+    assert capsys.readouterr().err == "me@vm is named Lab TPU.\n"
+    assert main(["host", "list"]) == 0
+    assert capsys.readouterr().out.split(maxsplit=2) == ["me@vm", "never", "Lab TPU; v5e\n"]
+    assert main(["host", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "Lab TPU"
+    assert main(["targets"]) == 0
+    assert "Another computer (SSH): Lab TPU; me@vm/tpu:local; " in capsys.readouterr().out
+    assert main(["targets", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line["name"] for line in lines} == {"", "Lab TPU"}
+    assert main(["host", "rename", "me@vm", "", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == ""
 
 
 def test_a_target_takes_what_was_saved_for_its_address():
@@ -54,7 +168,7 @@ def test_a_target_takes_what_was_saved_for_its_address():
         host="vm", key_file="~/key", home="/disk/wb", python="/usr/bin/python3"
     )
     assert saved_hosts.place_for({**params, "home": "/other"}).home == "/other"
-    # The courier goes where it was shown to go.
+    # The run mirror goes where it was shown to go.
     assert carry.place_for(all_targets()["ssh"], params).key_file == "~/key"
     assert saved_hosts.place_for({**params, "user": "me"}).key_file == ""
 

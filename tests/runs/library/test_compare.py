@@ -202,8 +202,8 @@ def test_results_by_how_much():
     results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[0]
     rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
     assert rows["Test accuracy"] == ("50.0%", "60.0%", "+10.00 points")
-    assert rows["Training time"] == ("50.0 s", "60.0 s", "× 1.2")
-    assert rows["Images per second"] == ("500", "600", "× 1.2")
+    assert rows["Training time"] == ("50.0 s", "60.0 s", "1.2×")
+    assert rows["Images per second"] == ("500", "600", "1.2×")
     assert rows["Outcome"] == ("completed", "completed", "")
     assert rows["Epochs"] == ("1", "1", "")
 
@@ -250,5 +250,5 @@ def test_the_command_prints_a_table_and_json(capsys):
 
 def test_as_good_as_once_is_no_difference_worth_a_word():
     assert compare._ratio(100.0, 100.3) == ""
-    assert compare._ratio(100.0, 101.0) == "× 1.01"
+    assert compare._ratio(100.0, 101.0) == "1.01×"
     assert compare._ratio(0.0, 2.0) == "+2"

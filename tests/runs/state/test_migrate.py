@@ -11,7 +11,7 @@ import pytest
 from workbench.core.projects.project import Choice
 from workbench.errors import RunError, RunFolderError
 from workbench.protocol.events import Plan
-from workbench.runs.control import clear_command, courier_command_of
+from workbench.runs.control import clear_command, mirror_command_of
 from workbench.runs.link import Link, Remote, read_remote, write_link, write_remote
 from workbench.runs.state import migrate as elsewhere
 from workbench.runs.state.migrate import go_on_with, is_moving
@@ -33,7 +33,7 @@ def started(monkeypatch):
 
 @pytest.fixture
 def gone(written):
-    """A run whose line is lost for good, with its courier still trying."""
+    """A run whose line is lost for good, with its run mirror still trying."""
     run = written().begin().train(1)
     write_remote(run.folder, Remote(target=SSH, host="box", run="run-1"))
     write_link(run.folder, Link(state="gone", host="box", since=time.time() - 400))
@@ -46,9 +46,9 @@ def gone(written):
     return run
 
 
-def test_the_courier_is_ended_by_command_and_the_place_is_given_up(gone, started):
+def test_the_mirror_is_ended_by_command_and_the_place_is_given_up(gone, started):
     def leave():
-        while courier_command_of(gone.folder) != "leave":
+        while mirror_command_of(gone.folder) != "leave":
             time.sleep(0.01)
         clear_command(gone.folder)
         gone.end()
@@ -64,14 +64,14 @@ def test_the_courier_is_ended_by_command_and_the_place_is_given_up(gone, started
     assert not is_moving(gone.folder, HERE)
 
 
-def test_a_courier_that_does_not_leave_keeps_its_run(gone, started, monkeypatch):
+def test_a_mirror_that_does_not_leave_keeps_its_run(gone, started, monkeypatch):
     monkeypatch.setattr(elsewhere, "_LEAVE_S", 0.2)
     with pytest.raises(RunError, match="does not end"):
         go_on_with(gone.folder, HERE)
     assert not started
     assert read_remote(gone.folder) is not None
     assert gone.folder.moved_to() is None
-    assert courier_command_of(gone.folder) is None
+    assert mirror_command_of(gone.folder) is None
 
 
 @pytest.mark.parametrize("end", ["completed", None])

@@ -17,7 +17,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.protocol.events import Plan
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.control import command_of, courier_command_of, request_stop, send_command
+from workbench.runs.control import command_of, mirror_command_of, request_stop, send_command
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.trash import check_deletable
@@ -26,7 +26,7 @@ from workbench.runs.link import (
     Remote,
     abandon_remote,
     forget_link,
-    has_courier,
+    has_mirror,
     link_words,
     read_link,
     read_remote,
@@ -49,7 +49,7 @@ def link(state, **values):
 
 @pytest.fixture
 def brought(written):
-    """A run in the middle of its training, brought by a running courier."""
+    """A run in the middle of its training, brought by a running run mirror."""
     run = written().begin().train(1)
     write_remote(run.folder, REMOTE)
     write_link(run.folder, link("attached"))
@@ -66,11 +66,11 @@ def keep_checkpoint(run, step):
 
 
 def test_what_was_written_is_read_and_what_is_damaged_is_nothing(run):
-    assert (read_link(run), read_remote(run), has_courier(run)) == (None, None, False)
+    assert (read_link(run), read_remote(run), has_mirror(run)) == (None, None, False)
     line = link("lost", tries=2, error=ErrorParts(what="The line is cut."))
     write_link(run, line)
     write_remote(run, REMOTE)
-    assert (read_link(run), read_remote(run), has_courier(run)) == (line, REMOTE, True)
+    assert (read_link(run), read_remote(run), has_mirror(run)) == (line, REMOTE, True)
     assert REMOTE.choice() == Choice("ssh", {"host": "box"})
     abandon_remote(run)
     assert read_remote(run) is None
@@ -78,7 +78,7 @@ def test_what_was_written_is_read_and_what_is_damaged_is_nothing(run):
     run.link_path.write_bytes(b"\xff")
     assert (read_link(run), read_remote(run)) == (None, None)
     forget_link(run)
-    assert not has_courier(run)
+    assert not has_mirror(run)
 
 
 def test_a_brought_run_is_running_as_any_other(brought):
@@ -99,7 +99,7 @@ def test_a_brought_run_is_running_as_any_other(brought):
         ),
     ],
 )
-def test_a_running_courier_reports_the_state_of_the_line(brought, line, kind, words):
+def test_a_running_mirror_reports_the_state_of_the_line(brought, line, kind, words):
     write_link(brought.folder, line)
     outcome = outcome_of(brought.folder)
     assert outcome.kind == kind
@@ -113,7 +113,7 @@ def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
     assert link_words(line, 1_048.0) == "Connection to box lost for 48 s; reconnecting."
 
 
-def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
+def test_a_run_whose_mirror_was_killed_goes_on_elsewhere(brought):
     brought.end()
     outcome = outcome_of(brought.folder)
     assert (outcome.kind, outcome.is_over) == ("away", False)
@@ -186,18 +186,18 @@ def test_a_refusal_later_is_not_tried_again_by_itself(brought):
     assert not may_reattach(brought.folder)
 
 
-def test_couriers_do_not_keep_the_queue_waiting(brought, tmp_path):
+def test_mirrors_do_not_keep_the_queue_waiting(brought, tmp_path):
     home = brought.path.parent
     assert not queue.is_training(home)
     forget_link(brought.folder)
     assert queue.is_training(home)
 
 
-def test_trainers_do_not_hear_what_only_couriers_obey(run):
+def test_trainers_do_not_hear_what_only_mirrors_obey(run):
     send_command(run, "kill")
-    assert (command_of(run), courier_command_of(run)) == (None, "kill")
+    assert (command_of(run), mirror_command_of(run)) == (None, "kill")
     request_stop(run)
-    assert (command_of(run), courier_command_of(run)) == ("stop", "stop")
+    assert (command_of(run), mirror_command_of(run)) == ("stop", "stop")
 
 
 def test_a_run_that_is_nowhere_else_cannot_be_connected_to(run):
@@ -218,13 +218,13 @@ def test_a_run_is_trained_where_it_was_moved_to(run):
 WITNESS = """#!{python}
 import json, os, pathlib, sys
 from workbench.runs.folder import RunFolder
-from workbench.runs.link import has_courier
+from workbench.runs.link import has_mirror
 
 run = RunFolder(pathlib.Path({path!r}))
 seen = {{
     "words": sys.argv[1:],
     "is_alive": run.is_alive(),
-    "is_courier": has_courier(run),
+    "is_mirror": has_mirror(run),
     "lock": os.readlink("/proc/self/fd/3"),
     "output": os.readlink("/proc/self/fd/1"),
     "has_own_session": os.getsid(0) == os.getpid(),
@@ -252,19 +252,19 @@ def started(monkeypatch, tmp_path):
     return start
 
 
-def test_a_trainer_here_takes_the_place_of_a_courier(brought, started):
-    """The mark that the lock is a courier's goes before the trainer is there."""
+def test_a_trainer_here_takes_the_place_of_a_mirror(brought, started):
+    """The mark that the lock is a run mirror's goes before the trainer is there."""
     brought.end()
     seen = started(brought.folder)
-    assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, False, True)
+    assert (seen.is_alive, seen.is_mirror, seen.has_own_session) == (True, False, True)
     assert seen.words == ["-P", "-m", "workbench.worker", "train", str(brought.path)]
     assert (seen.lock, seen.output) == (str(brought.folder.lock_path), str(brought.folder.log_path))
-    assert not has_courier(brought.folder)
+    assert not has_mirror(brought.folder)
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_courier_is_started_for_a_run_of_another_computer(started, resume):
-    """Before its process is there the lock is held, and known as a courier's."""
+def test_a_mirror_is_started_for_a_run_of_another_computer(started, resume):
+    """Before its process is there the lock is held, and known as a run mirror's."""
     run = create_run(Project(target=Choice("ssh", {"host": "box"})))
     with pytest.raises(UnknownPlaceError, match="Connect to box"):
         start_trainer(run, resume=resume)
@@ -273,10 +273,10 @@ def test_a_courier_is_started_for_a_run_of_another_computer(started, resume):
     run.log_path.write_text("what the trainer there has printed\n")
     request_stop(run)
     seen = started(run, resume=resume)
-    assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, True, True)
+    assert (seen.is_alive, seen.is_mirror, seen.has_own_session) == (True, True, True)
     words = ["-P", "-m", "workbench.remote", str(run.path)]
     assert seen.words == words + ["--resume"] * resume
-    assert (seen.lock, seen.output) == (str(run.lock_path), str(run.courier_log_path))
+    assert (seen.lock, seen.output) == (str(run.lock_path), str(run.mirror_log_path))
     assert run.log_path.read_text() == "what the trainer there has printed\n"
     assert command_of(run) == (None if resume else "stop")
 

@@ -28,7 +28,7 @@ SPEC = DatasetSpec(
     key="checkerboard",
     title="Checkerboards",
     summary="Computed boards with fine or coarse squares, 8 × 8.",
-    licence="none",
+    license="none",
     params=(
         IntParam(
             "count", 80, "How many images to train on.", title="Images", minimum=8, maximum=10_000

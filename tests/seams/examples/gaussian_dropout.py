@@ -9,7 +9,7 @@ from workbench.layers._regularization import describe_rate, rate_param
 SPEC = LayerSpec(
     key="gaussian_dropout",
     title="GaussianDropout",
-    category="regularisation",
+    category="regularization",
     summary="Multiplies values by random numbers around 1 while training.",
     params=(rate_param(0.25, "values"),),
     infer_shape=same_shape,

@@ -91,6 +91,13 @@ def answer_of(script, *arguments):
     return json.loads(answer.stdout)
 
 
+@pytest.mark.parametrize("replicas", [1, 4])
+def test_an_iterator_may_be_deleted_while_it_fetches(replicas):
+    times = 50
+    seen = answer_of("iterators_script.py", str(replicas), str(times))
+    assert seen == {"rows": 3 * times * 8 // replicas, "is_distributed": False}
+
+
 @pytest.fixture(scope="module")
 def compared():
     """Case -> what one device made of it, and what several replicas did."""

@@ -178,7 +178,7 @@ def test_a_picture_that_disappears_is_reported(monkeypatch, tmp_path):
     with pytest.raises(tf.errors.OpError) as caught:
         next(iter(dataset))
     reported = error_parts(caught.value)
-    assert "no such picture" in reported.what
+    assert "no such image" in reported.what
     assert reported.where == str(path)
 
 

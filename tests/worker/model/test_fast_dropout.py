@@ -35,7 +35,7 @@ def test_it_drops_scales_and_passes_gradients_on(rate, dtype):
     assert share == pytest.approx(rate, abs=4 * np.sqrt(rate * (1 - rate) / values.size))
     assert np.unique(values).tolist() == pytest.approx([0, 1 / (1 - rate)], rel=0.01)
     assert np.array_equal(values, np.asarray(tf.cast(gradient, tf.float32)))
-    # Neighbours and pictures are independent: no stripes from words that hold several bytes.
+    # Neighbors and pictures are independent: no stripes from words that hold several bytes.
     assert abs(np.corrcoef(values[:, :-1].ravel(), values[:, 1:].ravel())[0, 1]) < 0.02
     assert abs(np.corrcoef(values[:-1].ravel(), values[1:].ravel())[0, 1]) < 0.02
 

@@ -265,11 +265,46 @@ def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_
     ((path, reason),) = answer.bad_files
     assert Path(path).name == "broken.jpg"
     assert reason
-    thumbnails = [path for c in answer.classes for path in c.thumbnails]
+    thumbnails = [each for c in answer.classes for each in c.thumbnails]
     assert len(thumbnails) == 6
-    for path in thumbnails:
-        with Image.open(path) as thumbnail:
-            assert thumbnail.size == (6, 4)
+    for each in thumbnails:
+        with Image.open(each.path) as thumbnail, Image.open(each.file) as picture:
+            assert thumbnail.size == picture.size == (each.width, each.height) == (6, 4)
+            assert thumbnail.getpixel((2, 2)) == picture.convert("RGB").getpixel((2, 2))
+
+
+def test_a_training_picture_is_shown_large(brightness, tmp_path):
+    pixels = np.random.default_rng(1).integers(0, 255, (6, 120, 200, 3), np.uint8)
+    labels = np.arange(6) % 2
+    np.savez(tmp_path / "data.npz", x=pixels, y=labels)
+    source = {"source": "npz", "params": {"path": str(tmp_path / "data.npz")}}
+    described = brightness.last(m.DescribeData, **source, thumbnails_per_class=2)
+    for each in (each for c in described.classes for each in c.thumbnails):
+        assert (each.file, each.width, each.height) == ("", 200, 120)
+        with Image.open(each.path) as thumbnail:
+            assert thumbnail.size == (96, 58)
+        shown = brightness.last(m.ShowPicture, **source, index=each.index)
+        with Image.open(shown.path) as picture:
+            assert np.array_equal(np.asarray(picture), pixels[each.index])
+    assert len(list(Path(shown.path).parent.iterdir())) == 4, "those before are not kept for ever"
+    gone = brightness.last(m.ShowPicture, **source, index=6)
+    assert "no longer" in gone.error.what
+
+
+def test_a_picture_in_a_file_is_shown_from_it(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"a": [1, 2], "b": [3, 4]})
+    large = data / "a" / "00.png"
+    Image.new("RGB", (2_000, 1_000), (9, 8, 7)).save(large)
+    source = {"source": "folder", "params": {"path": str(data)}}
+    shown = brightness.last(m.ShowPicture, **source, index=0, file=str(large))
+    with Image.open(shown.path) as picture:
+        assert picture.size == (960, 480)
+        assert picture.getpixel((5, 5)) == (9, 8, 7)
+    without_name = brightness.last(m.ShowPicture, **source, index=0)
+    assert Path(without_name.path).read_bytes() == Path(shown.path).read_bytes()
+    large.unlink()
+    gone = brightness.last(m.ShowPicture, **source, index=0, file=str(large))
+    assert gone.error.kind == "PictureError"
 
 
 def test_an_unknown_source_and_a_wrong_value_are_reported(brightness):

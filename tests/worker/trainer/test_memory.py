@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.proofs.memory import ALLOWED, make_folder, project_for, train_limited
+from tests.proofs.memory import make_folder, project_for, train_limited
 
 pytestmark = [
     pytest.mark.worker,
@@ -25,6 +25,5 @@ def test_ten_times_the_pictures_take_the_same_memory(tmp_path, place):
         peaks.append(train_limited(project, LIMIT, SIDE))
         assert peaks[-1].outcome == "completed", peaks[-1].words
     small, large = peaks
-    # What would have to fit in: far more than is allowed on top.
-    assert large.decoded - small.decoded > 2 * (ALLOWED - 1) * small.own
-    assert large.own < ALLOWED * small.own
+    # A process's own memory varies by some tens of MiB; images that are kept would be far more.
+    assert large.own - small.own < 0.5 * (large.decoded - small.decoded)

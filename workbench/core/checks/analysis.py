@@ -33,13 +33,13 @@ MUCH_MEMORY_BYTES = 12_000_000_000
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """What is known of the pictures the network is for.
+    """What is known of the images the network is for.
 
     Attributes:
-        shape: (height, width, channels) where all pictures have the same, else None.
+        shape: (height, width, channels) where all images have the same, else None.
         num_classes: Number of classes, None while it is not known.
         title: Words for messages.
-        num_train, num_test: Its pictures; 0 while that is not known.
+        num_train, num_test: Its images; 0 while that is not known.
     """
 
     shape: Shape | None
@@ -64,7 +64,7 @@ class Analysis:
     Attributes:
         shapes: Output shape by node id, where it can be known.
         inputs: Input shapes by node id in the order of the ports.
-        input_shape: (height, width, channels) of the pictures, None while it is not known.
+        input_shape: (height, width, channels) of the images, None while it is not known.
         costs: Parameters, multiply-adds and memory, per node and in all.
         problems: Errors first, then what is not finished, warnings and hints, each in the order
             of the network.
@@ -181,7 +181,7 @@ class _Context:
 
 @dataclass(frozen=True)
 class _Found:
-    """What one look at a graph finds."""
+    """The result of checking a graph."""
 
     propagation: Propagation
     costs: Costs

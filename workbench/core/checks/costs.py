@@ -22,7 +22,7 @@ class NodeCost:
     Attributes:
         parameters: Numbers it learns and keeps.
         multiply_adds: Multiply-adds of one forward pass of one image.
-        activation_bytes: Its output for one picture in float32.
+        activation_bytes: Its output for one image in float32.
     """
 
     parameters: ParamCount
@@ -59,7 +59,7 @@ def estimate(
     optimizer: str,
     known: Costs | None = None,
 ) -> Costs:
-    """Adds up what the nodes cost, trained on `batch_size` pictures a step with the optimizer of
+    """Adds up what the nodes cost, trained on `batch_size` images per step with the optimizer of
     that key; `known` has the costs of the nodes that the propagation took over.
     """
     nodes: dict[str, NodeCost] = {}

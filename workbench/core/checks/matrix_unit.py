@@ -14,7 +14,7 @@ USUAL_WIDTH = 128
 """Rows and columns of the matrix unit up to v5p; v6e has 256."""
 
 FULL_ENOUGH = 0.95
-"""Use of the unit from which on there is nothing to advise."""
+"""No hint is given from this use of the unit on."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def matrix_use(
 
 
 def tpu_hint(graph: Graph, layers: Layers, analysis: Analysis, node_id: str) -> str:
-    """What a layer costs on a TPU, in a sentence or two; "" where there is nothing to say."""
+    """What a layer costs on a TPU, in a sentence or two; "" where there is no hint."""
     node = graph.nodes[node_id]
     spec, output = layers.get(node.kind), analysis.shapes.get(node_id)
     if spec is None or output is None:

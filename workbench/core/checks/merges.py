@@ -11,7 +11,7 @@ from functools import partial, reduce
 from itertools import islice
 from typing import Any
 
-from workbench.core.checks.fixes import insert_before, new_node
+from workbench.core.checks.fixes import insert_fix
 from workbench.core.checks.problems import Fix
 from workbench.core.format import list_text
 from workbench.core.network.graph import Graph
@@ -20,7 +20,7 @@ from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 
 _LONGEST_BRANCH = 12
-"""Layers of a branch that are looked at: what is further up has little to do with the merge."""
+"""Layers of a branch that are checked: what is further up has little to do with the merge."""
 
 Changes = Mapping[str, Mapping[str, Any]]
 """Node id -> values of its parameters."""
@@ -141,8 +141,9 @@ class Merge:
                 name = self.graph.nodes[edge.source].name
                 more = f" ({settings})" if settings else ""
                 title = f"Insert {spec.title}{more} after “{name}”"
-                key, at = spec.key, edge.port
-                return Fix(f"insert_{key}", title, partial(_insert, self.node, key, values, at))
+                return insert_fix(
+                    self.node, spec.key, self.layers, params=values, port=edge.port, title=title
+                )
         return None
 
     def _set_fix(self, changes: Changes) -> Fix:
@@ -213,9 +214,3 @@ def _set_all(changes: Changes, graph: Graph) -> Graph:
         if key in graph.nodes:
             graph = graph.with_params(key, **values)
     return graph
-
-
-def _insert(node_id: str, kind: str, values: Params, port: int, graph: Graph) -> Graph:
-    if node_id not in graph.nodes:
-        return graph
-    return insert_before(graph, node_id, new_node(graph, kind, values), port)

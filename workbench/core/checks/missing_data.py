@@ -35,7 +35,7 @@ def _paths(spec: DatasetSpec, params: Params) -> Iterator[MissingData]:
 
 
 def _is_absent(path: str) -> bool:
-    """An address such as gs://... is left to whoever reads it."""
+    """An address such as gs://... is checked by its reader."""
     try:
         return "://" not in path and not os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 - keeps odd text
     except ValueError:  # no path at all

@@ -26,7 +26,7 @@ from workbench.core.specs import SOFTMAX, LayerSpec, Role, Shape, ShapeProblem
 
 
 def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iterator[Problem]:
-    """Dense layers on a picture: right in rare networks, a slip in most."""
+    """Dense layers on an image: right in rare networks, a slip in most."""
     outputs = find_outputs(graph, layers)
     for node_id, inputs in found.inputs.items():
         node = graph.nodes[node_id]

@@ -42,7 +42,7 @@ class Fix:
 
 
 Offers = Iterable[Fix] | Callable[[], Iterable[Fix]]
-"""Fixes that may help, best first, or what finds them when they are wanted."""
+"""Fixes that may help, best first, or what finds them on request."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Problem:
 
     @cached_property
     def fixes(self) -> tuple[Fix, ...]:
-        """The fixes that help, best first. They are tried when they are first asked for."""
+        """The fixes that help, best first. They are tried on first use."""
         return next(found for found in self.search() if found is not None)
 
     @property

@@ -12,7 +12,7 @@ _MUCH_SMOOTHING = 0.5
 
 
 def check_recipe(recipe: TrainingRecipe, num_classes: int | None) -> Iterator[Problem]:
-    """What a person would want to know before training; `num_classes` may be unknown."""
+    """Findings that matter before training; `num_classes` may be unknown."""
     yield from _check_judging(recipe)
     yield from _check_top_k(recipe, num_classes)
     yield from _check_lengths(recipe)

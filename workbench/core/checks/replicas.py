@@ -2,7 +2,7 @@
 training.
 
 The figures are those of Goyal et al. (2017): rates in proportion and a warm-up of five epochs
-carry SGD up to 8,192 pictures a step; beyond, layers need rates of their own (LARS, LAMB).
+carry SGD up to 8,192 images per step; beyond, layers need rates of their own (LARS, LAMB).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.specs import OptimizerSpec
 
 LEAST_PER_REPLICA = 8
-"""Pictures: a TPU computes in rows of eight, and fills up what is missing."""
+"""Images: a TPU computes in rows of eight, and fills up what is missing."""
 
 MOST_WITHOUT_LAYER_RATES = 8_192
-"""Pictures a step that SGD and its like learn from as well as from few."""
+"""Images per step that SGD and its like learn from as well as from few."""
 
 _LARGE = 4  # times the batch that the rate is meant for
 _WARM_UP_EPOCHS = 5.0
 
 
 def check_split(recipe: TrainingRecipe, limits: TargetLimits) -> Iterator[Problem]:
-    """What a person would want to know of the batch before training on a target."""
+    """Findings about the batch that matter before training on a target."""
     if limits.replicas > 1:
         yield from _check_sharing(recipe, limits.replicas)
     yield from _check_large(recipe)

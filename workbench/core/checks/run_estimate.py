@@ -1,6 +1,6 @@
 """How long an epoch will take and what memory it needs, before anything is trained.
 
-The time of a picture is taken as a sum of three parts: multiply-adds, numbers written by the
+The time of an image is taken as a sum of three parts: multiply-adds, numbers written by the
 layers, and a constant. How fast this computer is at the first two is learned from the runs it
 has made (`runs.state.throughput`); before the first one it is a guess, and called one.
 """
@@ -17,12 +17,12 @@ from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
 from workbench.core.format import memory_text, plural, rough_duration
 
 BASE_BYTES = 620_000_000
-"""What a trainer holds before its first picture: the process with TensorFlow."""
+"""What a trainer holds before its first image: the process with TensorFlow."""
 
 _LARGEST_SHARE = 0.85
 """Fraction of the available memory; the desktop needs some too."""
 
-_NEIGHBOURS = 5
+_NEIGHBORS = 5
 _SECONDS_PER_MULTIPLY_ADD = {"bfloat16": 8.7e-12, "float32": 3.4e-11}
 _SECONDS_PER_NUMBER = {"bfloat16": 7.7e-10, "float32": 1.9e-9}
 _SECONDS_PER_PICTURE = 1e-5
@@ -30,7 +30,7 @@ _SECONDS_PER_PICTURE = 1e-5
 once a run is known."""
 
 VALIDATION_SHARE = 0.35
-"""Validating a picture takes this part of training it: forward without backward."""
+"""Validating an image takes this part of training it: forward without backward."""
 
 _BYTES_SHARE = {"bfloat16": 0.6, "float32": 1.0}
 
@@ -40,8 +40,8 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         multiply_adds: Multiply-adds of one forward pass of one image.
-        numbers: Numbers that all layers write for one picture.
-        batch_size: Pictures a step.
+        numbers: Numbers that all layers write for one image.
+        batch_size: Images per step.
         precision: "float32" or "bfloat16".
         images_per_second: While training.
         memory_bytes: The most the trainer held; 0 where unknown.
@@ -68,7 +68,7 @@ class RunEstimate:
 
     Attributes:
         images_per_second: While training.
-        epoch_s: Seconds of an epoch with its validation; None while the number of pictures
+        epoch_s: Seconds of an epoch with its validation; None while the number of images
             is not known.
         memory_bytes: The most the trainer will hold.
         limit_bytes: What a process can have here; 0 where unknown.
@@ -122,12 +122,12 @@ class RunEstimate:
 
 
 def numbers_per_picture(costs: Costs) -> int:
-    """How many numbers all layers write for one picture."""
+    """How many numbers all layers write for one image."""
     return sum(cost.activation_bytes for cost in costs.nodes.values()) // BYTES_PER_NUMBER
 
 
 def memory_needed(costs: Costs, *, costs_batch: int, batch_size: int, precision: str) -> int:
-    """Bytes a trainer will hold at a batch size, without its pictures; `costs` were estimated
+    """Bytes a trainer will hold at a batch size, without its images; `costs` were estimated
     for the batch `costs_batch`.
     """
     per_picture = (costs.memory_bytes - costs.weight_bytes) / max(1, costs_batch)
@@ -152,10 +152,10 @@ def predict(
     Args:
         costs: Costs of the network, estimated for `batch_size`.
         measured: Finished runs of this computer.
-        batch_size: Pictures a step.
+        batch_size: Images per step.
         precision: "float32" or "bfloat16".
         steps_per_epoch: Steps of an epoch; None while it is not known.
-        num_validation: Pictures validated after each epoch.
+        num_validation: Images validated after each epoch.
         picture_bytes: Bytes of all images that are held in memory.
         limit_bytes: Memory a process can have; 0 where unknown.
         num_cores: Cores at work, for the first guess.
@@ -183,7 +183,7 @@ def predict(
 
 
 def _guess(multiply_adds: int, numbers: int, precision: str) -> float:
-    """Seconds a picture, on the computer of the first guess."""
+    """Seconds per image, on the computer of the first guess."""
     return (
         multiply_adds * _SECONDS_PER_MULTIPLY_ADD[precision]
         + numbers * _SECONDS_PER_NUMBER[precision]
@@ -209,7 +209,7 @@ def _nearest(
 
     # Of equally near ones the latest: the computer or the program may have changed.
     ranked = sorted(((run, distance(run)) for run in reversed(same)), key=lambda pair: pair[1])
-    return ranked[:_NEIGHBOURS]
+    return ranked[:_NEIGHBORS]
 
 
 def _mean(values: Sequence[float], near: Near) -> float:
@@ -220,7 +220,7 @@ def _mean(values: Sequence[float], near: Near) -> float:
 
 
 def _slowness(near: Near) -> float:
-    """How many times the first guess a picture takes here."""
+    """How many times the first guess an image takes here."""
     guesses = (_guess(run.multiply_adds, run.numbers, run.precision) for run, _ in near)
     pairs = zip(near, guesses, strict=True)
     return _mean([1 / run.images_per_second / guess for (run, _), guess in pairs], near)

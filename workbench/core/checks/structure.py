@@ -117,7 +117,7 @@ def _dead_end_fixes(graph: Graph, end: str) -> tuple[Fix, ...]:
 
 
 def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
-    """Random picture layers must be in the unbroken chain behind Input."""
+    """Random image layers must be in the unbroken chain behind Input."""
     random = [
         node
         for node in graph.nodes.values()
@@ -137,7 +137,7 @@ def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
 
 
 def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
-    """Title and message for a random picture layer that cannot run in the input pipeline."""
+    """Title and message for a random image layer that cannot run in the input pipeline."""
     rule = "Random image layers run before the model, while images are loaded"
     name = node_text(node, layers)
     for source in graph.sources(node.id):

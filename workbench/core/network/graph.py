@@ -193,7 +193,7 @@ class Graph:
         return node
 
     def _check_edge(self, edge: Edge, other: Edge | None) -> None:
-        """Refuses an edge between unknown nodes, or at an input that `other` has taken."""
+        """Rejects an edge between unknown nodes, or at an input that `other` has taken."""
         source, target = self._node(edge.source), self._node(edge.target)
         if other is not None:
             raise GraphError(

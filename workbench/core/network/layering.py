@@ -139,7 +139,7 @@ def order_layers(layering: Layering) -> None:
         if fewest == 0:
             break
         _sweep(layering, is_down=sweep % 2 == 0)
-        _swap_neighbours(layering)
+        _swap_neighbors(layering)
         crossings = count_crossings(layering)
         if crossings < fewest:
             fewest = crossings
@@ -171,7 +171,7 @@ def _places(layering: Layering) -> list[int]:
     return place
 
 
-def _swap_neighbours(layering: Layering) -> None:
+def _swap_neighbors(layering: Layering) -> None:
     """Swaps two items side by side wherever that takes crossings away."""
     place = _places(layering)
     for layer in layering.layers:

@@ -2,7 +2,7 @@
 
 The longest path is one straight column, skips run in lanes beside it. The steps are those
 of layered graph drawing: rank by longest path, a dummy for each layer that an edge passes,
-order by barycentre sweeps, then straighten by isotonic regression.
+order by barycenter sweeps, then straighten by isotonic regression.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _words(spec: LayerSpec, params: Mapping[str, object]) -> str:
 
 
 def node_sizes(graph: Graph, layers: Layers) -> dict[str, Size]:
-    """Width and height of every card: what `arrange` wants as `sizes`."""
+    """Width and height of every card: the `sizes` of `arrange`."""
     return {key: node_size(node.kind, node.params, layers) for key, node in graph.nodes.items()}
 
 
@@ -119,17 +119,17 @@ def _arrange_part(
     layering = Layering.of(graph, part)
     order_layers(layering)
     widths = [LANE if key is None else sizes[key][0] for key in layering.keys]
-    centres = _straighten(layering, widths)
+    centers = _straighten(layering, widths)
     heights = [
         max(sizes[key][1] for i in layer if (key := layering.keys[i]) is not None)
         for layer in layering.layers
     ]
-    tops = _tops(layering, heights, centres)
+    tops = _tops(layering, heights, centers)
     first = layering.trunk[0]
-    offset = widths[first] / 2 - centres[first]
+    offset = widths[first] / 2 - centers[first]
     return {
         key: (
-            round(centres[i] - widths[i] / 2 + offset),
+            round(centers[i] - widths[i] / 2 + offset),
             round(tops[layering.rank[i]] + (heights[layering.rank[i]] - sizes[key][1]) / 2),
         )
         for i, key in enumerate(layering.keys)
@@ -137,12 +137,12 @@ def _arrange_part(
     }
 
 
-def _tops(layering: Layering, heights: Sequence[float], centres: Sequence[float]) -> list[float]:
+def _tops(layering: Layering, heights: Sequence[float], centers: Sequence[float]) -> list[float]:
     """The y of each layer: a wider gap where an edge has to leave its column."""
     tops = [0.0]
     for above, height in enumerate(heights[:-1]):
         is_straight = all(
-            abs(centres[i] - centres[j]) < 1
+            abs(centers[i] - centers[j]) < 1
             for i in layering.layers[above]
             for j in layering.down[i]
         )
@@ -156,21 +156,21 @@ def _straighten(layering: Layering, widths: Sequence[float]) -> list[float]:
     The trunk is at 0; the items left and right of it are moved towards the mean of
     their neighbors, alternately those above and those below.
     """
-    centres = [0.0] * len(layering.keys)
+    centers = [0.0] * len(layering.keys)
     for layer in layering.layers:
-        _spread(layer, [0.0] * len(layer), layering, widths, centres)
+        _spread(layer, [0.0] * len(layer), layering, widths, centers)
     for sweep in range(_STRAIGHTENING_PASSES):
         is_down = sweep % 2 == 0
         layers = layering.layers if is_down else reversed(layering.layers)
         for layer in layers:
             if len(layer) > 1:
-                wanted = [_wanted(i, layering, centres, is_down=is_down) for i in layer]
-                _spread(layer, wanted, layering, widths, centres)
-    return centres
+                wanted = [_wanted(i, layering, centers, is_down=is_down) for i in layer]
+                _spread(layer, wanted, layering, widths, centers)
+    return centers
 
 
-def _wanted(item: int, layering: Layering, centres: Sequence[float], *, is_down: bool) -> float:
-    """The wanted place of an item.
+def _wanted(item: int, layering: Layering, centers: Sequence[float], *, is_down: bool) -> float:
+    """The preferred place of an item.
 
     Neighbors off the trunk come first, so that a branch or a lane stays straight instead
     of leaning towards the column that it left.
@@ -179,10 +179,10 @@ def _wanted(item: int, layering: Layering, centres: Sequence[float], *, is_down:
     beside = [i for i in near if not layering.is_trunk[i]]
     chosen = beside or near
     if not chosen:
-        return centres[item]
+        return centers[item]
     if not beside and (layering.up[item] if not is_down else layering.down[item]):
-        return centres[item]  # the other side's neighbors decide
-    return sum(centres[i] for i in chosen) / len(chosen)
+        return centers[item]  # the other side's neighbors decide
+    return sum(centers[i] for i in chosen) / len(chosen)
 
 
 def _spread(
@@ -190,22 +190,22 @@ def _spread(
     wanted: Sequence[float],
     layering: Layering,
     widths: Sequence[float],
-    centres: list[float],
+    centers: list[float],
 ) -> None:
     """Sets the centers of one layer: nearest to `wanted` that keeps order and distances."""
     middle = next((k for k, i in enumerate(layer) if layering.is_trunk[i]), 0)
     right = _one_side(layer[middle:], wanted[middle:], layering, widths)
     left = _one_side(layer[middle::-1], [-x for x in wanted[middle::-1]], layering, widths)
     for item, x in zip(layer[middle:], right, strict=True):
-        centres[item] = x
+        centers[item] = x
     for item, x in zip(layer[middle::-1], left, strict=True):
-        centres[item] = -x
+        centers[item] = -x
 
 
 def _one_side(
     items: Sequence[int], wanted: Sequence[float], layering: Layering, widths: Sequence[float]
 ) -> list[float]:
-    """Centres of items that follow the first, which is at 0, in growing order."""
+    """Centers of items that follow the first, which is at 0, in growing order."""
     offsets = [0.0]
     for a, b in pairwise(items):
         is_lane = layering.keys[a] is None or layering.keys[b] is None

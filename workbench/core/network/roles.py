@@ -1,4 +1,4 @@
-"""Nodes by what they are for in a network: where pictures come in, what runs in the input
+"""Nodes by what they are for in a network: where images come in, what runs in the input
 pipeline, what gives the answer, and what computes in float32.
 """
 
@@ -27,7 +27,7 @@ def has_role(node: Node, layers: Layers, role: Role) -> bool:
 
 
 def input_nodes(graph: Graph, layers: Layers) -> list[Node]:
-    """Where pictures come in: one node, unless the network is not finished."""
+    """Where images come in: one node, unless the network is not finished."""
     return [node for node in graph.nodes.values() if has_role(node, layers, Role.INPUT)]
 
 
@@ -103,25 +103,6 @@ def tail(graph: Graph, layers: Layers, output: str) -> tuple[str, ...]:
         if not changes_values or len(sources) != 1:
             return tuple(nodes)
         nodes.append(sources[0])
-
-
-def class_layer(graph: Graph, layers: Layers) -> str | None:
-    """The layer whose width is the number of classes: nothing else may be advised for it.
-
-    Pooling behind it keeps the classes apart. None where there is no one output, or no such layer.
-    """
-    outputs = find_outputs(graph, layers)
-    if len(outputs) != 1:
-        return None
-    at = tail(graph, layers, outputs[0])[-1]
-    while True:
-        spec = layers.get(graph.nodes[at].kind)
-        if spec is None or spec.width:
-            return at if spec is not None else None
-        sources = graph.sources(at)
-        if spec.category not in {*VALUE_CATEGORIES, "pooling"} or len(sources) != 1:
-            return None
-        at = sources[0]
 
 
 def float32_nodes(graph: Graph, layers: Layers) -> frozenset[str]:

@@ -29,7 +29,7 @@ class View:
 
     Attributes:
         positions: Top-left corner of each node in scene pixels, by node id.
-        zoom: Scale of the canvas, 1.0 is 100 %.
+        zoom: Scale of the canvas, 1.0 is 100%.
         center: Scene point in the middle of the canvas, or None to fit all.
     """
 
@@ -52,7 +52,7 @@ class Project:
     """Everything a project file holds. A value: changes make a new one.
 
     Attributes:
-        id: What tells it from all other projects, whatever they are called: runs belong to the
+        id: Identifies it among all projects, whatever they are called: runs belong to the
             project with their id. "" for one that has no identity yet, such as a template.
         title: Words for people; the file name is used where it is empty.
         summary: One sentence about it.

@@ -2,7 +2,7 @@
 
 Semantics (`graph`, `recipe`, `dataset`, `target`) are separate from looks (`view`). Fields
 and layer kinds that this version does not define are kept and written back. Reading never
-changes a file; a file of a newer version is refused.
+changes a file; a file of a newer version is rejected.
 
 The `id` stays with the project when it is saved again, and when its file is moved. A file of an
 earlier version has none until it is saved: its path stands in, so that its runs find it.

@@ -15,7 +15,7 @@ from workbench.core.specs.layer import Shape
 
 @dataclass(frozen=True)
 class ArrayPart:
-    """Pictures already in memory: uint8 (n, height, width, channels); labels int64 (n,)."""
+    """Images already in memory: uint8 (n, height, width, channels); labels int64 (n,)."""
 
     pictures: np.ndarray[Any, np.dtype[np.uint8]]
     labels: np.ndarray[Any, np.dtype[np.int64]]
@@ -26,7 +26,7 @@ class ArrayPart:
 
 @dataclass(frozen=True)
 class FilePart:
-    """Pictures still in files: paths and int64 labels of the same length."""
+    """Images still in files: paths and int64 labels of the same length."""
 
     paths: tuple[str, ...]
     labels: np.ndarray[Any, np.dtype[np.int64]]
@@ -44,10 +44,10 @@ class LoadedData:
 
     Attributes:
         class_names: Name of each label 0..n-1.
-        train: The training part (all pictures, where the source has no test part).
+        train: The training part (all images, where the source has no test part).
         test: The test part as published, or None: one is then split off `train`.
-        bad_files: (path, reason in words) of pictures left out, already known here.
-        notes: Sentences about the data worth showing (a class with few pictures, ...).
+        bad_files: (path, reason in words) of images left out, already known here.
+        notes: Sentences about the data worth showing (a class with few images, ...).
     """
 
     class_names: tuple[str, ...]
@@ -76,21 +76,21 @@ class LoadContext(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetSpec:
-    """One source of pictures and labels.
+    """One source of images and labels.
 
     Attributes:
         key: File name, JSON value and SOURCE word, e.g. "fashion_mnist", "folder".
         title, summary: Texts for people.
-        licence: License of the images; "" for the user's own.
+        license: License of the images; "" for the user's own.
         params: What the user chooses; the SOURCE text behind the colon is `source_param`.
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
-        shape: Picture shape when the source fixes it, else None.
+        shape: Image shape when the source fixes it, else None.
         class_names: Names when the source fixes them, else empty.
         num_train, num_test: Published sizes, 0 when unknown.
         needs_download: Fetches from the internet on first use.
         program: The body of a function of a plain Keras program that returns
-            (x_train, y_train), (x_test, y_test); "" where people bring the pictures.
-        classes: Names of the classes for params, as far as a glance tells them without reading
+            (x_train, y_train), (x_test, y_test); "" where people bring the images.
+        classes: Names of the classes for params, as far as they are known without reading
             an image; raises DatasetError.
         load: Called by a worker only.
     """
@@ -98,7 +98,7 @@ class DatasetSpec:
     key: str
     title: str
     summary: str
-    licence: str = ""
+    license: str = ""
     params: tuple[Param, ...] = ()
     source_param: str = ""
     shape: Shape | None = None

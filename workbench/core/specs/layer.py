@@ -19,14 +19,14 @@ CATEGORIES: Mapping[str, str] = {
     "convolution": "Convolution",
     "pooling": "Pooling",
     "core": "Core",
-    "normalisation": "Normalization",
-    "regularisation": "Regularization",
+    "normalization": "Normalization",
+    "regularization": "Regularization",
     "activation": "Activation",
     "merge": "Merge",
 }
 """Palette categories in their order: key -> title."""
 
-VALUE_CATEGORIES = frozenset({"activation", "regularisation"})
+VALUE_CATEGORIES = frozenset({"activation", "regularization"})
 """Categories of layers that change values and never shapes."""
 
 ACTIVATION_CATEGORY = "activation"
@@ -50,7 +50,7 @@ class Role(Enum):
     """What the checks, their fixes and the exported programs look for in a network."""
 
     INPUT = auto()
-    """Where the pictures come in; a network has one."""
+    """Where the images come in; a network has one."""
     FLATTEN = auto()
     """Offered before a layer that needs a flat input."""
     DENSE = auto()
@@ -118,7 +118,7 @@ class LayerSpec:
         params: Its parameters; keys are Keras's argument names where one exists.
         infer_shape: Output shape from (checked params, input shapes); raises ShapeProblem.
         count_params: Learned and kept numbers for (params, input shapes).
-        count_multiply_adds: Multiply-adds of one forward pass of one picture.
+        count_multiply_adds: Multiply-adds of one forward pass of one image.
         describe: The settings in words for the node's second line, e.g.
             "32 filters · 3×3 · same · relu"; empty when all are defaults.
         min_inputs, max_inputs: Number of edges into it; max None means any number.
@@ -139,11 +139,11 @@ class LayerSpec:
             where a layer that keeps channels leaves those; None where it cannot.
         refits: (params, output shape, wanted shape) -> other values of some parameters that may
             bring its output to the wanted shape, best first.
-        randomness: Key of the parameter that says how much a layer of the model draws at random
+        randomness: Key of the parameter that reports how much a layer of the model draws at random
             in training, where 0 draws nothing; "" for a layer that draws nothing.
         has_batch_statistics: Whether it normalizes by mean and variance of the batch, so that
             replicas which share a batch compute otherwise than one alone.
-        is_adapted: Whether Keras's `adapt` sets its state from the training pictures, before
+        is_adapted: Whether Keras's `adapt` sets its state from the training images, before
             training starts.
         training_class: What trains it in place of Keras's class; None for that.
         pipeline_form: How it runs in the input pipeline in one function with its neighbors;

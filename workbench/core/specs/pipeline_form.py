@@ -1,12 +1,12 @@
 """How a layer runs in the input pipeline in one function with its neighbors: as a matrix that
 moves pixels, or as a curve that changes their values.
 
-*Matrices* of layers one after the other multiply into one, so a picture is interpolated once:
+*Matrices* of layers one after another multiply into one, so an image is interpolated once:
 sharper than Keras's way, which interpolates once a layer, and a layer never sees the gaps that
 the one before has filled.
 
 *Curves* change a value v to clip(scale * v + offset, low, high), with numbers of their own for
-each picture; one after the other they make one of the same form, exactly: clipping twice is
+each image; one after another they make one of the same form, exactly: clipping twice is
 clipping once, to the bounds clipped.
 
 The arithmetic is in the files of the layers, which read the attributes that the layers of
@@ -24,7 +24,7 @@ Matrix = tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]
 layers (2 x 3). Entries are numbers, or tensors (batch, 1, 1)."""
 
 Draw = Callable[[], Any]
-"""Gives the next uniform numbers in [0, 1), one a picture: (batch, 1, 1)."""
+"""Gives the next uniform numbers in [0, 1), one per image: (batch, 1, 1)."""
 
 _ONE, _NONE = 1.0, 0.0
 
@@ -79,8 +79,8 @@ class AffineTransform:
     """A layer that moves pixels. One that draws does so in training only.
 
     Attributes:
-        matrix: (tf, Keras's layer, draw, height, width) -> the matrix of each picture.
-        draws: How many random numbers it draws a picture, at most.
+        matrix: (tf, Keras's layer, draw, height, width) -> the matrix of each image.
+        draws: How many random numbers it draws per image, at most.
     """
 
     matrix: Callable[[Any, Any, Draw, int, int], Matrix]
@@ -92,8 +92,8 @@ class IntensityTransform:
     """A layer that changes values. One that draws does so in training only.
 
     Attributes:
-        curve: (tf, Keras's layer, draw, pictures, curve so far) -> (pictures, curve with it).
-        draws: How many random numbers it draws a picture.
+        curve: (tf, Keras's layer, draw, images, curve so far) -> (images, curve with it).
+        draws: How many random numbers it draws per image.
     """
 
     curve: Callable[[Any, Any, Draw, Any, Curve], tuple[Any, Curve]]

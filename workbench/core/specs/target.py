@@ -63,9 +63,10 @@ class TargetSpec:
         probe: What is wrong with it, without TensorFlow and within seconds; None for nothing.
         is_offered: Whether menus show it without being asked.
         presets: The parameters that menus show it with; what is missing has its default.
-        label: A choice of it in a few words ("8 replicas here"); "" where the title says it.
+        label: A choice of it in a few words ("8 simulated devices"), which holds for another
+            computer that it is a target of; "" where the title does.
         machines: Addresses "HOST" or "HOST:PORT" of the machines that share every batch, each
-            by a process of its own, the leading one first; nothing for a single process.
+            by a process of its own, the chief first; nothing for a single process.
         addresses: Other computers, in words for people, that training on it or `probe` connects
             to; nothing where it stays on this one.
     """

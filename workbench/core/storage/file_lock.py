@@ -69,7 +69,7 @@ def has_open(pid: int, path: Path) -> bool:
         lock = path.stat()
         numbers = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208 - names alone
     except OSError:
-        return False  # it ended, or is somebody else's
+        return False  # it ended, or belongs to another user
     for number in numbers:
         with contextlib.suppress(OSError):  # closed meanwhile
             if os.path.samestat(os.stat(f"/proc/{pid}/fd/{number}"), lock):  # noqa: PTH116 - as above

@@ -1,8 +1,8 @@
 """Files of earlier versions, brought up to date one version at a time.
 
 A migration is a pure function from the plain dict of version N to that of version N + 1.
-It never refuses: what it does not recognize it leaves in place, and the reader of the
-newest version says what is wrong with it.
+It never rejects: what it does not recognize it leaves in place, and the reader of the
+newest version shows what is wrong with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that the program writes unasked, into folders of its own making: never through a link.
+"""Files that the program writes on its own, into folders of its own making: never through a link.
 
 Such a folder may come from elsewhere: a shared folder, an unpacked archive, a memory stick. A
 link planted there, under a name that the program writes, would lead it to any file of the

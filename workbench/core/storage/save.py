@@ -72,7 +72,7 @@ def save_bytes(
         path: File to replace.
         data: Its new content.
         through_link: A person keeps their file behind a link and has named the link: it stays
-            one, and the file that it points to is replaced. A link to nothing is refused.
+            one, and the file that it points to is replaced. A link to nothing is rejected.
         guard: Entered right before the rename and left after it; what entering raises
             comes through, and the old file stays.
 
@@ -184,7 +184,7 @@ def _write_temporary(folder: Path, write: Callable[[Sink], None], mode: int | No
     descriptor = os.open(path, flags, 0o666)
     try:
         try:
-            with contextlib.suppress(OSError):  # some network folders know no locks
+            with contextlib.suppress(OSError):  # some network folders have no locks
                 lock_descriptor(descriptor)
             if mode is not None:
                 os.fchmod(descriptor, mode)

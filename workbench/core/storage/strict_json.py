@@ -1,4 +1,4 @@
-"""JSON of files, read strictly: what Python's own reader lets through is refused here.
+"""JSON of files, read strictly: what Python's own reader lets through is rejected here.
 
 Refused: NaN and infinities, numbers too large to be finite, doubled keys, deep nesting,
 half surrogates, and anything over a size. Each fault names its place, as in
@@ -105,7 +105,7 @@ def _near(text: str, position: int) -> str:
 
 
 def _walk(root: Any) -> None:
-    """Refuses doubled keys, deep nesting and half surrogates anywhere below `root`."""
+    """Rejects doubled keys, deep nesting and half surrogates anywhere below `root`."""
     waiting: list[tuple[Any, str, int]] = [(root, "", 1)]
     while waiting:
         value, path, depth = waiting.pop()

@@ -60,7 +60,7 @@ WORST: Score = (-math.inf, -math.inf)
 def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
     """The value that `keep_by` means, turned so that more is better; of equals, less loss.
 
-    With few validation pictures many epochs are equal, the untrained first ones too: there
+    With few validation images many epochs are equal, the untrained first ones too: there
     the loss decides which has learned more. Without validation the training's own values are
     used. What is not a number is minus infinity.
     """
@@ -171,7 +171,7 @@ class ProgressRules:
         )
 
     def _fall(self) -> str:
-        """Lowers the rate where it is time to, and says so."""
+        """Lowers the rate where it is time to; returns the message."""
         recipe = self._recipe
         is_over = self._since_fall >= recipe.plateau_patience
         if not (recipe.schedule_spec.follows_metric and is_over):

@@ -21,7 +21,7 @@ from workbench.core.training.specs import LossSpec, OptimizerSpec, ScheduleSpec,
 from workbench.errors import ParamError
 
 FEW_PER_REPLICA = 32
-"""Pictures whose statistics are too uncertain to normalize by."""
+"""Images whose statistics are too uncertain to normalize by."""
 
 
 @dataclass(frozen=True, kw_only=True)

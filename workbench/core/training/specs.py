@@ -188,7 +188,7 @@ class LossCode(Protocol):
     """Writes a loss for an exported program."""
 
     def __call__(self, sources: Sources, *, is_logits: bool, is_sparse: bool) -> Code:
-        """A loss of Keras, or a function (targets, outputs) -> the loss of each picture.
+        """A loss of Keras, or a function (targets, outputs) -> the loss of each image.
 
         Args:
             sources: The values of `uses`.
@@ -202,7 +202,7 @@ class LossSpec(TrainingSpec):
     """One loss.
 
     Attributes:
-        compute: (inputs, values of `uses`) -> the loss of each picture, float32 (batch,).
+        compute: (inputs, values of `uses`) -> the loss of each image, float32 (batch,).
         compute_sparse: The same of class numbers; None where only shares of classes will do.
         code: The same loss in an exported program.
     """

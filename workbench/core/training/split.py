@@ -1,4 +1,4 @@
-"""Splitting pictures into parts: the same in each class, the same on every machine.
+"""Splitting images into parts: the same in each class, the same on every machine.
 
 Uses its own arithmetic instead of numpy's random numbers, whose order may change between
 versions: a run's test part must stay its test part for ever.
@@ -19,13 +19,13 @@ def split_indices(
 ) -> tuple[Indices, ...]:
     """Indices of len(shares) + 1 parts; the last holds the rest.
 
-    In each class each part gets its share, rounded. A class with enough pictures gives at
+    In each class each part gets its share, rounded. A class with enough images gives at
     least one to every part, and the rest is never empty; too small a class goes to the
     rest first.
 
     Args:
-        labels: Class number of each picture, (n,).
-        shares: Part of all pictures for each part but the last: each 0 or above, in all
+        labels: Class number of each image, (n,).
+        shares: Part of all images for each part but the last: each 0 or above, in all
             at most 1.
         seed: The same seed gives the same parts.
 

@@ -19,11 +19,11 @@ class ClassifiedPicture:
     """An answer, what is known of its picture, and its previews in memory.
 
     Attributes:
-        answer: What the worker said.
+        answer: The worker's answer.
         name: Words for the picture: its file name, or where it came from.
         model: Words for the run that classified it.
         truth: The true class, "" when it is not known.
-        picture, seen: The picture, and as the network sees it; null where unreadable.
+        picture, seen: The picture, and as the model gets it; null where unreadable.
     """
 
     answer: Classified

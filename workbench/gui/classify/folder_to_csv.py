@@ -73,7 +73,7 @@ class FolderToCsv(QObject):
     def _on_listed(self, folder: Path, files: list[str]) -> None:
         if not files:
             error = PictureError(
-                "This folder has no pictures.",
+                "This folder has no images.",
                 where=str(folder),
                 expected="PNG, JPEG, GIF, BMP, WebP or TIFF files",
                 fix="Choose another folder.",
@@ -103,7 +103,7 @@ class FolderToCsv(QObject):
     def _on_classified(self, answer: Classified) -> None:
         self._answers.append(answer)
         done, total = count(len(self._answers)), count(self._total)
-        self.progressed.emit(f"Classified {done} of {total} pictures")
+        self.progressed.emit(f"Classified {done} of {total} images")
 
     def _save(self) -> None:
         table, answers = self._table, self._answers
@@ -115,5 +115,5 @@ class FolderToCsv(QObject):
 
     def _words(self) -> str:
         bad = sum(answer.error is not None for answer in self._answers)
-        rest = f"; {plural(bad, 'picture')} could not be read (see the table)" if bad else ""
-        return f"{plural(self._total - bad, 'picture')} classified into {self._table.name}{rest}."
+        rest = f"; {plural(bad, 'image')} could not be read (see the table)" if bad else ""
+        return f"{plural(self._total - bad, 'image')} classified into {self._table.name}{rest}."

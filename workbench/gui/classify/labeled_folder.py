@@ -45,10 +45,10 @@ class Tally:
     num_bad: int = 0
     num_unknown: int = 0
 
-    def add(self, entry: ClassifiedPicture) -> bool:
-        """Counts a prediction; True where it was the last one that was waited for."""
+    def add(self, entry: ClassifiedPicture) -> None:
+        """Counts a prediction that was waited for."""
         if entry.answer.file not in self.waiting:
-            return False
+            return
         self.waiting.remove(entry.answer.file)
         if entry.answer.error is not None:
             self.num_bad += 1
@@ -58,7 +58,6 @@ class Tally:
             self.num_right += 1
         else:
             self.num_wrong += 1
-        return not self.waiting
 
     def sentence(self) -> str:
         """How many are correct, as in: 43 of 60 correct (71.7%); 2 images cannot be read."""

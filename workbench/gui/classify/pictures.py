@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget
 
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
-from workbench.gui.kit.buttons import button
+from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.file_dialogs import ask_files, ask_folder
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
@@ -51,12 +51,12 @@ class DropArea(QFrame):
 
     def set_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         """A folder is being classified: it can be canceled, not started again."""
-        self.folder.setVisible(not is_busy)
-        self.cancel.setVisible(is_busy)
+        buttons = (self.cancel, self.folder)
+        show_instead(*(buttons if is_busy else reversed(buttons)))
 
 
 class PicturesPanel(QStackedWidget):
-    """The drop area, and the test pictures once they are wanted."""
+    """The drop area, and the test pictures once they are requested."""
 
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class PicturesPanel(QStackedWidget):
         room = max(least, height - _OTHERS_PX + recent)
         self.drop.set_low(is_low=room < _DROP_PX)
         self.setMinimumHeight(min(room, _DROP_PX))
-        # A stack is as high as its highest page wants, shown or not.
+        # A stack is as high as the size hint of its highest page, shown or not.
         self.setMaximumHeight(room if height < _HIGH_PX else _ANY_PX)
 
     def ask_pictures(self) -> None:

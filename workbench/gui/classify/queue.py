@@ -22,7 +22,7 @@ class ClassifyQueue(QObject):
     Signals:
         progressed: What is being done, in words.
         classified: A ClassifiedPicture with its previews loaded.
-        emptied: Every picture has its answer.
+        emptied: Every picture has its answer, and all of them were reported.
         failed: The WorkbenchError of a whole request; what still waited is dropped.
     """
 
@@ -86,9 +86,14 @@ class ClassifyQueue(QObject):
     def _on_done(self) -> None:
         self.is_asking = False
         self._under_way = []
-        if not self._waiting:
-            self.emptied.emit()
+        number = self._number
+        # After the last preview, which may still be loading.
+        self._background.run(lambda: None, lambda _: self._report_end(number))
         self._ask_next()
+
+    def _report_end(self, number: int) -> None:
+        if number == self._number and not self._waiting and not self.is_asking:
+            self.emptied.emit()
 
     def _on_failed(self, number: int, error: WorkbenchError) -> None:
         self.is_asking = False

@@ -1,4 +1,4 @@
-"""The answer: the picture, the picture as the network sees it, the class, ranked bars."""
+"""The answer: the picture, the model input, the class, ranked bars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.core.format import count, duration, image_size_text, share
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ErrorParts
@@ -168,8 +168,7 @@ class ResultCard(QFrame):
         answer = entry.answer
         size = f" · {count(answer.width)} × {count(answer.height)}" if answer.width else ""
         self.picture.show_image(entry.picture, f"{entry.name}{size}")
-        shape = image_size_text(answer.input_shape) if answer.input_shape else ""
-        self.seen.show_image(entry.seen, f"Model input, {shape}" if shape else "")
+        self._show_seen(entry)
         is_read = answer.error is None
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""
         words = weights_words(answer.weights)
@@ -185,6 +184,14 @@ class ResultCard(QFrame):
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.truth)
         self.show_outdated()
+
+    def _show_seen(self, entry: ClassifiedPicture) -> None:
+        """What the model sees; the tooltip has what is too long for the caption."""
+        shape = entry.answer.input_shape
+        words = f"Model input, {image_size_text(shape[:2])}" if shape else ""
+        self.seen.show_image(entry.seen, words)
+        if shape:
+            self.seen.caption.setToolTip(plain_tip(f"Model input, {image_size_text(shape)}"))
 
     def _say(self, label: str, figure: str) -> None:
         # As wide as its words, so that the percentage is beside them.

@@ -21,7 +21,7 @@ from workbench.runs.folder import RunFolder
 
 
 class ClassifyState(QObject):
-    """Has pictures classified by the network of one run.
+    """Classifies pictures with the network of one run.
 
     Signals:
         run_changed(): Another run answers from now on.
@@ -188,15 +188,15 @@ class ClassifyState(QObject):
             return
         image = clipboard.image() if data is not None and data.hasImage() else QImage()
         if image.isNull():
-            what = "The clipboard holds no picture."
+            what = "The clipboard contains no image."
             self.failed.emit(PictureError(what, fix="Copy one first."))
             return
         self._num_pasted += 1
         path = self._pasted.filePath(f"pasted {self._num_pasted}.png")
 
         def save() -> list[str]:
-            if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
-                what = "Cannot read the picture on the clipboard."
+            if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub requires bytes
+                what = "Cannot read the image on the clipboard."
                 raise PictureError(what, fix="Copy it again.")
             return [path]
 
@@ -212,16 +212,16 @@ class ClassifyState(QObject):
             self._shows_next = False
             self.shown.emit(entry)
         self.classified.emit(entry)
-        if self._tally is not None and self._tally.add(entry):
-            self.said.emit(self._tally.sentence())
-            self._tally = None
+        if self._tally is not None:
+            self._tally.add(entry)
 
     def _on_emptied(self) -> None:
         self._warm = self.run
-        self.said.emit("")
+        tally, self._tally = self._tally, None
+        self.said.emit(tally.sentence() if tally is not None else "")
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self._warm = None
+        self._warm = self._tally = None
         self._answers.give_up()
         self.failed.emit(error)
 

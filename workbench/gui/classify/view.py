@@ -22,8 +22,8 @@ from workbench.gui.kit.wait_label import WaitLabel
 
 
 class ClassifyView(QWidget):
-    """Classifies pictures with a run's network; `train_requested` where there is none and the
-    user wants to train one.
+    """Classifies pictures with a run's network; `train_requested` where there is none and
+    Train is clicked.
     """
 
     train_requested = Signal()

@@ -23,15 +23,18 @@ from workbench.gui.kit.theme import Theme
 
 NUMBERS_FROM_PX = 24
 NAMES_FROM_PX = 11
-MAX_CELL_PX = 56
 WHITE_BELOW = 140.0
 NAME_GAP_PX = 6
 MAX_NAME_PX = 110
+COUNT_FONT_PX = (11, 22)
+CELLS_PER_FONT_PX = 5
+"""The counts grow with their squares, a pixel for each of these, between two sizes."""
+
 SHADE_POWER = 0.6
 """Small shares are shaded darker than in proportion, so that rare mistakes can be seen."""
 
 POINT_AT = "Hover over a cell or use the arrow keys."
-"""What to say below a map while no square is pointed at."""
+"""The text below a map while no cell is pointed at."""
 
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
@@ -143,11 +146,10 @@ class ConfusionMatrix(QWidget):
         return room / max(1, len(self._names)) >= NAMES_FROM_PX
 
     def _place_beside(self, names: float) -> QRectF:
-        classes = max(1, len(self._names))
         # Names are left and, turned, above; a line for the axes' own names each.
         line = float(self.fontMetrics().lineSpacing() + 4)
         room = min(self.width() - names - line, self.height() - names - line)
-        side = min(max(room, 40.0), float(MAX_CELL_PX * classes))
+        side = max(room, 40.0)
         spare = max(0.0, self.width() - names - line - side)
         return QRectF(names + line + spare / 2, names + line, side, side)
 
@@ -181,7 +183,7 @@ class ConfusionMatrix(QWidget):
         if gap:
             self._paint_squares(painter, colors, gap)
         else:
-            # Thousands of squares are painted as one picture: one by one takes too long.
+            # Thousands of squares are painted as one image: one by one takes too long.
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, on=False)
             painter.drawImage(self._place(), _image(colors))
         if self.cell is not None:
@@ -190,7 +192,9 @@ class ConfusionMatrix(QWidget):
             painter.drawRect(self.cell_rect(*self.cell).adjusted(0, 0, -gap, -gap))
 
     def _paint_squares(self, painter: QPainter, colors: Rgb, gap: float) -> None:
-        painter.setFont(self._theme.font(11, tabular=True))
+        smallest, largest = COUNT_FONT_PX
+        size = int(self.cell_rect(0, 0).width() / CELLS_PER_FONT_PX)
+        painter.setFont(self._theme.font(max(smallest, min(largest, size)), tabular=True))
         for true, row in enumerate(self._counts):
             for answered, number in enumerate(row):
                 rect = self.cell_rect(true, answered).adjusted(0, 0, -gap, -gap)

@@ -30,7 +30,7 @@ class Drop:
 
     Attributes:
         kind: What they are.
-        paths: The paths to use; for a folder of pictures, its pictures.
+        paths: The paths to use; for a folder of images, its images.
         words: What a drop will do, or why it does nothing.
     """
 
@@ -66,7 +66,7 @@ def sort_drop(paths: Sequence[str], *, is_classifying: bool = False) -> Drop:
     if pictures:
         rest = len(paths) - len(pictures)
         left_out = f" ({plural(rest, 'other file')} skipped)" if rest else ""
-        words = f"Drop to classify {plural(len(pictures), 'picture')}{left_out}"
+        words = f"Drop to classify {plural(len(pictures), 'image')}{left_out}"
         return Drop("pictures", tuple(pictures), words)
     if any(path.lower().endswith(PROJECT_SUFFIX) for path in paths):
         return Drop("unknown", tuple(paths), "Drop one project at a time")
@@ -105,9 +105,9 @@ def _sort_folder(folder: Path) -> Drop | None:
         return Drop("class_folders", (str(folder),), words)
     pictures = tuple(sorted(entry.path for entry in entries if _is_picture(entry.name)))
     if pictures:
-        return Drop("pictures", pictures, f"Drop to classify {plural(len(pictures), 'picture')}")
+        return Drop("pictures", pictures, f"Drop to classify {plural(len(pictures), 'image')}")
     words = (
-        f"“{folder.name}” contains no pictures and no class folders. A data set is a folder with "
+        f"“{folder.name}” contains no images and no class folders. A data set is a folder with "
         "one folder per class"
     )
     return Drop("unknown", (str(folder),), words)

@@ -25,7 +25,7 @@ class PanelSpec(Generic[S]):
         area: Where it is at first: a side of a view with docks, else a column. A view of
             one column has all its panels below each other.
         order: Lower comes first: further up, and in the menu.
-        make: Imports the code of the panel, which is wanted no earlier than its view, and
+        make: Imports the code of the panel, which is not needed before its view, and
             makes the panel from what the panels share, e.g. an EvaluateState; see `imported`.
         width_px, height_px: Size of its dock at first; 0 leaves it to Qt.
         stretch: In a column: its part of the room that is left; 0 takes none.

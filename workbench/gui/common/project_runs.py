@@ -1,4 +1,4 @@
-"""Lets the library of runs know which project is open."""
+"""Reports the open project to the library of runs."""
 
 from __future__ import annotations
 

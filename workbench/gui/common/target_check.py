@@ -19,7 +19,7 @@ Answer = Callable[[WorkbenchError | None], None]
 
 class TargetCheck(QObject):
     """Runs a target's probe in another thread, and keeps its last result. Of a target with an
-    address that nobody has agreed to connect to, that is the result: nothing is probed.
+    address that has not been confirmed, that is the result: nothing is probed.
 
     Threads of its own instead of a pool: an old address may take seconds to time out, and
     closing the window must not wait for that.

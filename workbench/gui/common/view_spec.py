@@ -27,11 +27,12 @@ class WindowServices:
         new_project: Starts a project; an empty one for None.
         open_project: Opens a project file.
         open_run: Opens the project of the run in a folder, with that run.
-        start_from_folder: Starts a project that fits a folder of pictures.
-        counting: Signal with a sentence while the pictures of that folder are counted, then "".
+        start_from_folder: Starts a project that fits a folder of images.
+        counting: Signal with a sentence while the images of that folder are counted, then "".
         train: Starts a run of the project.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
-        leave_start: Goes back from the start page to the project.
+        hosts_changed: Signal: a computer was saved, renamed or forgotten.
+        leave_start: Goes back from the welcome page to the project.
         project_name: What the open project is called; "" where there is none.
         show_help: Shows a help page by its key.
         show_shortcuts: Shows the keyboard shortcuts.
@@ -49,6 +50,7 @@ class WindowServices:
     counting: SignalInstance
     train: Callable[[], None]
     ask_target: Callable[[str], None]
+    hosts_changed: SignalInstance
     leave_start: Callable[[], object]
     project_name: Callable[[], str]
     show_help: Callable[[str], None]
@@ -71,7 +73,7 @@ class ViewSpec:
         icon: Name of an icon of `resources/icons`.
         shortcut: Key sequence in Qt's notation; "" for none.
         order: Lower comes first.
-        load: Imports the code of the view, which is wanted no earlier than the view, and
+        load: Imports the code of the view, which is not needed before the view, and
             returns the function that makes the view. May be called in any thread.
         is_start: Whether it is shown while there is no project: it has no segment, and the
             bars of a project are hidden.

@@ -1,12 +1,24 @@
-"""One class of a data set: its name, how many pictures, and some of them."""
+"""One class of a data set: its name, how many images, and some of them."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.core.format import count
+from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ClassDescription
 
@@ -18,21 +30,35 @@ _THUMB_PX = 48
 _GAP_PX = 6
 _SHORT_BAR_PX = 40
 _NUM_THUMBS = 4
-"""Pictures that are shown before the bar has its full length."""
+"""Images that are shown before the bar has its full length."""
 
 
 class ClassRow(QWidget):
-    """Painted as a whole: a hundred classes are a hundred widgets, not a thousand."""
+    """Painted as a whole: a hundred classes are a hundred widgets, not a thousand.
+
+    With the keyboard: left and right go from image to image, Enter chooses one.
+
+    Signals:
+        chosen(int): An image was chosen, by its number in the class.
+    """
+
+    chosen = Signal(int)
 
     def __init__(self, theme: Theme, description: ClassDescription, largest: int) -> None:
         super().__init__()
         self._theme = theme
         self._description = description
         self._share = (description.num_train + description.num_test) / max(largest, 1)
-        self._pictures = [QPixmap(path) for path in description.thumbnails]
+        self._pictures = [QPixmap(each.path) for each in description.thumbnails]
+        self._current = 0
+        self._hovered: int | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(_HEIGHT_PX if self._pictures else 32)
         self.setAccessibleName(f"{description.name}: {self._counts()}")
+        if self._pictures:
+            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self.setAccessibleDescription("Press Enter to enlarge its images")
+            self.setMouseTracking(True)
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
@@ -62,11 +88,11 @@ class ClassRow(QWidget):
         painter.setPen(QColor(colors.dim))
         place = QRectF(_NAME_PX + self._bar_px + 10, 0, _COUNT_PX, self.height())
         painter.drawText(place, middle, self._counts())
-        self._draw_pictures(painter, _NAME_PX + self._bar_px + _COUNT_PX + 10)
+        self._draw_pictures(painter)
 
     @property
     def _bar_px(self) -> int:
-        """The bar is short where the row is: the pictures have what it leaves."""
+        """The bar is short where the row is: the images have what it leaves."""
         wanted = _NUM_THUMBS * (_THUMB_PX + _GAP_PX)
         return max(_SHORT_BAR_PX, min(_BAR_PX, self.width() - _NAME_PX - _COUNT_PX - wanted))
 
@@ -79,13 +105,68 @@ class ClassRow(QWidget):
         painter.setBrush(QColor(colors.train))
         painter.drawRoundedRect(QRectF(_NAME_PX, y, max(self._bar_px * self._share, 3), 10), 4, 4)
 
-    def _draw_pictures(self, painter: QPainter, x: float) -> None:
-        for picture in self._pictures:
+    def picture_places(self) -> Iterator[tuple[int, QRectF]]:
+        """The images that there is room for: number in the class, and where."""
+        x = float(_NAME_PX + self._bar_px + _COUNT_PX + 10)
+        for number, picture in enumerate(self._pictures):
             if picture.isNull() or x + _THUMB_PX > self.width():
                 continue
             scale = _THUMB_PX / max(picture.width(), picture.height())
-            width, height = picture.width() * scale, picture.height() * scale
-            top = (self.height() - height) / 2
-            left = x + (_THUMB_PX - width) / 2
-            painter.drawPixmap(QRectF(left, top, width, height), picture, picture.rect().toRectF())
+            place = QRectF(0, 0, picture.width() * scale, picture.height() * scale)
+            place.moveCenter(QPointF(x + _THUMB_PX / 2, self.height() / 2))
+            yield number, place
             x += _THUMB_PX + _GAP_PX
+
+    def _draw_pictures(self, painter: QPainter) -> None:
+        marked = self._current if self.hasFocus() else self._hovered
+        for number, place in self.picture_places():
+            picture = self._pictures[number]
+            painter.drawPixmap(place, picture, picture.rect().toRectF())
+            if number in (marked, self._hovered):
+                painter.setPen(QPen(QColor(self._theme.colors.accent), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(place)
+
+    # choosing an image --------------------------------------------------------------------
+
+    def _picture_at(self, point: QPointF) -> int | None:
+        return next((n for n, place in self.picture_places() if place.contains(point)), None)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self._picture_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._hover(None)
+
+    def _hover(self, number: int | None) -> None:
+        if number == self._hovered:
+            return
+        self._hovered = number
+        file = self._description.thumbnails[number].file if number is not None else ""
+        words = "\n".join(filter(None, (Path(file).name, "Click to enlarge")))
+        self.setToolTip(plain_tip(words) if number is not None else "")
+        shape = Qt.CursorShape
+        self.setCursor(shape.ArrowCursor if number is None else shape.PointingHandCursor)
+        self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        number = self._picture_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and number is not None:
+            self._choose(number)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        shown = [number for number, _ in self.picture_places()]
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
+            self._choose(self._current)
+        elif step and self._current + step in shown:
+            self._current += step
+            self.update()
+        elif not step:
+            super().keyPressEvent(event)
+
+    def _choose(self, number: int) -> None:
+        self._current = number
+        self.update()
+        self.chosen.emit(number)

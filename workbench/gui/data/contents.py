@@ -1,7 +1,8 @@
-"""What a source holds: classes with counts and pictures, notes, files left out."""
+"""What a source holds: classes with counts and images, notes, files left out."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from workbench.core.format import count, image_size_text, plural
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.sample_dialog import Sample, SampleDialog
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
@@ -27,6 +29,7 @@ class DataContentsPanel(QScrollArea):
 
     def __init__(self, state: DataState) -> None:
         super().__init__()
+        self._state = state
         self._theme = state.context.theme
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -60,9 +63,16 @@ class DataContentsPanel(QScrollArea):
         box.column.addWidget(plain_label("Classes", role="heading"))
         sizes = [each.num_train + each.num_test for each in description.classes]
         largest = max(sizes, default=0)
+        samples: list[Sample] = []
         for each in description.classes:
-            box.column.addWidget(ClassRow(self._theme, each, largest))
+            row = ClassRow(self._theme, each, largest)
+            row.chosen.connect(partial(self._enlarge, samples, len(samples)))
+            samples += [Sample(each.name, thumbnail) for thumbnail in each.thumbnails]
+            box.column.addWidget(row)
         return box
+
+    def _enlarge(self, samples: list[Sample], first: int, number: int) -> None:
+        SampleDialog(self._state, samples, first + number, self).open()
 
     def _bad_files(self, description: DataDescription) -> Box:
         bad = description.bad_files

@@ -13,7 +13,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.forms.param_form import ParamForm
-from workbench.gui.kit.buttons import button
+from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
@@ -48,8 +48,8 @@ class DataSourceBox(Box):
 
     def _on_busy_changed(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         self.progress.setVisible(is_busy)
-        self.cancel_button.setVisible(is_busy)
-        self.describe_button.setVisible(not is_busy)
+        buttons = (self.cancel_button, self.describe_button)
+        show_instead(*(buttons if is_busy else reversed(buttons)))
         self._show_action()
         self._show_fraction(None)
 
@@ -89,10 +89,10 @@ class DataSourcePanel(QWidget):
         for spec in self._datasets.values():
             self.sources.addItem(spec.title, spec.key)
         self._summary = plain_label(role="dim", wrap=True)
-        self._licence = plain_label(role="dim", wrap=True)
+        self._license = plain_label(role="dim", wrap=True)
         self._place = QVBoxLayout()
         heading = plain_label("Data source", role="heading")
-        parts = (heading, self.sources, self._summary, self._place, self._licence)
+        parts = (heading, self.sources, self._summary, self._place, self._license)
         column(*parts, parent=self, spacing=8)
         self.sources.activated.connect(self._on_source_chosen)
         self._document.dataset_changed.connect(self.refresh)
@@ -107,7 +107,8 @@ class DataSourcePanel(QWidget):
         spec = self._datasets.get(choice.key)
         unknown = f"This version has no data source “{choice.key}”."
         self._summary.setText(spec.summary if spec else unknown)
-        self._licence.setText(f"License: {spec.licence}" if spec and spec.licence else "")
+        self._license.setText(f"License: {spec.license}" if spec else "")
+        self._license.setVisible(bool(spec and spec.license))
         params = spec.params if spec else ()
         if choice.key != self._form_key:
             self._form_key = choice.key

@@ -1,4 +1,4 @@
-"""How the pictures are divided into training, validation and test, in numbers and words."""
+"""How the images are divided into training, validation and test, in numbers and words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bar of parts: how many pictures train, validate and test."""
+"""A bar of parts: how many images train, validate and test."""
 
 from __future__ import annotations
 

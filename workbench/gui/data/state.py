@@ -9,7 +9,7 @@ from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.protocol.messages import DataDescription, DescribeData
+from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
 
 _DELAY_MS = 300
 _THUMBNAILS = 8
@@ -45,6 +45,7 @@ class DataState(QObject):
         self._document = context.document
         self._is_shown = False
         self._question = Question(context.service)
+        self._picture_question = Question(context.service)
         self._described: Choice | None = None
         self._asked: Choice | None = None
         self._timer = QTimer(self)
@@ -92,6 +93,22 @@ class DataState(QObject):
                 on_progress=self.progressed.emit,
             ),
         )
+
+    def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
+        """Requests an image of what was described, large; the answer is a `Done` with its file."""
+        choice = self._described or self._document.project.dataset
+        request = ShowPicture(
+            id=0,
+            source=choice.key,
+            params=dict(choice.params),
+            index=thumbnail.index,
+            file=thumbnail.file,
+        )
+        self._picture_question.ask(request, handlers)
+
+    def forget_picture(self) -> None:
+        """No image is looked at any more."""
+        self._picture_question.drop()
 
     def cancel(self) -> None:
         """Ends the reading."""

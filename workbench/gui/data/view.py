@@ -1,4 +1,4 @@
-"""The data view: where the pictures come from, what is in them, how they are divided."""
+"""The data view: where the images come from, what is in them, how they are divided."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ class CanvasPanel(QWidget):
             open_menu(self, self._actions, own, GROUND, place)
 
     def _edit(self, change: Callable[[], T]) -> T | None:
-        """Runs an edit and returns what it does; what is refused is said on the canvas."""
+        """Runs an edit and returns its result; a reason for rejection is shown on the canvas."""
         try:
             return change()
         except WorkbenchError as error:

@@ -22,7 +22,7 @@ _SCALE = 2.0
 """Pixels of a PNG for one of the scene."""
 _MOST_PIXELS = 16_000
 """Longest side of a PNG: larger ones need more memory than a drawing is worth."""
-_FILTERS = "PNG picture (*.png);;SVG drawing (*.svg)"
+_FILTERS = "PNG image (*.png);;SVG drawing (*.svg)"
 
 
 def ask_export(parent: QWidget, scene: GraphScene, start: str) -> Path | None:
@@ -41,7 +41,7 @@ def ask_export(parent: QWidget, scene: GraphScene, start: str) -> Path | None:
 
 @contextmanager
 def _as_drawing(scene: GraphScene) -> Iterator[None]:
-    """Without selection, marks, problem card and cached pictures, in full detail, meanwhile."""
+    """Without selection, marks, problem card and cached images, in full detail, meanwhile."""
     (nodes, edges), card = scene.selection(), scene.card
     marked = [key for key, item in scene.nodes.items() if item.is_marked]
     with scene.batch():
@@ -66,7 +66,7 @@ def _as_drawing(scene: GraphScene) -> Iterator[None]:
 
 
 def png_bytes(scene: GraphScene) -> bytes:
-    """The whole network as a PNG picture in the theme's colors."""
+    """The whole network as a PNG image in the theme's colors."""
     with _as_drawing(scene):
         return _png(scene, _area(scene))
 

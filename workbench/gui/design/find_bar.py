@@ -88,7 +88,7 @@ class FindBar(QFrame):
         return next(iter(self._scene.selected_ids()), None)
 
     def _look_from_start(self) -> None:
-        """Each letter seeks anew from where the search began; no match leads back there."""
+        """Each letter searches again from where the search began; no match leads back there."""
         self._find()
         if self._found:
             self.chosen.emit(self._nearest(self._start, 0))

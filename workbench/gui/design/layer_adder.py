@@ -27,7 +27,7 @@ Edit = Callable[[Callable[[], str]], str | None]
 class LayerAdder(QObject):
     """Finds the place of a new layer, asks for its kind where needed, and adds it.
 
-    `edit` runs a change of the document and returns its result; None when it was refused.
+    `edit` runs a change of the document and returns its result; None when it was rejected.
     """
 
     def __init__(self, view: GraphView, search: SearchAdd, edit: Edit) -> None:
@@ -108,7 +108,7 @@ class LayerAdder(QObject):
         self._chosen(self._scene.layers[key])
 
     def _has_source(self) -> bool:
-        """True when pictures come in already: what starts a network is not offered again."""
+        """True when images come in already: what starts a network is not offered again."""
         layers = self._scene.layers
         kinds = {node.kind for node in self._scene.document.graph.nodes.values()}
         return any(layers[kind].max_inputs == 0 for kind in kinds if kind in layers)

@@ -15,7 +15,7 @@ _LEAST_WIDTH, _HEIGHT = 150, 30
 
 
 class RenameBox(QLineEdit):
-    """Lies on the canvas. A refused name is said beside it, and stays to be mended.
+    """Lies on the canvas. An invalid name is kept for correction, with the reason beside it.
 
     Args:
         view: The canvas.

@@ -16,7 +16,7 @@ class DesignState(QObject):
         search_asked(): The palette shall be searched for a layer to add.
         find_asked(): A layer of the network shall be found.
         layer_chosen(str): A layer of this kind shall be added.
-        canvas_asked(): The keyboard is wanted on the canvas.
+        canvas_asked(): The canvas gets the keyboard focus.
         problem_chosen(Problem): The place of this problem is wanted.
         problem_hovered(Problem): The pointer is on this problem; None when it has left.
         help_asked(str): This help page is wanted.

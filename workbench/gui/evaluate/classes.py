@@ -13,6 +13,7 @@ from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.kit.painted import SortHeader
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ClassScore, Evaluation
 
@@ -53,13 +54,13 @@ class ClassTable(QTableView):
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(28)
-        header = self.horizontalHeader()
+        header = SortHeader(theme)
+        self.setHorizontalHeader(header)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column, (width_px, tip) in enumerate(NUMBERS.values(), start=1):
             header.resizeSection(column, width_px)
             self._model.horizontalHeaderItem(column).setToolTip(tip)
-        header.setHighlightSections(False)
         header.setDefaultAlignment(_RIGHT)
         self._model.horizontalHeaderItem(0).setTextAlignment(_LEFT)
         self.setSortingEnabled(True)
@@ -80,7 +81,7 @@ class ClassTable(QTableView):
 
 
 class ClassesPanel(TitledBox):
-    """Accuracy, loss and number of pictures above the table of classes."""
+    """Accuracy, loss and number of images above the table of classes."""
 
     def __init__(self, state: EvaluateState) -> None:
         super().__init__("Classes")

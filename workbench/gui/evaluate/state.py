@@ -48,7 +48,7 @@ class EvaluateState(QObject):
         Args:
             run: Folder of the run.
             subject: What is evaluated, in words.
-            source: The pictures; None for the test pictures of the run.
+            source: The images; None for the test images of the run.
         """
         if self._question.is_open:
             return

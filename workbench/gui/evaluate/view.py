@@ -1,4 +1,4 @@
-"""The evaluate view: how well a run distinguishes the classes, on its test pictures or others."""
+"""The evaluate view: how well a run distinguishes the classes, on its test images or others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workbench.gui.kit.wait_label import WaitLabel
 
 
 class EvaluateView(QWidget):
-    """Scores of one run; `train_requested` where there is none and the user wants to train."""
+    """Scores of one run; `train_requested` where there is none and Train is clicked."""
 
     train_requested = Signal()
 
@@ -102,7 +102,7 @@ class EvaluateView(QWidget):
     # asking ------------------------------------------------------------------------------
 
     def evaluate(self) -> None:
-        """Evaluates the chosen run on its own test pictures."""
+        """Evaluates the chosen run on its own test images."""
         if self.chooser.path is not None:
             self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, test set")
 

@@ -26,7 +26,7 @@ _FILTER = f"Workbench projects (*{PROJECT_SUFFIX});;All files (*)"
 
 class FileController(QObject):
     """Opens and saves projects; asks before anything unsaved is lost, here or in a file that
-    another program has changed. The file is looked at whenever the window becomes active.
+    another program has changed. The file is checked whenever the window becomes active.
 
     `opened` is emitted after another project has taken the document's place; `said` carries a
     sentence for the status line.
@@ -69,7 +69,7 @@ class FileController(QObject):
 
     @property
     def elsewhere(self) -> str:
-        """What the title says where another window has the project open, else nothing."""
+        """The end of the title where another window has the project open, else nothing."""
         return " · also open in another window" if self._document.disk.is_open_elsewhere else ""
 
     @property
@@ -110,7 +110,7 @@ class FileController(QObject):
         return bool(path) and self.open(path)
 
     def open(self, path: str) -> bool:
-        """Opens a project file; says what is wrong with one that cannot be opened."""
+        """Opens a project file; shows what is wrong with one that cannot be opened."""
         if not self.may_lose_changes() or not self._read(path):
             return False
         self._state.add_recent(path)

@@ -1,4 +1,4 @@
-"""A small drawing of a network: a bar for each layer, as tall as its picture is large and
+"""A small drawing of a network: a bar for each layer, as tall as its image is large and
 as wide as it has channels. Drawn from the real shapes, so that no two look alike by chance.
 """
 

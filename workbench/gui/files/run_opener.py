@@ -72,7 +72,7 @@ class RunOpener(QObject):
         return is_same and is_alike(document.project, found.trained)
 
     def _open(self, found: _Found) -> bool:
-        """Opens what is wanted of it; False where nothing is."""
+        """Opens the chosen one; False where none was chosen."""
         if found.path is None or found.saved is None:
             return self._files.restore(found.trained)
         if is_alike(found.saved, found.trained):

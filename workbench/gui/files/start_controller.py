@@ -1,4 +1,4 @@
-"""Starting a project from a folder of pictures: they are counted in another thread."""
+"""Starting a project from a folder of images: they are counted in another thread."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StartController(QObject):
         self._background.close()
 
     def from_folder(self, folder: str) -> None:
-        """Starts a project that fits a folder of pictures, and shows them."""
+        """Starts a project that fits a folder of images, and shows them."""
         self._asked += 1
         number = self._asked
 

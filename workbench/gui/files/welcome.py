@@ -43,7 +43,7 @@ _MARGIN_PX, _BLOCK_GAP_PX = 48, 40
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
 
-_TINTS = ("convolution", "pooling", "preprocessing", "regularisation")
+_TINTS = ("convolution", "pooling", "preprocessing", "regularization")
 _OWN_SHAPES = ((96, 96, 3), (96, 96, 24), (48, 48, 48), (24, 24, 64), (12, 12, 96), (96,), (5,))
 _PAGES = (
     ("Getting started", "getting_started"),
@@ -53,7 +53,7 @@ _PAGES = (
 
 
 class WelcomeView(QScrollArea):
-    """Cards for the templates, own pictures and an empty canvas; recent projects; help."""
+    """Cards for the templates, own images and an empty canvas; recent projects; help."""
 
     def __init__(self, services: WindowServices) -> None:
         super().__init__()
@@ -176,7 +176,7 @@ class WelcomeView(QScrollArea):
             "Learn": column(*pages, shortcuts, spacing=2),
         }
         self._refresh_recent()
-        self._context.document.target_changed.connect(self._refresh_saved)
+        self._services.hosts_changed.connect(self._refresh_saved)
         self._services.state.recent_changed.connect(self._refresh_recent)
         # Asking what the machine has may take a moment: the page is shown first.
         QTimer.singleShot(0, self, self._fill_targets)
@@ -247,8 +247,10 @@ class WelcomeView(QScrollArea):
         known = saved_hosts()[:_MAX_COMPUTERS_SHOWN]
         for host in known:
             line = QWidget()
-            words = " · ".join(filter(None, (host.address, host.words)))
+            words = " · ".join(filter(None, (host.label, host.words)))
             text = ElidedLabel(words, mode=Qt.TextElideMode.ElideRight)
+            tip = " · ".join(filter(None, (host.name, host.address, host.words)))
+            text.setToolTip(plain_tip(tip))
             text.setMinimumWidth(_COMPUTER_PX)
             row(_sign(_ELSEWHERE), (text, 1), parent=line, spacing=6)
             self._saved.addWidget(line)

@@ -45,7 +45,7 @@ class RecentRuns(QWidget):
         self.refresh()  # a project may have been saved meanwhile
 
     def refresh(self) -> None:
-        """Lists them anew, where they are others than before."""
+        """Lists them again where they have changed."""
         runs = self._library.runs
         unsaved = unsaved_projects(runs, self._library.home)[:MAX_UNSAVED]
         links = [(f"Untitled ({group.title})", group.runs[0]) for group in unsaved]

@@ -25,6 +25,7 @@ from workbench.gui.forms.number_list import parse_numbers
 from workbench.gui.forms.select_on_focus import select_on_focus
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder
+from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import row
 
 MIXED = "mixed"
@@ -185,6 +186,8 @@ def _path_editor(param: Param) -> Editor:
     browse.setAccessibleName(f"Browse for {spec.title.lower()}")
     row((line, 1), browse, parent=frame, spacing=6)
     frame.setFocusProxy(line)
+    # A long path shows only its end; without one the tip is that of the frame.
+    line.textChanged.connect(lambda text: line.setToolTip(plain_tip(text)))
     editor = _line_editor(frame, line, str, str.strip)
 
     def ask() -> None:

@@ -149,7 +149,7 @@ class ParamForm(QWidget):
         return self._editors[key].widget
 
     def _add_fold(self, fold: CollapsibleSection, params: Sequence[Param]) -> None:
-        """A folded part; its rows are made when they are first wanted, which is mostly never."""
+        """A folded part; its rows are made when it is first opened, which is mostly never."""
 
         def build() -> None:
             for param in params:
@@ -241,7 +241,7 @@ class ParamForm(QWidget):
         self._show_row(key)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape in a field takes back what was typed and not entered, or was refused."""
+        """Escape in a field takes back what was typed and not entered, or was rejected."""
         is_escape = (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.KeyPress

@@ -25,6 +25,7 @@ from workbench.gui.kit.theme import Theme
 
 _SEGMENT_PAD_PX = 36
 _LEAST_PX = 80
+_LEAST_WORDS_PX, _MOST_WORDS_PX = 48, 260
 _SLACK_PX = 4
 
 
@@ -66,6 +67,42 @@ class TextButton(QPushButton):
         color = by_role.get(str(self.property("role")), colors.text)
         color = levels.get(str(self.property("level")), color)
         self.setIcon(self._theme.icon(self._icon_name, colors.dim if is_blocked else color))
+
+
+class ElidedButton(TextButton):
+    """A button that shows what fits of its words; its owner gives it a tooltip with all of them."""
+
+    def __init__(self, text: str, *, icon: str = "", theme: Theme | None = None) -> None:
+        super().__init__(text, icon=icon, theme=theme)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt's own, with the words as they fit: a name is known by both its ends."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = self.shown_text()
+        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
+
+    def shown_text(self) -> str:
+        """What fits of its words."""
+        if self.width() >= super().sizeHint().width():
+            return self.text()
+        room = self.width() - self._around()
+        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+
+    def sizeHint(self) -> QSize:
+        """Room for all of its words, within limits."""
+        hint = super().sizeHint()
+        return QSize(min(hint.width(), self._around() + _MOST_WORDS_PX), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the ends of its words."""
+        hint = super().sizeHint()
+        return QSize(min(hint.width(), self._around() + _LEAST_WORDS_PX), hint.height())
+
+    def _around(self) -> int:
+        """Width of frame, padding and icon."""
+        return super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
 
 
 class WrappedButton(TextButton):
@@ -128,6 +165,15 @@ class WrappedButton(TextButton):
             else:
                 lines.append(word)
         return "\n".join(lines)
+
+
+def show_instead(shown: QWidget, hidden: QWidget) -> None:
+    """Shows a widget in place of another; the focus stays in that place."""
+    has_focus = hidden.hasFocus()
+    shown.show()
+    if has_focus:
+        shown.setFocus(Qt.FocusReason.OtherFocusReason)
+    hidden.hide()
 
 
 def button(text: str, *, role: str = "", icon: str = "", theme: Theme | None = None) -> TextButton:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
 _PADDING_PX = 4  # Qt draws the text this much inside the field, both sides together
+_MAX_VISIBLE = 16  # entries of an open list; the rest is scrolled to
 
 
 class ElidedComboBox(QComboBox):
@@ -13,6 +14,7 @@ class ElidedComboBox(QComboBox):
 
     def __init__(self) -> None:
         super().__init__()
+        self.setMaxVisibleItems(_MAX_VISIBLE)
         self.currentTextChanged.connect(lambda _text: self.updateGeometry())
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
@@ -30,6 +32,14 @@ class ElidedComboBox(QComboBox):
         option.rect = QRect(0, 0, hint.width(), hint.height())
         needed = self.fontMetrics().horizontalAdvance(self.currentText()) + 1
         return hint + QSize(max(0, needed - self._room(option)), 0)
+
+    def showPopup(self) -> None:
+        """Qt's own; the list is as wide as its longest entry, also where the field is narrow."""
+        view = self.view()
+        bar = view.verticalScrollBar().sizeHint().width()
+        around = view.width() - view.viewport().width() + bar
+        view.setMinimumWidth(view.sizeHintForColumn(0) + around)
+        super().showPopup()
 
     def _room(self, option: QStyleOptionComboBox) -> int:
         """Width for words, in pixels, of a box of the option's size."""

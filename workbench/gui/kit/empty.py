@@ -1,4 +1,4 @@
-"""A page with nothing on it yet: says what can go there and how, with a button."""
+"""A page with nothing on it yet: explains what can go there and how, with a button."""
 
 from __future__ import annotations
 

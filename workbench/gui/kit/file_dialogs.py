@@ -43,7 +43,7 @@ class DialogFolders(QObject):
         return folder if folder and Path(folder).is_dir() else at_first or self._at_first()
 
     def keep(self, kind: str, path: str) -> None:
-        """Remembers where a file or folder was chosen."""
+        """Keeps where a file or folder was chosen."""
         if path:
             self._store.set_folder(kind, str(Path(path).parent))
 
@@ -55,7 +55,7 @@ def start_folder(parent: QWidget, kind: str, at_first: str = "") -> str:
 
 
 def keep_folder(parent: QWidget, kind: str, path: str) -> None:
-    """Remembers where something was chosen."""
+    """Keeps where something was chosen."""
     folders = _folders_of(parent)
     if folders is not None:
         folders.keep(kind, path)

@@ -19,7 +19,7 @@ _ICON_SIZES_PX = (16, 20, 24, 32, 48)
 
 
 class Theme(QObject):
-    """Colours, icons and fonts of the window; `changed` when any of them changes."""
+    """Colors, icons and fonts of the window; `changed` when any of them changes."""
 
     changed = Signal()
 

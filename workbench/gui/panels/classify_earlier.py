@@ -1,4 +1,4 @@
-"""The pictures that were classified before."""
+"""The images that were classified before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pictures come from."""
+"""Where images come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture and its answer, large."""
+"""The image and its answer, large."""
 
 from __future__ import annotations
 

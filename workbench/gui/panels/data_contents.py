@@ -1,4 +1,4 @@
-"""What the source holds: classes, counts, some pictures."""
+"""What the source holds: classes, counts, some images."""
 
 from __future__ import annotations
 

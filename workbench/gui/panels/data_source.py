@@ -1,4 +1,4 @@
-"""Where the pictures come from."""
+"""Where the images come from."""
 
 from __future__ import annotations
 

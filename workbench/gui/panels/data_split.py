@@ -1,4 +1,4 @@
-"""How the pictures are divided into training, validation and test."""
+"""How the images are divided into training, validation and test."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 def only(key: K, keys: Collection[K], hidden: set[K]) -> set[K]:
-    """What is hidden once only `key` is wanted; nothing, where it was the only one."""
+    """What is hidden to show only `key`; nothing, where it was the only one."""
     others = set(keys) - {key}
     return set() if others and others <= hidden and key not in hidden else others
 
@@ -25,8 +25,8 @@ class CurveButton(QToolButton):
     """Checked while its curve is shown.
 
     Signals:
-        shown: The user wants the curve hidden or shown.
-        only_asked: The user wants to see this curve alone, or all again.
+        shown: The user hides or shows the curve.
+        only_asked: The user shows this curve alone, or all again.
     """
 
     shown = Signal(bool)
@@ -59,7 +59,7 @@ class CurveButton(QToolButton):
         self.setIcon(icon)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Ctrl+click wants this one alone; anything else is a click."""
+        """Ctrl+click shows this one alone; anything else is a click."""
         self._was_checked = self.isChecked()
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.only_asked.emit()

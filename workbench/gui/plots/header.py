@@ -172,7 +172,7 @@ class PlotHeader(QWidget):
         self._hide(only(name, self.keys, self._hidden))
 
     def show_controls(self, *, is_shown: bool) -> None:
-        """Hides what makes no sense in a picture, or shows it again."""
+        """Hides what makes no sense in an image, or shows it again."""
         for part in (self.log, self.menu_button):
             part.setVisible(is_shown)
         self._are_controls_shown = is_shown

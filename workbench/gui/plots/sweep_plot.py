@@ -113,7 +113,7 @@ class BatchSizePoint:
     """A batch size that was tried.
 
     Attributes:
-        batch_size: Pictures of a step.
+        batch_size: Images of a step.
         images_per_second: None where it did not fit.
         memory_bytes: None where it is not known.
         problem: Why it did not fit, for people; "" when it did.

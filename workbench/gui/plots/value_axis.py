@@ -120,7 +120,7 @@ class ValueAxis(_RoundAxis):
 
 
 class XAxis(_RoundAxis):
-    """The bottom axis: steps, epochs, seconds or pictures."""
+    """The bottom axis: steps, epochs, seconds or images."""
 
     gap_px = 64.0
 

@@ -1,4 +1,4 @@
-"""What is on the x axis: steps, epochs, seconds or pictures, plain or logarithmic.
+"""What is on the x axis: steps, epochs, seconds or images, plain or logarithmic.
 
 Curves are kept by step; a scale of their run turns steps into places on the axis and back.
 """
@@ -28,7 +28,7 @@ class XScale:
     Attributes:
         kind: A key of X_AXES.
         steps_per_epoch: 0 while unknown: epochs are shown as steps then.
-        batch_size: Pictures of a step; 0 while unknown.
+        batch_size: Images of a step; 0 while unknown.
         timed_steps, times: Steps whose time is known, rising, and their seconds.
         is_log: Whether places are logarithms to base ten.
     """

@@ -26,7 +26,7 @@ class DropController(QObject):
     Signals:
         project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
             a notebook.
-        pictures_dropped(list): Paths of pictures and folders to classify.
+        pictures_dropped(list): Paths of images and folders to classify.
         labeled_dropped(str): A folder with one folder per class, to be classified.
         folder_dropped(str): A folder with one folder per class, while there is no project.
         data_chosen(): The project has another data set.

@@ -118,7 +118,7 @@ class MainWindow(QMainWindow):
     # views ---------------------------------------------------------------------------
 
     def show_view(self, key: str) -> QWidget:
-        """Brings a view, or the start page, to the front."""
+        """Brings a view, or the welcome page, to the front."""
         is_start = all_views()[key].is_start
         self.top.setVisible(not is_start)
         self.status.setVisible(not is_start)
@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
         return cast("DesignView", self.show_view("design"))
 
     def classify(self, pictures: list[str]) -> None:
-        """Brings the classify view to the front and classifies pictures in it."""
+        """Brings the classify view to the front and classifies images in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
 
     def classify_labeled(self, folder: str) -> None:
@@ -178,6 +178,7 @@ class MainWindow(QMainWindow):
             counting=self.start.said,
             train=self.runs.start,
             ask_target=self.places.ask,
+            hosts_changed=self.places.hosts_changed,
             show_help=self.help.show_page,
             leave_start=lambda: self.show_view(self._last_key),
             project_name=lambda: self.files.name if self.files.has_project else "",
@@ -263,7 +264,8 @@ class MainWindow(QMainWindow):
         self.top.next.clicked.connect(self.runs.start)
         self.top.targets.asked.connect(self.places.ask)
         self.top.targets.chosen.connect(self.places.choose)
-        self.top.targets.forgetting.connect(self.places.forget)
+        self.places.hosts_changed.connect(self.top.refresh_target)
+        self.places.hosts_changed.connect(self.check.ask)
         self.check.changed.connect(self._on_target_checked)
         self.runs.connect_wanted.connect(lambda: self.places.ask("connect"))
         self.places.help_asked.connect(self.help.show_page)

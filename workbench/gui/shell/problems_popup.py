@@ -30,7 +30,7 @@ class ProblemsPopup(QFrame):
         self._corner = QPoint()
         page, title = QWidget(), plain_label("Problems", role="heading")
         parts = (title, self._nothing, self.list, STRETCH)
-        self._page = column(*parts, parent=page, margins=12, spacing=8)
+        self._page, self._lines = page, column(*parts, parent=page, margins=12, spacing=8)
         area = scroll_area(page)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         on_panel(area)
@@ -63,10 +63,12 @@ class ProblemsPopup(QFrame):
 
     def _fit(self) -> None:
         """As large as what it shows, its lower right corner above the button."""
-        page, edges = self._page, 4
-        width = _WIDTH_PX if self._document.analysis.problems else page.sizeHint().width() + edges
-        height = page.totalHeightForWidth(width - edges) if page.hasHeightForWidth() else -1
-        height = height if height > 0 else page.sizeHint().height()
+        lines, edges = self._lines, 4
+        width = _WIDTH_PX if self._document.analysis.problems else lines.sizeHint().width() + edges
+        height = lines.totalHeightForWidth(width - edges) if lines.hasHeightForWidth() else -1
+        height = height if height > 0 else lines.sizeHint().height()
+        # The page's own minimum is that of narrower lines: the area would scroll.
+        self._page.setMinimumHeight(height)
         self.resize(width, min(_HIGHEST_PX, height + edges))
         corner = self._corner
         self.move(corner.x() - self.width(), corner.y() - self.height() - _GAP_PX)

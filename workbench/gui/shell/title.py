@@ -20,7 +20,7 @@ class WindowTitle(QObject):
         document: Its project.
         files: Names it.
         revert: The action.
-        is_at_start: Whether the start page is shown: without a project it has no name to show.
+        is_at_start: Whether the welcome page is shown: without a project there is no name.
     """
 
     def __init__(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
 from workbench.core.format import plural
 from workbench.core.params import check_all
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
+from workbench.gui.kit.buttons import ElidedButton, IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import action_tip, plain_tip, with_key
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.targets.menu import TargetMenu
 from workbench.gui.views import project_views
-from workbench.targets import target_label
+from workbench.remote.ssh.saved_hosts import label_of
 
 
 class TopBar(QToolBar):
@@ -41,7 +41,7 @@ class TopBar(QToolBar):
         for spec in project_views():
             tip = with_key(spec.tip.rstrip("."), QKeySequence(spec.shortcut))
             self.switch.set_tip(spec.key, tip)
-        self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
+        self.target = ElidedButton("Target", icon="computer", theme=context.theme)
         self.target.setObjectName("target_chip")
         self.train = TextButton("Train", role="primary", icon="train", theme=context.theme)
         self.train.setObjectName("train_button")
@@ -51,11 +51,18 @@ class TopBar(QToolBar):
         self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
         self.target.setMenu(self.targets)
         self._build(self._follow(undo, "undo"), self._follow(redo, "redo"))
-        document.target_changed.connect(self._refresh_target)
-        document.project_replaced.connect(self._refresh_target)
+        document.target_changed.connect(self.refresh_target)
+        document.project_replaced.connect(self.refresh_target)
         # Asking what the machine has may take a moment: the window is shown first.
-        QTimer.singleShot(0, self, self._refresh_target)
+        QTimer.singleShot(0, self, self.refresh_target)
         self.show_state(is_running=False, reason="")
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Keeps the margins: Qt takes other ones before the style sheet applies than after."""
+        super().changeEvent(event)
+        layout = self.layout()
+        if layout is not None and event.type() == QEvent.Type.StyleChange:
+            layout.setContentsMargins(0, 0, 0, 0)
 
     def show_state(
         self,
@@ -88,6 +95,7 @@ class TopBar(QToolBar):
         else:
             self.train.set_look("Train", role="primary", icon="train")
             tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
+        self._give_room()
         self.train.setEnabled(not is_stopping)
         self.train.setToolTip(plain_tip(tip))
 
@@ -115,24 +123,39 @@ class TopBar(QToolBar):
     def _build(self, undo: QWidget, redo: QWidget) -> None:
         """Both ends share the room beside the switch alike, so that it is in the middle."""
         left = row(undo, redo, STRETCH, spacing=8)
-        right = row(STRETCH, self.target, self.next, self.train, spacing=8)
+        self._right = right = row(STRETCH, self.target, self.next, self.train, spacing=8)
         bar = QWidget()
-        row((left, 1), self.switch, (right, 1), parent=bar, margins=(12, 6, 12, 6))
+        self._parts = row((left, 1), self.switch, (right, 1), parent=bar, margins=(12, 6, 12, 6))
         bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(bar)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._give_room()
+
+    def _give_room(self) -> None:
+        """The words of the target get all that the others leave, before the switch is centered."""
+        self.target.setMinimumWidth(0)
+        for part in (self._right, self._parts):  # a row inside a row remembers its size
+            part.invalidate()
+        spare = self.width() - self._parts.totalMinimumSize().width()
+        least, whole = self.target.minimumSizeHint().width(), self.target.sizeHint().width()
+        self.target.setMinimumWidth(min(whole, least + max(0, spare)))
 
     def show_target_problem(self, words: str) -> None:
         """Marks the place to train as not ready; "" where it is."""
         self._target_problem = words
-        self._refresh_target()
+        self.refresh_target()
 
-    def _refresh_target(self) -> None:
+    def refresh_target(self) -> None:
+        """Shows the project's place to train as it is called now."""
         choice = self._context.document.project.target
-        label = target_label(choice)
+        label = label_of(choice)
         words = self._target_problem
         self.target.setProperty("level", "warning" if words else None)
         icon = "warning" if words else "computer"
         self.target.set_look(" " + label.replace("&", "&&"), role="", icon=icon)
+        self._give_room()
         spec = self._context.targets.get(choice.key)
         if spec is None:
             self.target.setToolTip(plain_tip("This version does not support this target."))

@@ -55,7 +55,7 @@ def preload() -> Thread:
     """Starts to load the code of views beside the window's own thread; once.
 
     The plots alone take some tenths of a second to load: more than a click may wait for. The
-    start page needs none of it, so it is loaded once there is a project to train.
+    welcome page needs none of it, so it is loaded once there is a project to train.
     """
     thread = Thread(target=_load, name="preload", daemon=True)
     thread.start()

@@ -6,40 +6,41 @@ do two places compute the same. One dialog of each kind at a time.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from workbench.client.background import Background
-from workbench.client.host_jobs import forget_computer
 from workbench.core.checks.problems import Fix
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
-from workbench.errors import SaveError
+from workbench.errors import SaveError, WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.messages import ask_choice
-from workbench.remote.ssh.saved_hosts import SavedHost
+from workbench.remote.ssh.saved_hosts import SavedHost, forget_computer, label_of, rename_host
 from workbench.runs.places import remember
-from workbench.targets import all_targets, target_label
+from workbench.targets import all_targets
 from workbench.targets.tpu import SPEC as TPU
 
-_FORGETTING = (
-    "Its address, key file and accepted host key are removed from Workbench. Nothing is deleted "
-    "there, and training there continues. To use it again, connect to it again."
-)
+T = TypeVar("T")
+
+_ABOUT_PROJECT = ("agreement", "preflight")
+"""Dialogs that need a network that can be trained."""
 
 
 class TargetController(QObject):
     """Opens these dialogs over a window.
 
     Signals:
+        hosts_changed: A computer was saved, renamed or forgotten.
         said: What was changed, or why no request is possible.
         problem_chosen: A `core.checks.problems.Problem` to be shown on the canvas.
         help_asked: Key of a help page.
     """
 
+    hosts_changed = Signal()
     said = Signal(str)
     problem_chosen = Signal(object)
     help_asked = Signal(str)
@@ -52,6 +53,7 @@ class TargetController(QObject):
         self.dialogs: dict[str, Any] = {}
         self._makers: dict[str, Any] = {
             "agreement": self._make_agreement,
+            "computers": self._make_computers,
             "connect": self._make_connect,
             "preflight": self._make_preflight,
         }
@@ -63,7 +65,7 @@ class TargetController(QObject):
             key: The key.
             choice: The place that it is about; the project's where None.
         """
-        reason = self._context.document.analysis.reason if key != "connect" else ""
+        reason = self._context.document.analysis.reason if key in _ABOUT_PROJECT else ""
         if reason:
             self.said.emit(reason)
             return
@@ -90,17 +92,6 @@ class TargetController(QObject):
         else:
             self.ask("connect", choice)
 
-    def forget(self, host: SavedHost) -> None:
-        """Asks, then removes a saved computer from the list."""
-        choices = ("Forget", "Cancel")
-        question = f"Forget {host.address}?"
-        if ask_choice(self._window, question, _FORGETTING, choices, default=1) == 0:
-            self._background.run(
-                lambda: forget_computer(host),
-                lambda _none: self.said.emit(f"{host.address} was forgotten."),
-                lambda error: self.said.emit(str(error)),
-            )
-
     def close(self) -> None:
         """Closes what is open: what runs for it is called off."""
         for dialog in list(self.dialogs.values()):
@@ -112,7 +103,50 @@ class TargetController(QObject):
 
         dialog = ConnectHostDialog(self._window)
         dialog.chosen.connect(self._on_place)
+        dialog.finished.connect(self.hosts_changed)  # saved once it has answered
         return dialog
+
+    def _make_computers(self) -> QDialog:
+        from workbench.gui.targets.saved_dialog import SavedHostsDialog
+
+        dialog = SavedHostsDialog(self._context.theme, self._window)
+        dialog.renamed.connect(self._rename)
+        dialog.forgotten.connect(self._forget)
+        dialog.connect_wanted.connect(lambda: self.ask("connect"))
+        self.hosts_changed.connect(dialog.fill)
+        return dialog
+
+    def _rename(self, host: SavedHost, name: str) -> None:
+        self._change_hosts(
+            lambda: rename_host(host.address, name),
+            lambda named: f"{host.address} is now named {named.label}.",
+        )
+
+    def _forget(self, host: SavedHost) -> None:
+        self._change_hosts(
+            lambda: forget_computer(host.place()),
+            lambda forgotten: f"{host.label}: {forgotten.words()}",
+        )
+
+    def _change_hosts(self, work: Callable[[], T], words_of: Callable[[T], str]) -> None:
+        """Changes the saved computers in another thread: the disk is waited for."""
+
+        def on_done(result: T) -> None:
+            self.hosts_changed.emit()
+            self._say_of_hosts(words_of(result))
+
+        def on_failed(error: WorkbenchError) -> None:
+            words = " ".join(filter(None, (error.what, error.fix)))
+            self._say_of_hosts(words, is_bad=True)
+
+        self._background.run(work, on_done, on_failed)
+
+    def _say_of_hosts(self, words: str, *, is_bad: bool = False) -> None:
+        """In the dialog where it is still open: that is where people look."""
+        if "computers" in self.dialogs:
+            self.dialogs["computers"].words.say(words, is_bad=is_bad)
+        else:
+            self.said.emit(words)
 
     def _make_agreement(self) -> QDialog:
         from workbench.gui.targets.parity_dialog import ParityDialog
@@ -129,7 +163,7 @@ class TargetController(QObject):
 
     def _on_place(self, choice: Choice) -> None:
         self._set(choice)
-        self.said.emit(f"Target: {target_label(choice)}. Undo reverts this.")
+        self.said.emit(f"Target: {label_of(choice)}. Undo reverts this.")
 
     def _make_preflight(self) -> QDialog:
         from workbench.gui.targets.preflight_dialog import PreflightDialog

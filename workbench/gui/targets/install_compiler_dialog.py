@@ -15,7 +15,7 @@ from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
     INSTALLED_BYTES,
     CompilerEnvironment,
-    Licence,
+    License,
 )
 
 _EXPLANATION = (
@@ -41,7 +41,7 @@ class InstallCompilerDialog(WorkingDialog):
     ) -> None:
         super().__init__("Google's TPU compiler", QSize(640, 560), parent)
         self._environment = environment or CompilerEnvironment()
-        self._licence: Licence | None = None
+        self._license: License | None = None
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setAccessibleName("License of the TPU compiler")
@@ -63,30 +63,30 @@ class InstallCompilerDialog(WorkingDialog):
         if reason:
             self.status.say(reason, is_bad=True)
         elif self._environment.is_downloaded():
-            self._show_licence()
+            self._show_license()
         else:
             self.next.setText(f"Download ({bytes_text(DOWNLOAD_BYTES)})")
 
-    def _show_licence(self) -> None:
-        self.run(self._environment.licence, self._on_licence, "Reading the license")
+    def _show_license(self) -> None:
+        self.run(self._environment.license, self._on_license, "Reading the license")
 
-    def _on_licence(self, licence: Licence) -> None:
-        self._licence = licence
-        self.text.setPlainText(licence.text)
+    def _on_license(self, terms: License) -> None:
+        self._license = terms
+        self.text.setPlainText(terms.text)
         self.next.setText("Accept and install")
         self.status.say("By installing it you accept this license.")
 
     def _on_next(self) -> None:
-        if self._licence is None:
+        if self._license is None:
             self.run(
                 lambda: self._environment.download(
                     on_progress=self.progressed.emit, check=self.check
                 ),
-                lambda _none: self._show_licence(),
+                lambda _none: self._show_license(),
                 "Downloading",
             )
             return
-        accepted = self._licence.sha256
+        accepted = self._license.sha256
         self.run(
             lambda: self._environment.install(
                 accepted, on_progress=self.progressed.emit, check=self.check

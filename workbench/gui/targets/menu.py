@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -16,8 +16,8 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
-from workbench.remote.ssh.saved_hosts import saved_choices, saved_hosts
-from workbench.targets import target_label
+from workbench.gui.kit.labels import plain_tip
+from workbench.remote.ssh.saved_hosts import label_of, saved_choices, saved_hosts
 
 Named = tuple[Choice, str]
 """A place, with what its label does not show; "" for nothing."""
@@ -27,10 +27,14 @@ Saved = Callable[[], Sequence[Named]]
 
 DIALOGS = {
     "connect": "Connect a TPU or another computer…",
+    "computers": "Saved computers…",
     "preflight": "Will it train on a TPU?…",
     "agreement": "Compare two targets…",
 }
 """What the menu leads to beside choosing: key -> words."""
+
+_TEXT_PX = 560
+"""Most room for an entry: the menu fits beside the window's edge."""
 
 
 def target_choices(
@@ -82,12 +86,10 @@ class TargetMenu(QMenu):
     Signals:
         chosen: A Choice.
         asked: A key of DIALOGS.
-        forgetting: A SavedHost that shall be removed from the list.
     """
 
     chosen = Signal(object)
     asked = Signal(str)
-    forgetting = Signal(object)
 
     def __init__(
         self,
@@ -100,7 +102,6 @@ class TargetMenu(QMenu):
         self._targets = targets
         self._current = current
         self._saved = saved
-        self._forgettable = QMenu("Forget a computer", self)
         self.setToolTipsVisible(True)
         self.aboutToShow.connect(self._fill)
 
@@ -114,24 +115,18 @@ class TargetMenu(QMenu):
                 group.addAction(self._add(choice, words, is_chosen=is_chosen))
             self.addSeparator()
         for key, words in DIALOGS.items():
-            self.addAction(words).triggered.connect(lambda _=False, key=key: self.asked.emit(key))
-        self._add_forgetting()
-
-    def _add_forgetting(self) -> None:
-        """Each computer that was connected before can be forgotten."""
-        hosts = saved_hosts()
-        if not hosts:
-            return
-        self._forgettable.clear()
-        self.addMenu(self._forgettable)
-        for host in hosts:
-            action = self._forgettable.addAction(host.address.replace("&", "&&") + "…")
-            action.triggered.connect(lambda _=False, host=host: self.forgetting.emit(host))
+            if key != "computers" or saved_hosts():  # where there are none, connecting is enough
+                action = self.addAction(words)
+                action.triggered.connect(lambda _=False, key=key: self.asked.emit(key))
 
     def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:
-        label = target_label(choice)
+        label = label_of(choice)
         text = words if words.startswith(label) else f"{label} · {words}" if words else label
-        action = self.addAction(text.replace("&", "&&"))
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, _TEXT_PX)
+        action = self.addAction(shown.replace("&", "&&"))
+        spec = self._targets[choice.key]
+        address = spec.describe(check_all(spec.params, choice.params)[0])
+        action.setToolTip(plain_tip(text if address in text else f"{address}\n{text}"))
         action.setCheckable(True)
         action.setChecked(is_chosen)
         action.triggered.connect(lambda _=False: self.chosen.emit(choice))

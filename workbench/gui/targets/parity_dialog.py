@@ -25,11 +25,11 @@ from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.targets.menu import target_choices
+from workbench.remote.ssh.saved_hosts import label_of
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
-from workbench.targets import target_label
 
 MAX_STEPS = 10_000
 _STEPS = IntParam("steps", 50, "Steps to train on each.", maximum=MAX_STEPS, unit="steps")
@@ -82,7 +82,7 @@ class LossPair(PlotAxes):
 
 
 class LossWatch:
-    """The losses of two runs while they are trained, one after the other."""
+    """The losses of two runs while they are trained, one after another."""
 
     def __init__(self) -> None:
         self._histories: list[MetricHistory] = []
@@ -137,7 +137,7 @@ class ParityDialog(WorkingDialog):
         choices = [choice for group in groups for choice, _words in group]
         for combo in (self.left, self.right):
             for choice in choices:
-                combo.addItem(target_label(choice), choice)
+                combo.addItem(label_of(choice), choice)
         own = next((i for i, c in enumerate(choices) if c.key == project.target.key), 0)
         self.right.setCurrentIndex(own or min(1, len(choices) - 1))
 

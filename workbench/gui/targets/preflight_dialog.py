@@ -1,4 +1,4 @@
-"""Will the project train on a TPU? Asked for any TPU, with none at hand."""
+"""Will the project train on a TPU? For any TPU, with none at hand."""
 
 from __future__ import annotations
 

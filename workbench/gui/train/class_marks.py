@@ -72,7 +72,7 @@ class ClassMarks(QListWidget):
                 self._show_mark(index)
 
     def set_values(self, values: Values) -> None:
-        """Shows each class's accuracy, 0..1; NaN where it had no picture."""
+        """Shows each class's accuracy, 0..1; NaN where it had no image."""
         with QSignalBlocker(self):
             for index, name in enumerate(self._names):
                 self.item(index).setText(f"{share(float(values[index]))}  {name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QPlainTextEdit
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.fonts import mono_font
@@ -21,6 +21,7 @@ class ErrorBanner(QFrame):
     Attributes:
         end, kill: Buttons that end a trainer that does not stop by itself.
         resume: The run shall go on from its last checkpoint.
+        try_now: The lost connection shall be tried again without waiting any longer.
         attach: The other computer shall be connected again.
         go_on: The run shall go on at this computer, from the last checkpoint here.
         retry_wanted: Carries recipe values with which to train once more.
@@ -40,18 +41,21 @@ class ErrorBanner(QFrame):
         self.tail.setAccessibleName("Last output lines")
         self.retry = button("", role="primary")
         self.resume = button("Resume")
+        self.try_now = button("Try now")
         self.attach = button("Reconnect", role="primary")
         self.go_on = button("Continue on this computer")
         self.copy = button("Copy details")
         self.end = button("Terminate")
         self.kill = button("Kill (without saving)")
-        self._offers = (self.retry, self.resume, self.attach, self.go_on)
+        self._offers = (self.retry, self.resume, self.try_now, self.attach, self.go_on)
+        self._buttons = (*self._offers, self.end, self.kill, self.copy)
         for offer in self._offers:
-            offer.clicked.connect(self._forbid)
+            if offer is not self.try_now:  # which may be requested as often as anybody likes
+                offer.clicked.connect(self._forbid)
         self.retry.clicked.connect(self._on_retry)
         self.copy.clicked.connect(self._on_copy)
-        self.end.clicked.connect(lambda: self._show_buttons(kill=True))
-        buttons = row(*self._offers, self.end, self.kill, self.copy, STRETCH, spacing=8)
+        self.end.clicked.connect(lambda: self._show_buttons(self.kill))
+        buttons = row(*self._buttons, STRETCH, spacing=8)
         margins = (14, 10, 14, 10)
         column(self.words, self.tail, buttons, parent=self, margins=margins, spacing=8)
         self.clear()
@@ -73,7 +77,6 @@ class ErrorBanner(QFrame):
         self._show_tail(outcome.log_tail)
         # Of a line there is nothing to end here: the training itself is well.
         set_role(self, "notice" if outcome.is_far else "problem")
-        self._show_buttons(copy=is_over, end=outcome.kind == "silent" and not outcome.is_far)
         self._offer(outcome)
         self.show()
 
@@ -82,12 +85,19 @@ class ErrorBanner(QFrame):
         suggestion = outcome.suggestion
         if suggestion is not None:
             self.retry.setText(suggestion.words.replace("&", "&&"))
-        self.retry.setVisible(suggestion is not None)
-        self.resume.setVisible(outcome.can_resume)
         self.attach.setText(f"Reconnect to {outcome.place}" if outcome.place else "Reconnect")
-        self.attach.setVisible(outcome.kind == "away")
-        # What is over goes on here by Resume.
-        self.go_on.setVisible(outcome.can_move and not outcome.can_resume)
+        is_silent = outcome.kind == "silent"
+        offered = {
+            self.retry: suggestion is not None,
+            self.resume: outcome.can_resume,
+            self.try_now: is_silent and outcome.is_far,
+            self.attach: outcome.kind == "away",
+            # What is over goes on here by Resume.
+            self.go_on: outcome.can_move and not outcome.can_resume,
+            self.end: is_silent and not outcome.is_far,
+            self.copy: outcome.is_over,
+        }
+        self._show_buttons(*(each for each, is_offered in offered.items() if is_offered))
         self.allow()
 
     def allow(self) -> None:
@@ -106,7 +116,7 @@ class ErrorBanner(QFrame):
         )
         self._show_tail(())
         set_role(self, "problem")
-        self._show_buttons(end=True)
+        self._show_buttons(self.end)
         self.show()
 
     def _show_tail(self, lines: tuple[str, ...]) -> None:
@@ -117,12 +127,10 @@ class ErrorBanner(QFrame):
         bar = self.tail.verticalScrollBar()
         bar.setValue(bar.maximum())
 
-    def _show_buttons(self, *, copy: bool = False, end: bool = False, kill: bool = False) -> None:
-        for offer in self._offers:
-            offer.hide()
-        self.copy.setVisible(copy)
-        self.end.setVisible(end)
-        self.kill.setVisible(kill)
+    def _show_buttons(self, *shown: QPushButton) -> None:
+        """Those and no others. One that stays is not touched: it may be pressed just now."""
+        for each in self._buttons:
+            each.setVisible(each in shown)
 
     def _on_retry(self) -> None:
         suggestion = self._outcome.suggestion if self._outcome is not None else None

@@ -21,7 +21,7 @@ from workbench.protocol.events import RunEvent
 class LogPanel(QFrame):
     """Lines with their times; follows the end unless the user has scrolled up.
 
-    `output_wanted` when the user wants to see what the trainer's process has printed, at
+    `output_wanted` when the user opens what the trainer's process has printed, at
     once and then every two seconds; answer with `show_output`.
     """
 

@@ -17,12 +17,12 @@ from workbench.targets import target_title
 
 _EXPLANATION = (
     "Before the first epoch, a few execution settings are benchmarked and the fastest is used. "
-    "Each can be fixed in the training settings under Execution."
+    "Each can be pinned in the training settings under Execution."
 )
 _PIPELINES = {
-    "memory": "in memory",
-    "cached": "cached on disk (decoded)",
-    "streamed": "read from files each epoch",
+    "memory": "memory",
+    "cached": "disk (decoded)",
+    "streamed": "no cache (decoded each epoch)",
 }
 
 
@@ -34,7 +34,7 @@ def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
         ("precision", "Precision", plan.precision),
         ("xla", "XLA compilation", "yes" if plan.xla else "no"),
         ("steps_per_call", "Steps per execution", steps),
-        ("pipeline", "Data", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
+        ("pipeline", "Data cached in", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
         ("threads", "CPU threads", f"{plan.threads}" if plan.threads else "all cores"),
         ("", "Benchmarked speedup", f"{plan.gain:.1f}× faster than float32" if plan.gain else "–"),
         ("", "Target", target_title(started.target)),

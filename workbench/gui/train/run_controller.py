@@ -170,7 +170,7 @@ class RunController(QObject):
         return next((run.label for run in runs if run.request_key == wanted.request_key), "")
 
     def _show_unready(self, problem: WorkbenchError) -> None:
-        """Nothing was started: says why, and what can be done instead."""
+        """Nothing was started: shows the reason, and what can be done instead."""
         words = "\n\n".join(filter(None, (error_text(problem), "Training was not started.")))
         choices = ("Connect another computer…", "Train on this computer", "Cancel")
         answer = ask_choice(self._window, problem.what, words, choices)

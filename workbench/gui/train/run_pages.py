@@ -14,7 +14,7 @@ from workbench.protocol.events import DataReady, EpochFinished, RunEvent
 
 
 class RunPages(QWidget):
-    """Curves and classes of one follower. The classes' page is made when it is first wanted."""
+    """Curves and classes of one follower. The classes' page is made when it is first shown."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -40,7 +40,7 @@ class ScheduleCurve(PaintedWidget):
         self.set_recipe(self._recipe, 1)
 
     def set_recipe(self, recipe: TrainingRecipe, steps_per_epoch: int) -> None:
-        """Draws the schedule for about so many steps an epoch; cheap enough for every key typed."""
+        """Draws the schedule for about so many steps per epoch; cheap enough for each key."""
         self._recipe = recipe
         self._steps_per_epoch = per_epoch = max(1, steps_per_epoch)
         steps, self._rates = curve(recipe, recipe.epochs * per_epoch, per_epoch, 240)

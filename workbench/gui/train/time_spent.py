@@ -25,7 +25,7 @@ PART_COLORS = {
     "validation": "#64748b",
     "saving": "#db2777",
 }
-"""Colour of each part, the same in both themes; the words beside it say the same."""
+"""Color of each part, the same in both themes; the words beside it say the same."""
 
 Shares = list[tuple[str, float, float]]
 

@@ -32,7 +32,7 @@ class TrainView(QMainWindow):
     """Everything about training, live.
 
     Signals:
-        train_requested: The user wants to train the project as it is.
+        train_requested: The project shall be trained as it is.
         view_wanted: The view of this key shall show what the run can.
         project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.
@@ -106,6 +106,7 @@ class TrainView(QMainWindow):
             (trouble.resume, self._resume),
             (trouble.end, library.terminate),
             (trouble.kill, library.kill),
+            (trouble.try_now, library.try_now),
             (trouble.attach, library.attach),
             (trouble.go_on, lambda path: library.go_on_with(path, HERE)),
         )

@@ -1,4 +1,4 @@
-"""The classify view: drop a picture, read the answer."""
+"""The classify view: drop an image, read the answer."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ _END_S = 20.0
 
 
 class Members:
-    """Those that do not lead.
+    """Those other than the chief.
 
     Args:
-        machines: "HOST:PORT" of all, the leading one first; nothing where it trains alone.
+        machines: "HOST:PORT" of all, the chief first; nothing where it trains alone.
         places: Where the others are reached over ssh, in that order.
-        connect: Makes a line to one of them.
+        connect: Opens a connection to one of them.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Members:
 
     def prepare(self, run: RunFolder, name: str, on_progress: OnProgress) -> None:
         """Makes ready on each of them what the run needs, which is `name` on the chief's computer.
-        Raises RemoteError: one cannot do it, or its line was cut; it says which.
+        Raises RemoteError: one cannot do it, or its connection was lost; it names which.
         """
         for number, place in self._places.items():
             report = partial(_report, on_progress, number)
@@ -120,8 +120,8 @@ class _Coming:
 
     Attributes:
         number: Number of the machine, from 2.
-        connect: Makes a line to it.
-        leader: The line to the leading computer.
+        connect: Opens a connection to it.
+        leader: The connection to the chief.
         remote: The run there.
         cluster: The machines.
     """
@@ -140,12 +140,12 @@ class _Coming:
         self._thread.start()
 
     def end(self, *, is_over: bool) -> None:
-        """The run is over; or the line to the leading computer is gone, and the run goes on."""
+        """The run is over; or the connection to the chief is gone, and the run goes on."""
         self._is_over = is_over
         self._is_left.set()
 
     def join(self) -> None:
-        """Waits for the thread, not for a line that hangs."""
+        """Waits for the thread, not for a connection that hangs."""
         self._thread.join(_END_S)
 
     def _work(self) -> None:
@@ -166,7 +166,7 @@ class _Coming:
 
     def _bring(self, line: Connection) -> None:
         """Returns when it has joined, or the run is over without it; raises RemoteError where it
-        cannot be started, has ended, or the line was cut.
+        cannot be started, has ended, or the connection was lost.
         """
         name = member_name(self.remote.run, self.number)
         text = self.cluster.of(self.number - 1).text().encode()

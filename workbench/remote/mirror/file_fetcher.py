@@ -1,7 +1,7 @@
 """Brings a run's files from where it is trained: checkpoints, weights and the files beside them.
 
-Each file comes into a folder of its own, goes on where a cut line has left it, is checked against
-its checksums, and only then gets the name that others read. Nothing is unpacked or run.
+Each file comes into a folder of its own, goes on where a lost connection has left it, is checked
+against its checksums, and only then gets the name that others read. Nothing is unpacked or run.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Fetching:
 
     def state(self) -> None:
         """The checkpoints; one that names the weights of its best epoch comes after them. Raises
-        RemoteError where the line was cut or the file is not as promised, SaveError of this disk.
+        RemoteError where the connection was lost or the file is not as promised, SaveError of this
+        disk.
         """
         for generation in _GENERATIONS:
             path = checkpoint_path(self.run, generation)

@@ -16,12 +16,12 @@ from workbench.runs.link import Link, LinkState, write_link
 
 _INTERVAL_S = 0.5
 GONE_AFTER_S = 300.0
-"""A line that is lost for so long is reported as gone; it is still tried again."""
+"""A connection that is lost for so long is reported as gone; it is still tried again."""
 
 
 class LinkReporter:
-    """Writes the state of the courier's line to `host`, the address as shown; `device` is what
-    trains there, as the subject of a sentence.
+    """Writes the state of the connection to `host`, the address as shown; `device` is what trains
+    there, as the subject of a sentence.
     """
 
     def __init__(self, run: RunFolder, *, host: str, device: str) -> None:
@@ -34,7 +34,7 @@ class LinkReporter:
         )
 
     def connecting(self) -> None:
-        """A line is being made; one that was lost is shown as lost until it is there."""
+        """A connection is being made; one that was lost is shown as lost until it is there."""
         if self.link.state not in ("lost", "gone"):
             self._state("connecting")
 
@@ -48,7 +48,7 @@ class LinkReporter:
         self._state("attached", words=words)
 
     def lost(self, error: WorkbenchError, wait_s: float) -> None:
-        """The line was cut, or could not be made; it is tried again after `wait_s`."""
+        """The connection was lost, or could not be made; it is tried again after `wait_s`."""
         now = time.time()
         if not self._lost_since:
             self._lost_since, self._lost_s = now, time.monotonic()
@@ -66,6 +66,10 @@ class LinkReporter:
                 error=error_parts(error),
             )
         )
+
+    def retrying(self) -> None:
+        """A line that is lost is tried again now, earlier than was reported."""
+        self._report(msgspec.structs.replace(self.link, next_try=time.time()))
 
     def refused(self, error: WorkbenchError) -> None:
         """Trying again is of no use."""

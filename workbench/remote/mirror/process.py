@@ -86,7 +86,8 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
 
 def fetch(run: RunFolder) -> None:
     """Brings what there is of a run on another computer, once, without following it. Raises
-    RunFolderError where it is not there or a courier brings it, others where it cannot be reached.
+    RunFolderError where it is not there or a run mirror brings it, others where it cannot be
+    reached.
     """
     remote = read_remote(run)
     if remote is None:

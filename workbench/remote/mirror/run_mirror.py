@@ -1,7 +1,7 @@
 """Mirrors a run on another computer: holds the run's lock here and copies its log.
 
-The trainer there needs no connection to here. A courier that is killed, a line that is cut and
-a computer that sleeps are the same case: the next courier goes on from the bytes that are here.
+The trainer there needs no connection to here. A run mirror that is killed, a lost connection and
+a computer that sleeps are the same case: the next run mirror goes on from the bytes that are here.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from workbench.remote.mirror.link_status import LinkReporter
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.mirror.session import LeftError, MirrorSession
 from workbench.remote.ssh.connection import Connection
-from workbench.runs.control import clear_command, courier_command_of
+from workbench.runs.control import clear_command, mirror_command_of, take_retry
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, read_remote, write_remote
 from workbench.runs.state.queue import log_never_begun
 
-_LONGEST_WAIT_S = 60.0
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0
+_DOUBLINGS = 10
+"""More of them change nothing: a line may be lost for days."""
+
 _CUT_TRIES = 2
-"""A line that was made and cut is tried again sooner than one that cannot be made."""
+"""A connection that was made and lost is tried again sooner than one that cannot be made."""
 
 _LOOK_S = 0.2
 _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
@@ -45,8 +48,8 @@ class RunMirror:
 
     Args:
         run: The run.
-        connect: Makes a line; raises RemoteError.
-        prepare: Makes ready there what the run needs, and the run itself; says where it is.
+        connect: Opens a connection; raises RemoteError.
+        prepare: Makes ready there what the run needs, and the run itself; reports where it is.
             Raises RemoteError; may be called again at any time.
         reporter: Gets the state of the connection.
         resume: The run is over there, and goes on from its checkpoint.
@@ -87,7 +90,7 @@ class RunMirror:
                     return error.exit_code
                 self._tries += 1
                 try:
-                    if not self._wait(min(_LONGEST_WAIT_S, 2.0 ** (self._tries - 1)), error):
+                    if not self._wait(self._wait_s(), error):
                         return 0
                 except StoppedError as stopped:
                     return self._stopped(stopped)
@@ -99,6 +102,7 @@ class RunMirror:
         self._reporter.connecting()
         with self._connect() as line:
             self._tries = min(self._tries, _CUT_TRIES)
+            take_retry(self._run)  # done, if it came during the try
             remote, cluster = self._arrive(line)
             with (
                 contextlib.closing(LogMirror(self._run.events_path)) as mirror,
@@ -139,7 +143,7 @@ class RunMirror:
 
     def _refuse_if_stopped(self) -> None:
         """Raises StoppedError on any command: no trainer to forward it to has been started."""
-        if courier_command_of(self._run) is not None:
+        if mirror_command_of(self._run) is not None:
             clear_command(self._run)
             raise StoppedError(
                 "Stopped while the other computer was being set up.",
@@ -166,18 +170,27 @@ class RunMirror:
         is_new = read_remote(self._run) is None and not self._tries
         return not error.is_passing or (is_new and error.key in _UNREACHED)
 
+    def _wait_s(self) -> float:
+        """How long to wait for the next try: each time twice as long."""
+        return min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** min(self._tries - 1, _DOUBLINGS))
+
     def _wait(self, seconds: float, error: WorkbenchError) -> bool:
-        """False when the command to leave came meanwhile, or the run's folder is gone."""
+        """True when it is time to try again, or a person does not want to wait for that; False
+        when the command to leave came meanwhile. Raises RunFolderError where the folder is gone.
+        """
         self._reporter.lost(error, seconds)
         until = time.monotonic() + seconds
         gone_s = 0.0
         while time.monotonic() < until:
             time.sleep(_LOOK_S)
-            if courier_command_of(self._run) == "leave":
+            if mirror_command_of(self._run) == "leave":
                 clear_command(self._run)
                 return False
             if read_remote(self._run) is None:
                 self._refuse_if_stopped()
+            if take_retry(self._run):
+                self._reporter.retrying()
+                return True
             gone_s = 0.0 if self._run.request_path.exists() else gone_s + _LOOK_S
         if not self._run.request_path.exists():
             raise RunFolderError("The run folder was removed.", where=str(self._run.path))
@@ -185,7 +198,7 @@ class RunMirror:
 
 
 def note_attempt(run: RunFolder) -> None:
-    """Keeps that a run shall go on from its checkpoint, before any request: the next courier
+    """Keeps that a run shall go on from its checkpoint, before any request: the next run mirror
     requests the same attempt. Raises SaveError.
     """
     remote = read_remote(run)

@@ -17,7 +17,7 @@ from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.remote.mirror.file_fetcher import Fetching
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.ssh.connection import Answer, Connection
-from workbench.runs.control import clear_command, courier_command_of
+from workbench.runs.control import clear_command, mirror_command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.append_file import cannot_write
 from workbench.runs.store.checkpoint import remove_checkpoints
@@ -32,7 +32,7 @@ _TRIES = 3
 
 
 class LeftError(RemoteError):
-    """The courier has left the run to itself, on command."""
+    """The run mirror has left the run to itself, on command."""
 
 
 class FileFetcher:
@@ -74,7 +74,7 @@ class FileFetcher:
         self.check()
 
     def close(self) -> None:
-        """Ends it; the line has to be closed before."""
+        """Ends it; the connection has to be closed before."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -137,8 +137,8 @@ class ControlForwarder:
     """Forwards the commands of the run's control file, in a thread of its own.
 
     Attributes:
-        name: The run's name at the other end of the line.
-        has_left: The command was to leave the run to itself; the line is closed then.
+        name: The run's name at the other end of the connection.
+        has_left: The command was to leave the run to itself; the connection is closed then.
     """
 
     run: RunFolder
@@ -153,7 +153,7 @@ class ControlForwarder:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends it; the line has to be closed before."""
+        """Ends it; the connection has to be closed before."""
         self._is_closed.set()
         self._thread.join()
 
@@ -177,7 +177,7 @@ class ControlForwarder:
         mark = self._mark()
         if mark is None or mark == self._passed_on:
             return
-        command = courier_command_of(self.run)
+        command = mirror_command_of(self.run)
         if command == "leave":
             clear_command(self.run)
             self.has_left = True
@@ -187,7 +187,7 @@ class ControlForwarder:
             self.line.call("signal", run=self.name, signal=command)
             clear_command(self.run)
         elif command is not None:
-            self.line.call("control", run=self.name, wish=command)
+            self.line.call("control", run=self.name, command=command)
         self._passed_on = mark
 
     def _mark(self) -> tuple[int, int] | None:
@@ -202,7 +202,7 @@ class MirrorSession:
     """One line's session with a run, whose lock is this process's.
 
     Attributes:
-        name: The run's name at the other end of the line.
+        name: The run's name at the other end of the connection.
         mirror: The copy of its log.
         on_alive: Called at each sign of life, with words where the run waits for something.
     """
@@ -225,7 +225,7 @@ class MirrorSession:
 
         Raises:
             LeftError: the command was to leave.
-            RemoteError: the line was cut, or the other end refuses.
+            RemoteError: the connection was lost, or the request was rejected.
             SaveError: what comes cannot be written here.
         """
         try:

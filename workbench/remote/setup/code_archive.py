@@ -27,7 +27,7 @@ PACKAGES = (
     "runs",
     "worker",
 )
-"""Whole packages; tests/remote/setup/test_setup.py sees that the trainer imports nothing else."""
+"""Whole packages; tests/remote/setup/test_setup.py checks that the trainer imports nothing else."""
 
 MODULES = ("__init__.py", "errors.py", "assets.py")
 

@@ -1,4 +1,4 @@
-"""The pictures of a run as one file, made by a worker: a source may need Keras to load."""
+"""The images of a run as one file, made by a worker: a source may need Keras to load."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Parcel:
 
 
 _made: dict[Path, Parcel] = {}
-"""What this process has packed, by the run's folder: after a cut line it is
-requested again, and packing may take longer than a line lasts."""
+"""What this process has packed, by the run's folder: after a lost connection it is
+requested again, and packing may take longer than a connection lasts."""
 
 
 def make_parcel(run: RunFolder, on_progress: OnProgress) -> Parcel:
-    """Packs what a run trains on, once in a process; the same pictures give the same file.
+    """Packs what a run trains on, once in a process; the same images give the same file.
 
     Calls `on_progress` with words and a fraction (negative: unknown). Raises DatasetError where
-    the pictures cannot be loaded, RunError where the worker ended without an answer.
+    the images cannot be loaded, RunError where the worker ended without an answer.
     """
     known = _made.get(run.path)
     if known is not None and known.path.is_file():

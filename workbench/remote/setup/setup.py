@@ -1,4 +1,4 @@
-"""Making another computer ready to train: what is there is looked at, what is missing is made.
+"""Making another computer ready to train: what is there is checked, what is missing is made.
 
 Each step may be done again at any time: what is there already is found by its content, what
 was cut goes on where it stopped.
@@ -70,7 +70,8 @@ class Prepared:
 
 class Setup:
     """The steps, each by itself and in their order. `on_progress` is called with words and a
-    fraction, or UNKNOWN. All raise RemoteError where the line was cut, or the answer is none.
+    fraction, or UNKNOWN. All raise RemoteError where the connection was lost, or the answer is
+    none.
     """
 
     def __init__(self, line: Connection, on_progress: OnProgress) -> None:
@@ -113,7 +114,7 @@ class Setup:
         return sha
 
     def parcel(self, run: RunFolder) -> str:
-        """Packs and sends the pictures of a run; returns their sha256. Also raises DatasetError."""
+        """Packs and sends the images of a run; returns their sha256. Also raises DatasetError."""
         parcel = make_parcel(run, self._on_progress)
         what = "The packed images cannot be read."
         with (
@@ -193,7 +194,7 @@ def prepare(
             chief; "" for the run's own.
 
     Raises:
-        RemoteError: that computer cannot do it, or the line was cut.
+        RemoteError: that computer cannot do it, or the connection was lost.
         DatasetError, UsageError: the run itself is wrong.
     """
     _, params = known_target(run.project().target)

@@ -1,7 +1,7 @@
-"""What is sent over the line first: one constant command, then the bridge's sources as data.
+"""What is sent over the connection first: one constant command, then the bridge's sources as data.
 
 Nothing that a person, a project or a file says is ever part of a command line: a shell on the
-other computer sees the same characters for everybody.
+other computer always gets the same characters.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ _OPTIONS = (
 
 
 def ssh_argv(place: RemoteHost, *, known_hosts: Path) -> list[str]:
-    """Program and arguments of the line to a computer; no shell on this side reads them.
-    `known_hosts` is the file of accepted host keys; no other is looked at.
+    """Program and arguments of the connection to a computer; no shell on this side reads them.
+    `known_hosts` is the file of accepted host keys; no other is read.
     """
     argv = ["ssh", "-T"]
     for option in (*_OPTIONS, *_host_key_options(place, known_hosts)):

@@ -1,4 +1,4 @@
-"""A line to another computer: requests go, answers come, silence has an end.
+"""A connection to another computer: requests go, answers come, silence has an end.
 
 One thread reads, one sends a beat every few seconds, and a caller waits for frames with the
 number of its request. Everything received is untrusted: frames have limits, texts are cut and
@@ -34,7 +34,7 @@ from workbench.remote.ssh.host_keys import known_hosts_path
 
 HELLO_S = 20.0
 SILENCE_S = 15.0
-"""Host and courier send a beat each second and each five: so long a silence is a cut."""
+"""Host and run mirror send a beat each second and each five: so long a silence is a cut."""
 
 ANSWER_S = 300.0
 """The longest wait for a frame of one request, though others come: a disk there may hang."""
@@ -76,17 +76,17 @@ class Answer:
 
 
 class Connection:
-    """A line to a bridge; a context manager. May be used from several threads.
+    """A connection to a bridge; a context manager. May be used from several threads.
 
     Args:
-        argv: The program whose stdin and stdout are the line.
+        argv: The program whose stdin and stdout are the connection.
         home: Our folder at the other end.
         name: Name of the other computer, for messages.
         env: Variables of the program; this process' own where None.
         silence_s: Seconds without any frame that count as a cut.
 
     Raises:
-        RemoteError: the line cannot be made; `is_passing` where it may be later.
+        RemoteError: the connection cannot be made; `is_passing` where it may be later.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Connection:
 
     @classmethod
     def to(cls, place: RemoteHost) -> Self:
-        """A line over the person's ssh; see the class for errors."""
+        """A connection over the person's ssh; see the class for errors."""
         argv = ssh_argv(place, known_hosts=known_hosts_path())
         return cls(argv, home=place.home, name=place.text())
 
@@ -135,7 +135,7 @@ class Connection:
     ) -> Answer:
         """Sends a request (host.main.VERBS) and waits for the answer; `on_progress` is called with
         words and a fraction (negative: unknown). Raises RemoteError where the other
-        computer refused (`key` says why), or the line was cut.
+        computer refused (`key` gives the reason), or the connection was lost.
         """
         for answer in self.stream(verb, data, **fields):
             if answer.is_last:
@@ -164,7 +164,7 @@ class Connection:
                 del self._waiting[number]
 
     def close(self) -> None:
-        """Ends the line and the program; the other end notices and ends too."""
+        """Ends the connection and the program; the other end notices and ends too."""
         self._is_over.set()
         self._end_child()
         for thread in self._threads:
@@ -244,7 +244,7 @@ class Connection:
         return None
 
     def _read(self) -> None:
-        """Hands each frame to the caller that waits for its number, until the line ends."""
+        """Hands each frame to the caller that waits for its number, until the connection ends."""
         try:
             while (frame := wire.read_frame(self._frames)) is not None:
                 fields, data = frame
@@ -282,7 +282,7 @@ class Connection:
                 self._send({"n": 0})
 
     def _watch(self) -> None:
-        """Ends a line on which nothing comes, also for a thread that is blocked sending."""
+        """Ends a connection on which nothing comes, also for a thread that is blocked sending."""
         while not self._is_over.wait(0.2):
             silence = time.monotonic() - self._received_at
             if silence > self._silence_s:
@@ -336,7 +336,7 @@ class Connection:
             self._child.wait()
 
     def _broken(self) -> RemoteError:
-        """Why the line is at its end, in words."""
+        """Why the connection is at its end, in words."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(_END_S)
         self._threads[0].join(_END_S)

@@ -1,4 +1,4 @@
-"""What ssh printed when a line broke, in words and with a remedy."""
+"""What ssh printed when a connection broke, in words and with a remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.errors import RemoteError, UsageError
 from workbench.hardware.address import parse_address
 
 TRANSPORT = 255
-"""ssh's own exit code: the line, not the program at its end."""
+"""ssh's own exit code: the connection, not the program at its end."""
 
 _NOT_FOUND = 127
 _LONGEST = 2_000
@@ -63,7 +63,7 @@ def no_ssh(program: str) -> RemoteError:
 def words_of(
     exit_code: int | None, stderr: str, name: str, *, fault: str = "", was_connected: bool = False
 ) -> RemoteError:
-    """What the end of a line means.
+    """What the end of a connection means.
 
     Args:
         exit_code: Exit code of ssh; None while it runs.

@@ -36,7 +36,7 @@ def place_from_gcloud(
     """The place of a TPU VM by its name; zone and project "" for gcloud's own defaults.
 
     gcloud is ended after the deadline: it may wait for a log-in. Raises UsageError for a name that
-    is not allowed, RemoteError where gcloud is missing, refuses, or prints nothing that is
+    is not allowed, RemoteError where gcloud is missing, rejects, or prints nothing that is
     understood.
     """
     argv = gcloud_argv(name, zone, project)

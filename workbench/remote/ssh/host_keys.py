@@ -1,6 +1,6 @@
 """Host keys, which identify another computer. Only those that the user has accepted.
 
-They are in a file of ours, never in the user's own; a key that has changed is refused
+They are in a file of ours, never in the user's own; a key that has changed is rejected
 and nothing is sent.
 """
 
@@ -66,7 +66,7 @@ def offered_keys(place: RemoteHost, *, deadline_s: float = _DEADLINE_S) -> list[
 
 
 def _settings(place: RemoteHost, deadline_s: float) -> dict[str, str]:
-    """What the person's ssh configuration says of an address; nothing is connected."""
+    """The user's ssh configuration for an address; nothing is connected."""
     argv = ["ssh", "-G"]
     if place.port:
         argv += ["-p", str(place.port)]

@@ -12,27 +12,43 @@ from typing import Any
 import msgspec
 
 from workbench.core.format import bytes_text
-from workbench.core.params import Params, check_all
+from workbench.core.params import Params, TextParam, check_all
 from workbench.core.projects.project import HERE, Choice
 from workbench.core.storage.json_file import read_json, refuse_newer
 from workbench.core.storage.save import save_with_folder
-from workbench.errors import InputError, UsageError
+from workbench.errors import InputError, ParamError, UsageError
 from workbench.hardware.address import parse_address
+from workbench.remote.ssh import host_keys
 from workbench.remote.ssh.host import DEFAULT_HOME, RemoteHost, place_of
+from workbench.runs import places
 from workbench.runs.home import data_home
+from workbench.targets import target_label
 from workbench.targets.gpu import SPEC as GPU
 from workbench.targets.ssh import SPEC as SSH
 from workbench.targets.ssh import computers
+from workbench.targets.ssh import label as ssh_label
 from workbench.targets.tpu import SPEC as TPU
 
 VERSION = 1
+MAX_NAME = 40
+"""Longest name of a computer, in characters: room for it in a menu and a button."""
+
+_NAME = TextParam(
+    key="name",
+    title="Name",
+    default="",
+    help="Name of the computer.",
+    allowed=f"up to {MAX_NAME} characters on one line",
+    max_length=MAX_NAME,
+)
 
 
 class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
     """One of them.
 
     Attributes:
-        address: [USER@]HOST[:PORT].
+        address: [USER@]HOST[:PORT]; no two of them have the same.
+        name: What lists show in its place; "" for the address.
         key_file, home, python: As of `RemoteHost`.
         words: What is there, in words ("v5litepod-8, 112 cores").
         environment: Which environment was set up there: worker, tpu, gpu or "".
@@ -40,12 +56,18 @@ class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     address: str
+    name: str = ""
     key_file: str = ""
     home: str = DEFAULT_HOME
     python: str = ""
     words: str = ""
     environment: str = ""
     seen: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """Its name, or its address where it has none."""
+        return self.name or self.address
 
     def place(self) -> RemoteHost:
         """The place; raises UsageError for what no address may be."""
@@ -106,14 +128,77 @@ def seen_now(place: RemoteHost, facts: Mapping[str, Any]) -> SavedHost:
     return save_host(place, words=words_of_facts(facts), seen=round(time.time(), 1))
 
 
-def forget_host(address: str) -> bool:
-    """Removes a computer; returns whether it was there. Errors as of `save_host`."""
-    known = _read()
+def rename_host(address: str, name: str) -> SavedHost:
+    """Gives a computer another name; "" takes it away. Raises UsageError where it is not saved, or
+    the name is not allowed or another's; others as of `save_host`.
+    """
+    host, name = find_host(address), " ".join(name.split())
+    if host is None:
+        raise UsageError(
+            "This computer is not saved.",
+            received=address,
+            expected="an address that `workbench host list` lists",
+            fix=f"Save it first: workbench host add {address}",
+        )
+    _check_name(host, name)
+    named = msgspec.structs.replace(host, name="" if name == address else name)
+    _write([named if other.address == address else other for other in _read()])
+    return named
+
+
+def _check_name(host: SavedHost, name: str) -> None:
+    """Raises UsageError where a name is not allowed, or taken."""
+    try:
+        _NAME.check(name)
+    except ParamError as error:
+        raise UsageError(error.what, received=name[:200], expected=error.expected) from error
+    others = [other for other in saved_hosts() if other.address != host.address]
+    taken = {word.casefold() for other in others for word in (other.name, other.address) if word}
+    if name.casefold() in taken:
+        raise UsageError(
+            "Another saved computer has this name.",
+            received=name,
+            expected="a name that no other computer has",
+        )
+
+
+class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
+    """What was removed.
+
+    Attributes:
+        host: It was a saved computer.
+        keys: Its host key was accepted.
+        consent: Its address may be connected to automatically.
+        key_kept_for: Addresses of other saved accounts there: the host key is theirs too, and
+            was not removed.
+    """
+
+    host: bool
+    keys: bool
+    consent: bool
+    key_kept_for: list[str]
+
+    def words(self) -> str:
+        """As a sentence or two."""
+        if not (self.host or self.keys or self.consent):
+            return "Unknown host."
+        kept = ", ".join(self.key_kept_for)
+        return f"Forgotten. Its host key is kept for {kept}." if kept else "Forgotten."
+
+
+def forget_computer(place: RemoteHost) -> Forgotten:
+    """Removes all that is kept of a computer: what was saved, the user's consent to connect to its
+    address, and its host key unless another account there is saved. Errors as of `save_host`.
+    """
+    address, known = place.text(), _read()
+    consent = places.forget(address)
     kept = [host for host in known if host.address != address]
-    if len(kept) == len(known):
-        return False
-    _write(kept)
-    return True
+    if len(kept) < len(known):
+        _write(kept)
+    users = [other.address for other in saved_hosts() if other.place().key_name == place.key_name]
+    keys = not users and host_keys.forget(place)
+    is_host = len(kept) < len(known)
+    return Forgotten(host=is_host, keys=keys, consent=consent, key_kept_for=users)
 
 
 def place_for(params: Params) -> RemoteHost:
@@ -131,7 +216,7 @@ def place_for(params: Params) -> RemoteHost:
 
 
 def places_for(params: Params) -> list[RemoteHost]:
-    """The places of all computers of an `ssh` target, the leading one first; raises UsageError."""
+    """The places of all computers of an `ssh` target, the chief first; raises UsageError."""
     return [place_for({**params, **asdict(one)}) for one in computers(params)]
 
 
@@ -141,12 +226,24 @@ def choice_at(place: RemoteHost, inner: str) -> Choice:
     return Choice(SSH.key, check_all(SSH.params, params)[0])
 
 
+def choice_of(host: SavedHost) -> Choice:
+    """A computer as the target that its environment is for."""
+    return choice_at(host.place(), INNER_TARGETS.get(host.environment, HERE.key))
+
+
 def saved_choices() -> list[tuple[Choice, str]]:
     """The computers that were connected before, as targets, each with what it has."""
-    return [
-        (choice_at(host.place(), INNER_TARGETS.get(host.environment, HERE.key)), host.words)
-        for host in saved_hosts()
-    ]
+    return [(choice_of(host), host.words) for host in saved_hosts()]
+
+
+def label_of(choice: Choice) -> str:
+    """As `target_label`, with the names of saved computers in place of their addresses."""
+    if choice.key != SSH.key:
+        return target_label(choice)
+    labels = {host.address: host.label for host in saved_hosts()}
+    params = check_all(SSH.params, choice.params)[0]
+    words = ssh_label(params, lambda address: labels.get(address.text(), address.text()))
+    return words or SSH.title
 
 
 def words_of_facts(facts: Mapping[str, Any]) -> str:

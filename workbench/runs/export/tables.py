@@ -93,7 +93,7 @@ def _read(run: RunFolder) -> MetricHistory:
 
 
 def step_table(history: MetricHistory) -> Table:
-    """A row a batch; `images` counts the pictures seen up to it."""
+    """A row a batch; `images` counts the images seen up to it."""
     steps = history.steps.astype(np.int64)
     steps_per_epoch = history.steps_per_epoch
     batch_size = history.started.batch_size if history.started else 0

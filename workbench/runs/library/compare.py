@@ -291,7 +291,7 @@ def _ratio(left: float, right: float) -> str:
     if left <= 0 or right <= 0:
         return f"{right - left:+,.4g}"
     words = f"{right / left:.3g}"
-    return "" if words == "1" else f"× {words}"
+    return "" if words == "1" else f"{words}×"
 
 
 _SHARE = _Figure(lambda x: f"{100 * x:.1f}%", lambda a, b: f"{100 * (b - a):+.2f} points")

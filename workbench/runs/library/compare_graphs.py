@@ -21,7 +21,7 @@ class Row:
     Attributes:
         title: What it is.
         left, right: How it is in the one and in the other.
-        difference: By how much, where there is a measure for it: "+1.25 points", "× 2.1".
+        difference: By how much, where there is a measure for it: "+1.25 points", "2.1×".
     """
 
     title: str

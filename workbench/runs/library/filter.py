@@ -77,7 +77,7 @@ def matches(run: RunSummary, text: str) -> bool:
 
 
 def wrong_comparisons(text: str) -> list[str]:
-    """Terms that look like a comparison and are none, such as "acc>x" or "colour>3"."""
+    """Terms that look like a comparison and are none, such as "acc>x" or "color>3"."""
     terms = (term.lstrip("-") for term in _TERM.findall(text))
     return [term for term in terms if _LOOKS_LIKE_ONE.match(term) and _comparison(term) is None]
 

@@ -1,6 +1,6 @@
 """Whose runs are whose: the runs of the open project, and of each other project.
 
-A run knows the id of its project. Runs of earlier versions do not: theirs is the project with
+A run has the id of its project. Runs of earlier versions do not: theirs is the project with
 their file, or where that was never saved, one of the same title and network.
 """
 

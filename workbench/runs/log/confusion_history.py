@@ -78,8 +78,8 @@ def read_confusion(run: RunFolder, epoch: int) -> Matrix | None:
 
 
 def read_class_accuracy(run: RunFolder) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The share of each class's pictures that was classified right, float64 (epochs, classes); NaN
-    where a class has no pictures, (0, 0) when nothing is kept.
+    """The share of each class's images that was classified right, float64 (epochs, classes); NaN
+    where a class has no images, (0, 0) when nothing is kept.
     """
     records = _records(run.path / NAME)
     if records is None or not len(records):
@@ -108,7 +108,7 @@ def _records(path: Path) -> np.ndarray[Any, Any] | None:
 
 
 def _num_classes(path: Path) -> int | None:
-    """What the head of the file says; None without a file of this kind."""
+    """The head of the file; None without a file of this kind."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)

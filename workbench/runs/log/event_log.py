@@ -57,7 +57,7 @@ class EventWriter:
 
     Opening a log that a killed trainer left behind continues its numbers; raises SaveError. A
     disk that cannot be written to stops nothing: events wait in memory, the first line that fits
-    says why, and all are written in order when there is room again.
+    gives the reason, and all are written in order when there is room again.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workbench.core.format import count, duration, plural, share
+from workbench.core.format import count, duration, plural, share, within_sentence
 from workbench.protocol.events import (
     CheckpointKept,
     DataReady,
@@ -95,7 +95,7 @@ def _percent(part: float) -> str:
 
 
 def _started(event: RunStarted, _epochs: int) -> str:
-    on = f"on {target_title(event.target)}"
+    on = f"on {within_sentence(target_title(event.target))}"
     resumed = resumed_words(event)
     words = f"{resumed}, {on}" if resumed else f"Started {on}, seed {event.seed}"
     return f"{words}: {event.plan.words or event.precision}"

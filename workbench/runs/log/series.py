@@ -25,7 +25,7 @@ class Series:
         epochs: Number of each finished epoch, rising.
         epoch_steps: Last step of each finished epoch.
         epoch_train: The value of each finished epoch.
-        epoch_validation: The value on the validation pictures after each epoch.
+        epoch_validation: The value on the validation images after each epoch.
         best_epoch: Number of the best epoch so far, 0 when there is none.
         best_by: The recipe's `keep_by`, which decides on the best epoch.
         is_on_test: The validation images are the test images.

@@ -62,7 +62,7 @@ def _diverged(epochs: Sequence[EpochFinished], classes: int) -> str:
 
 
 def _at_chance(epochs: Sequence[EpochFinished], data: DataReady, classes: int) -> str:
-    """Guessing would be right as often, within what that many images can tell."""
+    """No better than guessing, within the statistical error of that many images."""
     if len(epochs) < _CHANCE_EPOCHS:
         return ""
     is_validated = all(epoch.val_accuracy is not None for epoch in epochs)

@@ -75,7 +75,7 @@ def suggestion_for(run: RunFolder) -> Suggestion | None:
     except WorkbenchError:
         return None
     started = first_of(run.events_path, RunStarted)
-    # The batch of a run is smaller than its recipe's where pictures are few.
+    # The batch of a run is smaller than its recipe's where images are few.
     return use_less(recipe, batch_size=started.batch_size if started is not None else 0)
 
 

@@ -21,14 +21,15 @@ from workbench.runs.state.outcome import outcome_of
 from workbench.targets import all_targets
 
 _LEAVE_S = 40.0
-"""A courier that is just connecting reads the command when that has failed, within 20 s."""
+"""A run mirror that is just connecting reads the command when that has failed, within 20 s."""
 
 
 def go_on_with(run: RunFolder, target: Choice) -> int:
     """Lets a run that is over or away go on at another target, from the newest checkpoint here;
-    returns the process id of its trainer or courier.
+    returns the process id of its trainer or run mirror.
 
-    A courier that still tries to reach the place before is ended by command. What may still train
+    A run mirror that still tries to reach the place before is ended by command. What may still
+    train
     there is left to itself: nothing of it counts any more.
 
     Raises:
@@ -38,7 +39,7 @@ def go_on_with(run: RunFolder, target: Choice) -> int:
     """
     check_can_move(run, target)
     if run.is_alive():
-        _end_courier(run)
+        _end_mirror(run)
     abandon_remote(run)
     run.move_to(target)
     return start_trainer(run, resume=True)
@@ -71,7 +72,7 @@ def _whole(target: Choice) -> Choice:
     return target if spec is None else Choice(target.key, check_all(spec.params, target.params)[0])
 
 
-def _end_courier(run: RunFolder) -> None:
+def _end_mirror(run: RunFolder) -> None:
     send_command(run, "leave")
     deadline = time.monotonic() + _LEAVE_S
     while run.is_alive():

@@ -12,7 +12,7 @@ from workbench.errors import OutOfMemoryError
 from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder, tail_bytes, tail_lines
-from workbench.runs.link import Link, has_courier, read_link, read_remote
+from workbench.runs.link import Link, has_mirror, read_link, read_remote
 from workbench.runs.log.event_log import LINE_LIMIT, decode_line
 from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
@@ -27,9 +27,9 @@ from workbench.runs.state.crash_diagnosis import (
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.state.remote_status import (
     away_words,
-    courier_words,
     gone_words,
     is_away,
+    mirror_words,
     never_arrived_words,
 )
 from workbench.runs.store.checkpoint import has_checkpoint
@@ -79,8 +79,8 @@ class RunOutcome:
         can_resume: The run is over, and a checkpoint is kept from which it can go on.
         can_move: It can go on elsewhere, this computer included: what it was trained by is
             gone or not connected, or it is over and can be resumed.
-        is_far: It is another computer that trains it, and `reason` is the state of the line to
-            it.
+        is_far: It is another computer that trains it, and `reason` is the state of the connection
+            to it.
         place: The address that reconnecting connects to, of a run that is away.
     """
 
@@ -133,7 +133,7 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
     finished = (history.finished if history else None) or (tail.finished if tail else None)
     has_just_begun = _has_just_begun(run)
     if is_alive and (has_just_begun or finished is None):
-        return _brought(run, history, tail) if has_courier(run) else _running(run)
+        return _brought(run, history, tail) if has_mirror(run) else _running(run)
     if is_away(run, finished, has_just_begun=has_just_begun):
         words = away_words(run, _last_step(history, tail))
         place = place_words(place_of(run))
@@ -165,14 +165,14 @@ def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
         "failed" if link.state == "refused" else "died",
         never_arrived_words(link),
         link.error,
-        tail_lines(run.courier_log_path, max_lines=20),
+        tail_lines(run.mirror_log_path, max_lines=20),
         can_resume=True,
         can_move=True,
     )
 
 
 def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None) -> RunOutcome:
-    """The state of a run whose courier is running."""
+    """The state of a run whose run mirror is running."""
     link = read_link(run)
     if link is None or (link.state in ("attached", "ended") and not link.words):
         return _running(run)
@@ -180,7 +180,7 @@ def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None
         words = gone_words(run, link, _last_step(history, tail))
         return RunOutcome("silent", words, can_move=True, is_far=True)
     kind: OutcomeKind = "silent" if link.state == "lost" else "running"
-    return RunOutcome(kind, courier_words(link), is_far=True)
+    return RunOutcome(kind, mirror_words(link), is_far=True)
 
 
 def _last_step(history: MetricHistory | None, tail: _LogEnd | None) -> int | None:

@@ -33,7 +33,7 @@ from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
-from workbench.runs.link import has_courier
+from workbench.runs.link import has_mirror
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.ownership import check_own, is_own
@@ -71,7 +71,7 @@ def enqueue(run: RunFolder, *, resume: bool = False) -> int:
     Raises:
         RunFolderError: a trainer works on it.
         LinkFoundError: the run is behind a link.
-        UnknownPlaceError: nobody has agreed to connect to its target.
+        UnknownPlaceError: its target has not been confirmed.
         RunError: the queue is locked by something that hangs.
         SaveError: the marker cannot be written.
     """
@@ -179,7 +179,7 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     none waits, or one trains.
 
     A run that cannot be started is logged as failed, and the next one has its turn.
-    One that the system refuses (folder, process) goes on waiting: that may pass. Where it refuses
+    One that the system rejects (folder, process) goes on waiting: that may pass. Where it rejects
     all, the first refusal is raised, a WorkbenchError, as it is when the queue's lock hangs.
     """
     home = home or runs_home()
@@ -218,8 +218,8 @@ def start_next_after(run: RunFolder) -> None:
 
 
 def is_training(home: Path) -> bool:
-    """True while a trainer of this computer (no courier) works on some run of a home folder."""
-    return any(not has_courier(run) and run.is_alive() for run in _folders(home))
+    """True while a trainer of this computer (no run mirror) works on some run of a home folder."""
+    return any(not has_mirror(run) and run.is_alive() for run in _folders(home))
 
 
 def _folders(home: Path) -> Iterator[RunFolder]:

@@ -9,8 +9,8 @@ from workbench.runs.places import place_words
 from workbench.runs.store.checkpoint import newest_state
 
 
-def courier_words(link: Link) -> str:
-    """The state of a running courier beyond the events it brings; "" while they come."""
+def mirror_words(link: Link) -> str:
+    """The state of a active run mirror beyond the events it brings; "" while they come."""
     words = link_words(link)
     if link.state == "lost":
         return f"{words} Training continues there; no results are lost."
@@ -18,7 +18,7 @@ def courier_words(link: Link) -> str:
 
 
 def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: bool) -> bool:
-    """Whether a run with a free lock, whose courier has ended, may go on elsewhere all the same.
+    """Whether a run with a free lock, whose run mirror has ended, may go on elsewhere all the same.
 
     Args:
         run: The run.

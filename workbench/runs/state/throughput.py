@@ -111,7 +111,7 @@ def predict_run(
 
 
 def steps_per_epoch(recipe: TrainingRecipe, facts: DatasetFacts | None) -> int | None:
-    """Steps of an epoch; None while the number of pictures is not known."""
+    """Steps of an epoch; None while the number of images is not known."""
     num_train, _ = _parts(recipe, facts)
     if recipe.steps_per_epoch or not num_train:
         return recipe.steps_per_epoch
@@ -119,7 +119,7 @@ def steps_per_epoch(recipe: TrainingRecipe, facts: DatasetFacts | None) -> int |
 
 
 def _parts(recipe: TrainingRecipe, facts: DatasetFacts | None) -> tuple[int, int]:
-    """Training and validation pictures; (0, 0) while unknown."""
+    """Training and validation images; (0, 0) while unknown."""
     if facts is None or not facts.num_train:
         return 0, 0
     num_train, num_test = facts.num_train, facts.num_test

@@ -58,12 +58,12 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
         epoch_seconds: Seconds of the current epoch.
         epoch_training_s: Seconds of the current epoch spent in its steps.
         best: The best epoch so far; `best_file` is the name of its weights, "" for none.
-        scores: By epoch: loss, accuracy and count on the validation pictures, of the best
+        scores: By epoch: loss, accuracy and count on the validation images, of the best
             and the last epoch.
         rules: What best epoch, early stopping and plateau have counted (ProgressRules).
         plan: How the run is executed.
         machine: What it was executed on.
-        data: Which pictures.
+        data: Which images.
     """
 
     number: int
@@ -103,7 +103,7 @@ def has_checkpoint(run: RunFolder) -> bool:
 
 
 def newest_state(run: RunFolder) -> TrainerState | None:
-    """What the newest generation says of itself, without its arrays; None without one."""
+    """What the newest generation reports about itself, without its arrays; None without one."""
     return max(_states(run), key=lambda state: state.number, default=None)
 
 

@@ -50,7 +50,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) -> Machine:
-    """This process's surroundings, versions of libraries, and the machines it trains with."""
+    """This process's environment, versions of libraries, and the machines it trains with."""
     return Machine(
         versions=dict(versions),
         cores=num_cores(),

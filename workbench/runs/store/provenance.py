@@ -1,4 +1,4 @@
-"""What a run was computed on and from, in `origin.json`: machine and pictures. It is
+"""What a run was computed on and from, in `origin.json`: machine and images. It is
 kept after the checkpoints, which a completed run removes.
 """
 
@@ -15,7 +15,7 @@ ORIGIN_NAME = "origin.json"
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run's figures come from: what computed them last, and which pictures."""
+    """Where a run's figures come from: what computed them last, and which images."""
 
     machine: Machine
     data: DataMark

@@ -71,7 +71,7 @@ class CheckpointManager:
         """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
         if self._keeper.is_due(is_epoch_end=False):
             with self._ready.ledger.spending("saving"):
-                self._keeper.write_soon(self._keepsake())
+                self._keeper.write_soon(self._checkpoint())
 
     def after_epoch(self, *, is_best: bool) -> None:
         """At an epoch's end: keeps a checkpoint and the weights, if not just done.
@@ -83,7 +83,7 @@ class CheckpointManager:
             if self._keeps_best and is_best:
                 self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
             if self._keeper.is_due(is_epoch_end=True):
-                self._keeper.write_soon(self._keepsake(has_ended_epoch=True))
+                self._keeper.write_soon(self._checkpoint(has_ended_epoch=True))
 
     def close(self) -> None:
         """Ends the writing in the background."""
@@ -95,7 +95,7 @@ class CheckpointManager:
         Raises:
             SaveError: there is no room for it, also after waiting for some.
         """
-        checkpoint = self._keepsake()
+        checkpoint = self._checkpoint()
         self._patiently(partial(self._keeper.write_now, checkpoint))
 
     def finish(self) -> KeptModel:
@@ -152,7 +152,7 @@ class CheckpointManager:
             return None
         return KeptModel(weights, self._position.best.epoch)
 
-    def _keepsake(self, *, has_ended_epoch: bool = False) -> CheckpointData:
+    def _checkpoint(self, *, has_ended_epoch: bool = False) -> CheckpointData:
         """A copy of all there is to keep now."""
         started = time.monotonic()
         new_best = self._new_best()
@@ -241,7 +241,7 @@ class NullCheckpointManager:
         """Nothing."""
 
     def finish(self) -> KeptModel:
-        """Puts the weights that the leading machine keeps into the network: all test them."""
+        """Puts the weights that the chief keeps into the network: all test them."""
         model = self._receive_model()
         assign_weights(self._compiled.built, model.weights)
         return model

@@ -68,7 +68,7 @@ def restore(variables: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
 
 
 def mark_of(data: PreparedData) -> DataMark:
-    """Identifies this data set: a digest of all training labels, and some of the pictures."""
+    """Identifies this data set: a digest of all training labels, and some of the images."""
     train = data.train
     digest = hashlib.sha256(repr(data.class_names).encode())
     digest.update(np.ascontiguousarray(train.y, np.int64).data)
@@ -83,10 +83,10 @@ def mark_of(data: PreparedData) -> DataMark:
 
 
 def check_same_data(then: DataMark, now: DataMark) -> list[str]:
-    """Why figures can differ because of the pictures.
+    """Why figures can differ because of the images.
 
     Raises:
-        RunError: there are more or fewer pictures to train on: the epochs have another
+        RunError: there are more or fewer images to train on: the epochs have another
             length, so nothing can be continued.
     """
     if then.num_train != now.num_train:

@@ -73,7 +73,7 @@ class CheckpointData:
 
 
 class CheckpointWriter:
-    """Writes one keepsake after the other.
+    """Writes checkpoints one after another.
 
     Args:
         run: Where to.
@@ -109,7 +109,7 @@ class CheckpointWriter:
         self._thread.start()
 
     def is_due(self, *, is_epoch_end: bool) -> bool:
-        """Whether a keepsake should be made now: after a minute, at an epoch's end if there
+        """Whether a checkpoint should be made now: after a minute, at an epoch's end if there
         is none yet or the last one is not too fresh, and soon after one that could not be
         written.
         """
@@ -207,7 +207,7 @@ class CheckpointWriter:
             # The card names no checksum before the end: a kill between the two files must not
             # part them. The weights file checks itself.
             write_card(self._run.path, checkpoint.card)
-        # Last of all: what fails on the way is brought once more by the next keepsake.
+        # Last of all: what fails on the way is brought once more by the next checkpoint.
         self.best_file = best_file
 
     def _loosen_card(self) -> None:

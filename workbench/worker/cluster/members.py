@@ -1,6 +1,6 @@
 """Several machines that train together: what the chief and the others share.
 
-The leading trainer is the run's: it alone writes the run's events, checkpoints and weights.
+The chief's trainer is the run's: it alone writes the run's events, checkpoints and weights.
 A process on every other machine joins it (see socket_channel), receives what to train and from
 which checkpoint, and then makes the very same calls into TensorFlow, each for its rows of
 every batch. A process that has ended is noticed by its line at once, a silent machine by
@@ -42,7 +42,7 @@ SILENT_S = 10.0
 
 CONNECT_S = 60.0
 """Within which TensorFlow's own connections are made, once all machines are ready for it. A
-process that still waits then ends: its log says where it was.
+process that still waits then ends: its log reports where it was.
 """
 
 HANG_S = 40.0
@@ -56,7 +56,7 @@ _TENSORFLOW = re.compile(r"^tensorflow\.")
 
 
 class ClusterPeers(Peers):
-    """What the leading machine and the others have in common.
+    """What the chief and the others have in common.
 
     Args:
         cluster: The machines, and which of them this is.
@@ -83,7 +83,7 @@ class ClusterPeers(Peers):
     # to be done by either ----------------------------------------------------------------
 
     def _exchange_fingerprints(self, mark: DataMark) -> None:
-        """Returns on all machines at about the same time, once each has loaded its pictures."""
+        """Returns on all machines at about the same time, once each has loaded its images."""
         raise NotImplementedError
 
     # together ----------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class ClusterPeers(Peers):
             return error
         deadline = time.monotonic() + _NEWS_S
         while not self._gone and time.monotonic() < deadline:
-            time.sleep(0.05)  # the line may be a moment slower than TensorFlow
+            time.sleep(0.05)  # the connection may be a moment slower than TensorFlow
         gone = self._gone or self._named_in(str(error))
         if gone:
             return self._went_away(gone[0])
@@ -199,7 +199,7 @@ def socket_address(address: Address) -> tuple[str, int]:
 
 
 def mark_text(mark: DataMark) -> str:
-    """A mark of pictures in a form that can be held against another machine's."""
+    """A mark of images in a form that can be held against another machine's."""
     return msgspec.json.encode(mark).decode()
 
 

@@ -35,7 +35,7 @@ class Peers:
         machine's data must be equal on all machines.
 
         Raises:
-            RunError: a machine went away, or has other pictures.
+            RunError: a machine went away, or has other images.
         """
         del mark
         return connect(project)
@@ -48,7 +48,7 @@ class Peers:
         raise NotImplementedError
 
     def explained(self, error: BaseException) -> BaseException:
-        """An error of a training, or the one that says which machine is the reason for it."""
+        """An error of a training, or the one that names which machine is the reason for it."""
         return error
 
     def close(self, error: BaseException | None) -> None:

@@ -1,7 +1,7 @@
 """A channel between two machines of one training: messages with bytes, over TCP.
 
 A message is a frame (host/wire.py): a JSON line, and as many bytes behind it as it says. What
-the leading machine sends to the others besides goes by TensorFlow; this line brings them
+the chief sends to the others besides goes by TensorFlow; this connection brings them
 together before there is one, and shows at once when a process has ended.
 """
 
@@ -23,7 +23,7 @@ MAX_BYTES = 1 << 40
 """Most that one message of a known machine carries."""
 
 _SILENT_S = 60
-"""After so long without an answer of the other computer, a line is cut."""
+"""After so long without an answer of the other computer, the connection counts as lost."""
 
 _PROBE_INTERVAL_S = 15
 
@@ -128,8 +128,8 @@ class Line:
 
 
 def _notice_silence(connection: socket.socket) -> None:
-    """Lets a line end whose other end has become silent: by itself that takes two hours, or for
-    ever where something is still to be sent.
+    """Lets a connection end whose other end has become silent: by itself that takes two hours, or
+    for ever where something is still to be sent.
     """
     tcp = socket.IPPROTO_TCP
     settings = [

@@ -15,7 +15,7 @@ LARGEST_SHARE = 0.02
 
 _ROUNDS = 3
 _LOST = 1.3
-"""A way this many times slower than the best is not looked at again."""
+"""A variant this many times slower than the best is not benchmarked again."""
 
 _SLOWER = 3.0
 """A way that loses may take so many times longer for each of its first two steps."""
@@ -55,7 +55,7 @@ def search(
     on_progress: Callable[[Variant, float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
-    """Measures the ways one after the other against the first, which is expected to win.
+    """Measures the variants one after another against the first, which is expected to win.
 
     Turns are taken, and the shortest time counts: what else the computer does disturbs all
     alike, and only ever upwards.

@@ -1,4 +1,4 @@
-"""From a project and its pictures to a loop that can run: strategy, model, pipelines."""
+"""From a project and its images to a loop that can run: strategy, model, pipelines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Compiled(Trainable):
         plan: How it is run.
         iterator: Endless training batches.
         validation, test: Evaluators; None where there is no such part. The same object
-            when both are the same pictures.
+            when both are the same images.
         batches: What the iterator is made of.
         start: Where the batches begin when they are iterated again.
         limits: What the target allows.
@@ -96,7 +96,7 @@ def compile_training(
 
     Args:
         project: Graph and recipe.
-        data: Its pictures.
+        data: Its images.
         target: Made by `connect`.
         sizes: Made by `sizes_of`.
         check: Called now and then; raises when the user has stopped it.

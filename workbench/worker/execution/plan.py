@@ -30,7 +30,7 @@ OnProgress = Callable[[str, str, float | None], None]
 Check = Callable[[], None]
 
 _WORTH_S = 15.0
-"""A run expected to be shorter is not measured: 2 % of it would not pay for two steps."""
+"""A run expected to be shorter is not measured: 2% of it would not pay for two steps."""
 
 _SAMPLE_BATCHES = 2
 _TURN_S = 0.1
@@ -80,7 +80,7 @@ def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Ch
 def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> SettledPlan:
     """The network made as a plan says that was settled earlier; its batches from a step on.
 
-    Where the pictures lie is not taken from the plan: today's memory decides.
+    Where the images lie is not taken from the plan: today's memory decides.
     """
     trainable = make_trainable(task, Variant(plan.precision, plan.xla), check)
     plan = msgspec.structs.replace(plan, pipeline=task.place)
@@ -88,7 +88,7 @@ def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0)
 
 
 def _is_worth_it(task: Task) -> bool:
-    """False for runs so short that 2 % of them are nothing."""
+    """False for runs so short that 2% of them are nothing."""
     analysis = analyse(task.project.graph, all_layers(), recipe=task.project.recipe)
     prediction = predict_run(analysis, task.project.recipe, None, speeds=read_speeds())
     images = task.sizes.total_steps * task.sizes.batch_size

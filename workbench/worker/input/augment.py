@@ -1,12 +1,12 @@
 """The input pipeline's layers, run cheaply: moves as one warp, values as one multiply-add.
 
-Keras's layers run one after the other, each over all values of the batch. Here the layers
+Keras's layers run one after another, each over all values of the batch. Here the layers
 that are known become steps of one function, which XLA compiles to a few loops: 10 times
 less processor time for a chain of seven (see tests/benchmarks). Other layers run as Keras
 has them, in their place.
 
 All randomness is a function of (seed, step, place in the batch), so that a run continued at
-any step sees the pictures it would have seen; nothing is kept in the layers.
+any step sees the images it would have seen; nothing is kept in the layers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ALL_ROWS = slice(None)
 """The rows of a whole batch."""
 
 Augmentation = Callable[[Any, Any], Any]
-"""(pictures (batch, height, width, channels), step) -> pictures; shapes must be known."""
+"""(images (batch, height, width, channels), step) -> images; shapes must be known."""
 
 
 def augmentation(
@@ -48,7 +48,7 @@ def augmentation(
     Args:
         layers: The Keras layers of the pipeline, in their order.
         seed: Start of the random numbers.
-        dtype: Type of the pictures that are given back; where no layer runs, they stay as
+        dtype: Type of the images that are given back; where no layer runs, they stay as
             they are.
         jit: Compile with XLA; else TensorFlow's own operations, equal but for rounding.
         rows: Which rows of each batch it will be handed: they are changed as they would be
@@ -97,7 +97,7 @@ def draws_one_by_one(layers: Sequence[Any]) -> bool:
 def _drawing(
     layers: tuple[Any, ...], *, seed: int, rows: slice, batch_size: int
 ) -> Callable[[Any, Any], Any]:
-    """(pictures, step) -> the random numbers of the known layers, (batch, numbers)."""
+    """(images, step) -> the random numbers of the known layers, (batch, numbers)."""
     count = max(sum(form.draws for layer in layers if (form := _form(layer))), 1)
 
     def draw(pictures: Any, step: Any) -> Any:
@@ -140,7 +140,7 @@ _Move = tuple[Any, AffineTransform]
 
 
 def _segments(layers: Sequence[Any]) -> Iterator[list[_Move] | tuple[Any, IntensityTransform]]:
-    """Neighbours that can be done at once: moves that sample alike; or one layer of values."""
+    """Neighbors that can be done at once: moves that sample alike; or one layer of values."""
     moves: list[_Move] = []
     for layer in layers:
         form = _form(layer)
@@ -203,13 +203,13 @@ def _pair(seed: int, step: Any) -> Any:
 def outside_training(layers: Sequence[Any]) -> tuple[Any, ...]:
     """The layers without those that are known to change nothing but in training.
 
-    Keras's would still turn every picture into float32: four times the memory.
+    Keras's would still turn every image into float32: four times the memory.
     """
     return tuple(layer for layer in layers if not ((form := _form(layer)) and form.draws))
 
 
 def through(pictures: Any, layers: Sequence[Any], *, training: bool) -> Any:
-    """Sends pictures through layers in turn; `training` switches the random ones on."""
+    """Sends images through layers in turn; `training` switches the random ones on."""
     for layer in layers:
         if getattr(layer, "_call_has_training_arg", False):
             pictures = layer(pictures, training=training)

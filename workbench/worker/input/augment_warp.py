@@ -1,4 +1,4 @@
-"""Reads a picture's pixels at the places that a matrix gives.
+"""Reads an image's pixels at the places that a matrix gives.
 
 Two ways with the same result but for rounding: plain arithmetic, which XLA makes one loop
 of (5 times cheaper than TensorFlow's own operation, measured), and that operation.
@@ -16,7 +16,7 @@ from workbench.worker.process.lazy_keras import tf
 
 @dataclass(frozen=True)
 class Sampling:
-    """How values between pixels (bilinear, nearest) and outside the picture (reflect, nearest,
+    """How values between pixels (bilinear, nearest) and outside the image (reflect, nearest,
     wrap, or constant with a value) are found, as Keras has them.
     """
 
@@ -26,7 +26,7 @@ class Sampling:
 
 
 def combined(matrices: Sequence[Matrix]) -> Matrix:
-    """One matrix for moves done one after the other, the first first."""
+    """One matrix for moves done one after another, the first first."""
     result = matrices[0]
     for matrix in matrices[1:]:
         result = _product(result, matrix)
@@ -42,9 +42,9 @@ def _product(a: Matrix, b: Matrix) -> Matrix:
 
 
 def warp_by_arithmetic(pictures: Any, matrix: Matrix, sampling: Sampling) -> Any:
-    """Moved pictures, float32 (batch, height, width, channels); for XLA.
+    """Moved images, float32 (batch, height, width, channels); for XLA.
 
-    The pictures given are of any type, their shape is known; the matrix leads from places of the
+    The images given are of any type, their shape is known; the matrix leads from places of the
     result to places of the source.
     """
     _, height, width, _ = pictures.shape

@@ -19,7 +19,7 @@ _SHARE_OF_FREE = 0.5
 
 
 def cache_mode_of(part: PreparedPart, recipe: TrainingRecipe | None = None) -> CacheMode:
-    """Where a part's pictures should lie: as the recipe's `pipeline` pins it, or with "auto" in
+    """Where a part's images should lie: as the recipe's `pipeline` pins it, or with "auto" in
     memory where there is enough. What is pinned to be streamed is so already in `part`.
     """
     pinned = recipe.pipeline if recipe is not None else "auto"
@@ -31,17 +31,17 @@ def cache_mode_of(part: PreparedPart, recipe: TrainingRecipe | None = None) -> C
 
 
 def is_array(part: PreparedPart) -> bool:
-    """True when the source has given the pictures as an array, which is in memory anyway."""
+    """True when the source has given the images as an array, which is in memory anyway."""
     return not hasattr(part.x, "pick")
 
 
 def fits_memory(part: PreparedPart) -> bool:
-    """True when all the pictures may be held in memory, with room left to train in."""
+    """True when all the images may be held in memory, with room left to train in."""
     return part.x.nbytes <= memory_for_pictures()
 
 
 def memory_for_pictures() -> float:
-    """Bytes that pictures may take now: a share of all memory, and of what is still free."""
+    """Bytes that images may take now: a share of all memory, and of what is still free."""
     limits = [(limit, used) for limit, used in own_limits() if limit > 0]
     if not limits:
         return float("inf")

@@ -1,7 +1,7 @@
 """Random erasing, mixup and CutMix of a batch, each a pure function of (seed, step).
 
 Sources: Zhong et al., "Random Erasing Data Augmentation" (2020); Zhang et al., "mixup" (2018);
-Yun et al., "CutMix" (2019). The partner of a picture is the one before it in the batch: a
+Yun et al., "CutMix" (2019). The partner of an image is the one before it in the batch: a
 batch is in random order already.
 """
 
@@ -14,7 +14,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.worker.process.lazy_keras import tf
 
 _AREA = (0.02, 0.33)
-"""Erased part of a picture."""
+"""Erased part of an image."""
 
 _ASPECT = (0.3, 3.3)
 """Height of the erased rectangle over its width."""
@@ -24,13 +24,13 @@ _FIRST_STREAM = 1 << 30
 
 
 def erase(pictures: Any, *, seed: int, step: Any, recipe: TrainingRecipe) -> Any:
-    """Fills a random rectangle of some pictures with the picture's mean color.
+    """Fills a random rectangle of some images with the image's mean color.
 
     Args:
         pictures: (batch, h, w, c) of any type, which is kept.
         seed: Seed of the recipe.
         step: Number of the batch, int64 ().
-        recipe: Its `random_erasing` is the share of pictures.
+        recipe: Its `random_erasing` is the share of images.
     """
     draw = _Draws(seed, step, tf.shape(pictures)[0], _FIRST_STREAM)
     height, width = pictures.shape[1:3]
@@ -46,7 +46,7 @@ def erase(pictures: Any, *, seed: int, step: Any, recipe: TrainingRecipe) -> Any
 def mix(
     pictures: Any, labels: Any, *, seed: int, step: Any, recipe: TrainingRecipe, num_classes: int
 ) -> tuple[Any, Any]:
-    """Mixes each picture with another one of the batch, and their labels alike.
+    """Mixes each image with another one of the batch, and their labels alike.
 
     Args:
         pictures: (batch, h, w, c).
@@ -57,7 +57,7 @@ def mix(
         num_classes: Classes of the data set.
 
     Returns:
-        Pictures (mixup makes uint8 float32, else the type is kept), and shares of classes,
+        Images (mixup makes uint8 float32, else the type is kept), and shares of classes,
         float32 (batch, classes).
     """
     draw = _Draws(seed, step, tf.shape(pictures)[0], _FIRST_STREAM + 100)
@@ -79,7 +79,7 @@ def _faded(pictures: Any, own: Any) -> Any:
 
 
 def _cut(draw: Any, pictures: Any, own: Any) -> tuple[Any, Any]:
-    """Pictures with a piece of another, and the share that is still their own."""
+    """Images with a piece of another, and the share that is still their own."""
     height, width = pictures.shape[1:3]
     side = tf.sqrt(1.0 - own)
     mask = _rectangles(draw, (height, width), (side * height, side * width))
@@ -91,9 +91,9 @@ def _rectangles(draw: Any, size: tuple[int, int], sides: tuple[Any, Any]) -> Any
     """Masks, bool (batch, h, w): rectangles of given sides around random places, clipped."""
     inside = []
     for length, side in zip(size, sides, strict=True):
-        centre = draw() * length
+        center = draw() * length
         places = tf.range(length, dtype=tf.float32)[None] + 0.5
-        inside.append(tf.abs(places - centre[:, None]) < side[:, None] / 2)
+        inside.append(tf.abs(places - center[:, None]) < side[:, None] / 2)
     rows, columns = inside
     return rows[:, :, None] & columns[:, None, :]
 
@@ -101,7 +101,7 @@ def _rectangles(draw: Any, size: tuple[int, int], sides: tuple[Any, Any]) -> Any
 def _beta(draw: Any, alpha: float) -> Any:
     """Beta(alpha, alpha), float32 (batch,), from two gammas."""
     a, b = draw.gamma(alpha), draw.gamma(alpha)
-    # A small alpha gives numbers so near 0 that both can be 0: then one picture is all.
+    # A small alpha gives numbers so near 0 that both can be 0: then one image is all.
     return tf.cast(tf.where(a + b > 0, a / tf.maximum(a + b, 1e-300), 1.0), tf.float32)
 
 

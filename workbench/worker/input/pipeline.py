@@ -1,11 +1,11 @@
-"""From prepared pictures to batches on the device: tf.data, and the layers that run in it.
+"""From prepared images to batches on the device: tf.data, and the layers that run in it.
 
-Elements of a training pipeline: (pictures (batch, h, w, c), labels (batch,)); of an
-evaluation pipeline also weights (batch,), 0 for the filling of the last batch. Pictures
+Elements of a training pipeline: (images (batch, h, w, c), labels (batch,)); of an
+evaluation pipeline also weights (batch,), 0 for the filling of the last batch. Images
 stay uint8 where no layer runs in the pipeline: the step casts them on the device.
 
 Every training batch is a function of (seed, step) alone: a pipeline that starts at step k
-gives exactly the batches that one from the beginning gives from k on, wherever the pictures
+gives exactly the batches that one from the beginning gives from k on, wherever the images
 lie and however many threads work.
 """
 
@@ -57,22 +57,22 @@ def training_pipeline(
 
     Args:
         part: The training part.
-        order: Which pictures come when; e.g. a partial of `shuffling.whole_epochs`.
+        order: Which images come when; e.g. a partial of `shuffling.whole_epochs`.
         layers: The Keras layers of the pipeline, in their order.
-        batch_size: Pictures a step, over all replicas together.
+        batch_size: Images per step, over all replicas together.
         seed: Start of the augmentation's random numbers.
         start_step: Steps that are done already, or a function of them, called at each iteration.
-        place: Where the pictures lie; chosen by `cache_mode_of` where not given.
+        place: Where the images lie; chosen by `cache_mode_of` where not given.
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
-        dtype: Type in which float pictures are handed over: what the model computes in.
+        dtype: Type in which float images are handed over: what the model computes in.
         may_compile: XLA may be used here, where the recipe does not forbid it.
         share: Shard of this machine; only its rows of each batch are produced.
     """
     gather = _gather(part, place or cache_mode_of(part, recipe))
     jit = may_compile and (recipe is None or recipe.xla != "off")
     rows = share.rows(batch_size)
-    # A picture that is mixed with its neighbor, or drawn for in one go with all the others,
+    # An image that is mixed with its neighbor, or drawn for in one go with all the others,
     # needs the whole batch to be made.
     is_by_row = draws_one_by_one(layers) and not _mixes(recipe)
     made, handed = (rows, slice(None)) if is_by_row else (slice(None), rows)
@@ -93,7 +93,7 @@ def training_pipeline(
 def _numbered(
     order: Order, start_step: int | Callable[[], int], batch_size: int, rows: slice
 ) -> Any:
-    """A dataset of (number of the step, indices of the pictures in rows of it), both int64."""
+    """A dataset of (number of the step, indices of the images in rows of it), both int64."""
     size = len(range(*rows.indices(batch_size)))
 
     def blocks() -> Iterator[tuple[Indices, Indices]]:
@@ -109,9 +109,9 @@ def _numbered(
 def evaluation_pipeline(
     part: PreparedPart, layers: Sequence[Any], *, batch_size: int, share: Shard = WHOLE
 ) -> Any:
-    """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
+    """A dataset of all images once, in order; the last batch is filled up at weight 0.
 
-    Of several machines each reads its share of every batch. Pictures that are not in memory
+    Of several machines each reads its share of every batch. Images that are not in memory
     stay where they are: in order they are read fast enough.
     """
     rows = share.rows(batch_size)
@@ -131,7 +131,7 @@ def _mapped(dataset: Any, function: Any) -> Any:
     options = tf.data.Options()
     options.deterministic = True  # the same seed gives the same curve
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
-    # Rewriting the graph would copy the pictures that it holds: twice the memory.
+    # Rewriting the graph would copy the images that it holds: twice the memory.
     options.experimental_optimization.apply_default_optimizations = False
     # AutoGraph needs source files, which a packed application has not.
     plain = tf.autograph.experimental.do_not_convert(function)
@@ -142,7 +142,7 @@ def _mapped(dataset: Any, function: Any) -> Any:
 def _mixing(
     recipe: TrainingRecipe | None, *, seed: int, num_classes: int, dtype: str
 ) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
-    """(pictures, labels, step) -> the same mixed as the recipe says; labels may become soft."""
+    """(images, labels, step) -> the same mixed as the recipe says; labels may become soft."""
     if recipe is None or not _mixes(recipe):
         return lambda pictures, labels, step: (pictures, labels)
 
@@ -162,11 +162,11 @@ def _mixes(recipe: TrainingRecipe | None) -> bool:
     return recipe is not None and bool(recipe.random_erasing or recipe.mixing != "none")
 
 
-# where the pictures lie ---------------------------------------------------------------
+# where the images lie ---------------------------------------------------------------
 
 
 def _gather(part: PreparedPart, place: CacheMode) -> Callable[[Any], tuple[Any, Any]]:
-    """Makes indices (batch,) -> (uint8 pictures (batch, h, w, c), int64 labels (batch,))."""
+    """Makes indices (batch,) -> (uint8 images (batch, h, w, c), int64 labels (batch,))."""
     labels = tf.constant(part.y)
     # An array that is too large for a second copy is read where it is.
     if place == "memory" and (fits_memory(part) or not is_array(part)):
@@ -189,7 +189,7 @@ _HELD: dict[int, tuple[weakref.ref[PreparedPart], weakref.ref[Any]]] = {}
 
 
 def _in_memory(part: PreparedPart) -> Any:
-    """All pictures as one tensor, uint8 (n, h, w, c), for all pipelines of the part."""
+    """All images as one tensor, uint8 (n, h, w, c), for all pipelines of the part."""
     of_part, of_tensor = _HELD.get(id(part), (None, None))
     tensor = of_tensor() if of_tensor and of_part and of_part() is part else None
     if tensor is None:

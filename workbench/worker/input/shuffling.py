@@ -1,4 +1,4 @@
-"""In which order pictures are trained on: a function of (seed, pass), nothing else.
+"""In which order images are trained on: a function of (seed, pass), nothing else.
 
 So a run can be repeated, and continued at any step, without storing an order.
 """
@@ -14,7 +14,7 @@ Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def permutation(count: int, *, seed: int, epoch: int) -> Indices:
-    """The order of all pictures in one pass: int64 (count,)."""
+    """The order of all images in one pass: int64 (count,)."""
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, epoch], np.uint64)))
     return generator.permutation(count).astype(np.int64)
 
@@ -38,7 +38,7 @@ def endless_passes(
 ) -> Iterator[Indices]:
     """Endless: pass after pass without leaving any image out, int64 (steps, batch).
 
-    For epochs of a chosen number of steps: each picture comes once before any comes twice.
+    For epochs of a chosen number of steps: each image comes once before any comes twice.
     The first block begins with step `start_step` of all.
     """
     epoch, done = divmod(start_step * batch_size, count)
@@ -52,7 +52,7 @@ def endless_passes(
 
 
 def padded_batches(count: int, batch_size: int) -> tuple[Indices, np.ndarray[Any, Any]]:
-    """All pictures in order, the last batch filled up with picture 0 at weight 0.
+    """All images in order, the last batch filled up with image 0 at weight 0.
 
     Returns:
         Indices int64 (steps, batch) and weights float32 (steps, batch).

@@ -1,4 +1,4 @@
-"""Pictures and labels for a request: of any source, or the test part that a run keeps."""
+"""Images and labels for a request: of any source, or the test part that a run keeps."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[
 
 
 def fit_of(params: Mapping[str, Any]) -> str:
-    """How a data set's parameters want pictures fitted to the network; cropped where they do
+    """How a data set's parameters fit images to the network; cropped where they do
     not say.
     """
     return str(params.get("fit", "crop"))
@@ -72,13 +72,13 @@ def load_source(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> Loaded
 
 
 def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tuple[str, ...]]:
-    """The test pictures of a run, the very ones its training has kept apart.
+    """The test images of a run, the very ones its training has kept apart.
 
     Returns:
-        Pictures fitted to the network, with labels; and the source's class names.
+        Images fitted to the network, with labels; and the source's class names.
 
     Raises:
-        DatasetError: the data set is gone or has no test pictures.
+        DatasetError: the data set is gone or has no test images.
     """
     key, params = str(card.dataset.get("key", "")), card.dataset.get("params", {})
     if not key:
@@ -102,7 +102,7 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
 def other_part(
     ctx: LoadContext, card: ModelCard, key: str, params: Mapping[str, Any]
 ) -> tuple[PreparedPart, tuple[str, ...]]:
-    """The test part of another source; all its pictures where it has no test part."""
+    """The test part of another source; all its images where it has no test part."""
     loaded = load_source(ctx, key, params)
     refuse_other_classes(loaded.class_names, card.class_names)
     part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
@@ -140,8 +140,7 @@ def match_classes(
         "The data set has classes that the model does not have.",
         received=", ".join(f'"{name}"' for name in unknown[:10]),
         expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
-        fix="Choose a data set with the classes of the model. In a folder, the class folders "
-        "have the names of the model's classes.",
+        fix="Use the model's class names. In a folder, they are the names of the class folders.",
     )
 
 

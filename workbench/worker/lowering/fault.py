@@ -34,7 +34,7 @@ _TRACING = (
     re.compile(r"of '(\w+)' Op\b"),
 )
 _LONGEST = 300
-_TRIED = 2  # pictures that a layer is tried with
+_TRIED = 2  # images that a layer is tried with
 
 
 @dataclass(frozen=True)

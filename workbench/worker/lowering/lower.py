@@ -2,7 +2,7 @@
 
 The step is traced as a trainer on a TPU has it (one replica's part, Keras's own layers) and
 turned into StableHLO, the text that a TPU's compiler begins with. Nothing is run, and no
-picture is read. What XLA has no kernel for here, it has none for on a TPU either, but for
+image is read. What XLA has no kernel for here, it has none for on a TPU either, but for
 `TPU_ONLY` (found by comparing the kernels of TensorFlow 2.21 for processors with those of
 tensorflow-tpu 2.19.1 and 2.20.0).
 """
@@ -55,7 +55,7 @@ def lower_step(project: Project, *, batch: int, precision: str, num_classes: int
 
     Args:
         project: Graph and recipe; its data set is not touched.
-        batch: Pictures a step of this one replica.
+        batch: Images per step of this one replica.
         precision: "float32" or "bfloat16".
         num_classes: 0 for the network's number of outputs.
 
@@ -124,7 +124,7 @@ def step_of(
     built: BuiltModel, recipe: TrainingRecipe, *, batch: int
 ) -> tuple[Callable[..., Any], list[Any]]:
     """One replica's training step, and the types of what the input pipeline hands over for
-    it: pictures, labels, rate.
+    it: images, labels, rate.
     """
     classes = int(built.model.output_shape[-1])
     optimizer = make_optimizer(recipe)
@@ -141,7 +141,7 @@ def step_of(
 
 
 def pictures_dtype(built: BuiltModel, recipe: TrainingRecipe) -> str:
-    """The type in which the input pipeline hands pictures over to the step."""
+    """The type in which the input pipeline hands images over to the step."""
     return built.input_dtype if built.pipeline or recipe.mixing == "mixup" else "uint8"
 
 

@@ -43,7 +43,7 @@ class BuiltModel:
     """A network as Keras has it.
 
     Attributes:
-        model: Functional keras.Model; its input is the picture, or what the pipeline gives.
+        model: Functional keras.Model; its input is the image, or what the pipeline gives.
         layers: Keras layer by node id, without Input, with the pipeline's layers.
         pipeline: (node id, layer) of the layers to run in the input pipeline, in order;
             empty when the model is whole.
@@ -61,7 +61,7 @@ class BuiltModel:
 
     @property
     def input_dtype(self) -> str:
-        """What the first layer with weights computes in: pictures are handed over in that."""
+        """What the first layer with weights computes in: images are handed over in that."""
         first = next((layer for layer in self.model.layers if layer.count_params()), None)
         return str(first.compute_dtype) if first is not None else "float32"
 

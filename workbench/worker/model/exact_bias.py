@@ -1,9 +1,9 @@
 """Layers whose bias learns in bfloat16 too: its gradient is added up in float32.
 
 TensorFlow's own gradient of a bias (`BiasAddGrad`) adds bfloat16 numbers up in bfloat16 on a
-CPU. Over a batch of pictures that is thousands of values into one, and a sum stops growing at
-256 times the values' size: over 128 pictures of 48 x 48 it was off by 97 %. The sum here is
-off by 0.01 %, in a third of the time.
+CPU. Over a batch of images that is thousands of values into one, and a sum stops growing at
+256 times the values' size: over 128 images of 48 x 48 it was off by 97%. The sum here is
+off by 0.01%, in a third of the time.
 
 Plain convolutions are spared where oneDNN is at work: it computes the gradients of kernel and
 bias at once, and right.
@@ -86,13 +86,13 @@ def with_exact_bias(title: str) -> Any:
 
 @cache
 def _add_bias() -> Any:
-    """(pictures (batch, ..., channels), float32 bias (channels,)) -> their sum."""
+    """(images (batch, ..., channels), float32 bias (channels,)) -> their sum."""
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def add_bias(values: Any, bias: Any) -> tuple[Any, Any]:
         def gradient(upstream: Any) -> tuple[Any, Any]:
             # TensorFlow's reductions add up in float32 inside but round what they give:
-            # each picture's sum is rounded, their sum is not.
+            # each image's sum is rounded, their sum is not.
             within = list(range(1, len(values.shape) - 1))
             each = tf.reduce_sum(upstream, axis=within) if within else upstream
             return upstream, tf.reduce_sum(tf.cast(each, tf.float32), axis=0)

@@ -1,10 +1,10 @@
 """Batch normalization in one operation: same weights and results as Keras's, several times
 faster in bfloat16.
 
-Keras's own layer casts bfloat16 to float32 and back and goes over the picture in a dozen
+Keras's own layer casts bfloat16 to float32 and back and goes over the image in a dozen
 operations. TensorFlow's fused one (`FusedBatchNormV3`) reads and writes bfloat16 and keeps
 scale, offset and statistics in float32. Forward and backward through 16 x 16 x 64 in bfloat16
-took 65 microseconds of processor time a picture instead of 255.
+took 65 microseconds of processor time per image instead of 255.
 
 Only the trainer uses it. What is exported is built of Keras's own layers.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from workbench.worker.model.synced_batch_norm import moments_of_all_replicas
 from workbench.worker.process.lazy_keras import keras, tf
 
-_PICTURES = 4  # axes of a batch of pictures
+_PICTURES = 4  # axes of a batch of images
 _VECTORS = 2
 
 _VECTOR_LANES = 16

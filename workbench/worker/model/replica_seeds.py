@@ -2,7 +2,7 @@
 
 Keras keeps the state of a layer's generator in a variable that is equal on all replicas, so
 that each would drop the same places of its part of the batch: with eight replicas, one mask
-for eight pictures. Here the replica's number becomes part of the seed that is handed out. The
+for eight images. Here the replica's number becomes part of the seed that is handed out. The
 state itself stays equal everywhere, so a checkpoint of one replica's goes on exactly.
 """
 

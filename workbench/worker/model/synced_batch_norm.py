@@ -1,8 +1,8 @@
-"""Batch normalization on several replicas, each of which sees its part of the batch only.
+"""Batch normalization on several replicas, each of which gets its part of the batch only.
 
 *Synchronized*, all replicas normalize by the statistics of the whole batch: the same figures
-as one device, for a talk between the replicas at each layer. *Not synchronized*, each goes by
-its own part, and the running statistics are averaged over the replicas after each step: every
+as one device, for communication between the replicas at each layer. *Not synchronized*, each
+uses its own part, and the running statistics are averaged over the replicas after each step: every
 replica then holds the same values, so what is validated, checkpointed and exported agree.
 """
 

@@ -19,7 +19,7 @@ _OUT_OF_MEMORY_WORDS = ("Operation received an exception:Status: 1,", "std::bad_
 
 
 _READING_FAULTS: list[Exception] = []
-"""What a thread of the input pipeline raised last while it read a picture: TensorFlow turns that
+"""What a thread of the input pipeline raised last while it read an image: TensorFlow turns that
 into an error of its own that holds only the text."""
 
 _Result = TypeVar("_Result")
@@ -37,7 +37,7 @@ def noting_faults(read: Callable[[], _Result]) -> _Result:
 class DivergedError(RunError):
     """The loss or the weights stopped being numbers.
 
-    The step where `what` was seen counts from 1; half a sentence, or "", says where it was
+    The step where `what` was seen counts from 1; half a sentence, or "", names where it was
     `found` to come from.
     """
 

@@ -53,7 +53,7 @@ class LazyKeras:
         return self._keras is not None
 
     def load_ahead(self) -> None:
-        """Starts the import in a thread of its own, so that the first picture waits less."""
+        """Starts the import in a thread of its own, so that the first image waits less."""
         threading.Thread(target=self.keras, name="import-tensorflow", daemon=True).start()
 
     def keras(self) -> Any:

@@ -15,7 +15,7 @@ class BaseLoadContext:
 
     @property
     def cache_folder(self) -> str:
-        """Folder for downloads and decoded pictures, kept between runs; made on first use."""
+        """Folder for downloads and decoded images, kept between runs; made on first use."""
         return made_cache(cache_home())
 
     def progress(self, text: str, fraction: float | None = None) -> None:

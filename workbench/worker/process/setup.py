@@ -25,7 +25,7 @@ _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 
 @contextlib.contextmanager
-def surroundings(run: RunFolder) -> Iterator[None]:
+def process_setup(run: RunFolder) -> Iterator[None]:
     """Holds the run's lock and catches crashes below Python while it is entered.
 
     Raises:
@@ -48,7 +48,7 @@ def surroundings(run: RunFolder) -> Iterator[None]:
             received=error.strerror or str(error),
             fix="Free some disk space, or make the folder writable.",
         ) from error
-    offer_to_the_kernel()
+    raise_oom_score()
     with crash_file as crash:
         faulthandler.enable(crash)
         try:
@@ -89,8 +89,8 @@ class FolderWatch:
             )
 
 
-def offer_to_the_kernel() -> None:
-    """When memory runs out, the kernel shall take this worker and not the desktop."""
+def raise_oom_score() -> None:
+    """When memory runs out, the kernel ends this worker before the desktop."""
     # Not Linux, or a locked-down container: nothing depends on it.
     with contextlib.suppress(OSError):
         _OOM_SCORE.write_text("500", encoding="ascii")

@@ -16,7 +16,7 @@ from workbench.worker.trainer.setup import checked_input_shape
 
 @dataclass(frozen=True)
 class BenchmarkSetup:
-    """A project with the trial's own recipe, and the pictures of its training part, ready to be
+    """A project with the trial's own recipe, and the images of its training part, ready to be
     compiled again and again.
     """
 
@@ -38,12 +38,12 @@ class BenchmarkSetup:
 
 
 def set_up(job: Job, project_text: str, **recipe: Any) -> BenchmarkSetup:
-    """Loads and decodes the pictures of a project, as in its file, with values of the recipe that
+    """Loads and decodes the images of a project, as in its file, with values of the recipe that
     the trial needs otherwise.
 
     Raises:
         GraphError: the network cannot be trained; every reason is named.
-        DatasetError: the pictures cannot be read.
+        DatasetError: the images cannot be read.
     """
     project = parse_project(project_text, "the project")
     project = replace(project, recipe=project.recipe.with_values(**recipe))

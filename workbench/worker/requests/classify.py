@@ -1,4 +1,4 @@
-"""Classify and WarmUp: pictures from files to class names."""
+"""Classify and WarmUp: images from files to class names."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from workbench.worker.saved_models.model_runner import Runner
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 PREVIEW_SIZE = 640
-"""Longer side in pixels of the picture as people see it in the window."""
+"""Longer side in pixels of the image as people see it in the window."""
 
 
 def warm_up(job: Job, request: WarmUp) -> AnyAnswer:
-    """Loads a model and runs it once, so that the first dropped picture does not wait."""
+    """Loads a model and runs it once, so that the first dropped image does not wait."""
     runner = job.runner(request.model)
     runner.predict(np.zeros((1, *runner.card.input_shape), np.uint8))
     return Done(id=job.id, text="Ready to classify")
 
 
 def classify(job: Job, request: Classify) -> AnyAnswer:
-    """Answers with one Classified a picture, in order; a bad one never stops the others."""
+    """Answers with one Classified per image, in order; a bad one never stops the others."""
     runner = job.runner(request.model)
     for number, file in enumerate(request.pictures):
         job.check_cancelled()

@@ -1,4 +1,4 @@
-"""Packs the pictures of a run for another computer: the source is loaded here, where it is.
+"""Packs the images of a run for another computer: the source is loaded here, where it is.
 
 `python -m workbench.worker pack RUN_FOLDER` prints one JSON object a line: {"progress",
 "fraction"} now and then, in the end {"parcel": sha256, "path", "bytes"} or {"error": {...}}.
@@ -23,7 +23,7 @@ from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import BaseLoadContext
 
 KEPT_PARCELS = 8
-"""Archives kept in the cache: the newest, so that the next run of the same pictures sends and
+"""Archives kept in the cache: the newest, so that the next run of the same images sends and
 keeps none twice."""
 
 

@@ -18,7 +18,7 @@ from workbench.core.training.split import random_order, split_indices
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import write_png
-from workbench.pictures.thumbnails import write_thumbnails
+from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
 from workbench.protocol.messages import (
     AnyAnswer,
     ClassDescription,
@@ -27,6 +27,7 @@ from workbench.protocol.messages import (
     PickTestPictures,
     TestPicture,
     TestPictures,
+    Thumbnail,
 )
 from workbench.worker.input.sources import find_source, load_source, match_classes, run_test_part
 from workbench.worker.requests.session import Job
@@ -98,7 +99,7 @@ def _imbalance(names: Sequence[str], sizes: Counts) -> list[str]:
 
 
 def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
-    """Writes test pictures of a model's data set, as the network sees them, as PNG files."""
+    """Writes test images of a model's data set, as the model gets them, as PNG files."""
     card = read_any_card(Path(request.model))
     part, names = run_test_part(job, card)
     labels = match_classes(part.y, names, card.class_names)
@@ -144,7 +145,7 @@ def _size_of(path: str) -> tuple[int, int] | str:
 def _in_threads(
     look: Callable[[str], tuple[int, int] | str], paths: list[str]
 ) -> Iterator[tuple[str, tuple[int, int] | str]]:
-    """Looks at some pictures at a time, so that a cancel takes effect and memory stays small."""
+    """Looks at some images at a time, so that a cancel takes effect and memory stays small."""
     waiting = iter(paths)
     with ThreadPoolExecutor() as pool:
         while batch := list(islice(waiting, _STEP)):
@@ -165,7 +166,7 @@ def _fitting(bad_files: BadFiles) -> BadFiles:
 
 
 def _counts(loaded: LoadedData, bad: set[str], request: DescribeData) -> tuple[Counts, Counts]:
-    """Readable pictures of each class in both parts, split as training will split them."""
+    """Readable images of each class in both parts, split as training will split them."""
     num_classes = len(loaded.class_names)
     train = _readable_labels(loaded.train, bad)
     if loaded.test is not None and len(loaded.test):
@@ -183,17 +184,31 @@ def _readable_labels(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dty
     return labels[[path not in bad for path in part.paths]]
 
 
-def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[str]]:
+def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[Thumbnail]]:
     if per_class < 1:
         return [[] for _ in loaded.class_names]
     job.progress("Creating thumbnails")
     folder = tempfile.mkdtemp(prefix="thumbnails-", dir=job.folder)
     count = len(loaded.class_names)
-    return write_thumbnails(loaded.train, count, folder, per_class=per_class, size=THUMBNAIL_SIZE)
+    size, part = THUMBNAIL_SIZE, loaded.train
+    written = write_thumbnails(part, count, folder, per_class=per_class, size=size)
+    return [[_message(part, each) for each in of_class] for of_class in written]
+
+
+def _message(part: Part, written: WrittenThumbnail) -> Thumbnail:
+    file = part.paths[written.index] if isinstance(part, FilePart) else ""
+    height, width = written.full_size
+    return Thumbnail(
+        path=written.path,
+        index=written.index,
+        file=file if file.isprintable() else "",
+        width=width,
+        height=height,
+    )
 
 
 def _shape(spec: DatasetSpec, loaded: LoadedData, sizes: list[tuple[int, int]]) -> tuple[int, ...]:
-    """The one shape of all pictures; empty where they differ in size."""
+    """The one shape of all images; empty where they differ in size."""
     if spec.shape is not None:
         return spec.shape
     if isinstance(loaded.train, ArrayPart):

@@ -22,7 +22,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     """Scores a model on its run's test part, or on another source.
 
     Raises:
-        DatasetError: there are no such pictures, or their classes are not the model's.
+        DatasetError: there are no such images, or their classes are not the model's.
     """
     runner = job.runner(request.model)
     card = runner.card

@@ -29,7 +29,7 @@ from workbench.worker.saved_models.model_runner import Runner, load_runner
 from workbench.worker.saved_models.weights_layout import weights_layout
 
 NUM_COMPARED = 8
-"""Pictures that the model and its export are compared on."""
+"""Images that the model and its export are compared on."""
 
 _TOLERANCE = 1e-4
 
@@ -38,7 +38,7 @@ class ExportContext:
     """What an ExportSpec's `write` is handed.
 
     Attributes:
-        card: Class names, picture shape, fit, graph and recipe as stored with the run.
+        card: Class names, image shape, fit, graph and recipe as stored with the run.
         model: The whole Keras model with the run's weights: preprocessing inside, so it
             accepts raw 0..255 pixels of shape (n, height, width, channels).
         folder: An empty scratch folder, removed afterwards.
@@ -68,7 +68,7 @@ class ExportContext:
         return keras_calls(self.graph)
 
     def pictures(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """The pictures of the comparison: noise, the same each time; uint8 (8, h, w, c)."""
+        """The images of the comparison: noise, the same each time; uint8 (8, h, w, c)."""
         random = np.random.default_rng(8)
         shape = (NUM_COMPARED, *self.card.input_shape)
         return random.integers(0, 256, shape, dtype=np.uint8)
@@ -111,7 +111,7 @@ class ExportContext:
 
 
 def export(job: Job, request: ExportRequest) -> AnyAnswer:
-    """Writes the file and says how close its answers are to the model's.
+    """Writes the file and reports how close its answers are to the model's.
 
     Raises:
         InputError: no such format.

@@ -37,11 +37,11 @@ class ProgramContext:
         built: The project's network, built; it ends without softmax where `is_logits`.
         num_outputs: Scores that the network gives.
         input_shape: (height, width, channels) of an input image.
-        fit: How pictures of other proportions are brought to the network's.
-        load_program: The body of a function that loads the pictures; "" where people bring them.
-        is_fixed_shape: The data set's own pictures have the network's input size.
-        data_path: The name of the pictures' file or folder, without where it is on this computer.
-        has_split: Some pictures have to be kept apart from those to train on.
+        fit: How images of other proportions are brought to the network's.
+        load_program: The body of a function that loads the images; "" where people bring them.
+        is_fixed_shape: The data set's own images have the network's input size.
+        data_path: The name of the images' file or folder, without where it is on this computer.
+        has_split: Some images have to be kept apart from those to train on.
         recipe_values: The recipe as plain values, as a project file holds it.
     """
 

@@ -78,7 +78,7 @@ def _try(job: Job, trial: BenchmarkSetup, size: int) -> BatchSizeTried:
 
 
 def _measured(job: Job, trial: BenchmarkSetup, size: int) -> tuple[float, int]:
-    """Pictures a second, and the memory held meanwhile."""
+    """Images per second, and the memory held meanwhile."""
     compiled = trial.compiled(batch_size=size)
     compiled.loop.train(compiled.iterator, 1)  # compiles
     speeds: list[float] = []

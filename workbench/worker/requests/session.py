@@ -106,7 +106,7 @@ class Job(BaseLoadContext):
         self.send(Progress(id=self.id, text=text, fraction=fraction))
 
     def keras(self) -> Any:
-        """The keras module; says so when it has to be waited for."""
+        """The keras module; reports progress while it is imported."""
         if not self._session.lazy_keras.is_loaded:
             self.progress("Starting TensorFlow")
         return self._session.lazy_keras.keras()

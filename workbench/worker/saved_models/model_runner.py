@@ -34,10 +34,10 @@ Probabilities = np.ndarray[Any, np.dtype[np.float32]]
 Losses = np.ndarray[Any, np.dtype[np.float32]]
 
 BATCH_SIZES = (1, 8, 32, 256)
-"""Pictures are padded to one of these, so that few programs are compiled."""
+"""Images are padded to one of these, so that few programs are compiled."""
 
 _LARGE_BATCH_NUMBERS = 4_000_000
-"""The largest batch is used only where its pictures hold fewer numbers than this."""
+"""The largest batch is used only where its images hold fewer numbers than this."""
 
 
 class Runner:
@@ -57,7 +57,7 @@ class Runner:
         self._predict, self._score = _compiled(built)
 
     def predict(self, x: Pixels) -> Probabilities:
-        """Class probabilities of pictures.
+        """Class probabilities of images.
 
         From uint8 (n, height, width, channels), fitted to the card's input shape, to float32
         (n, classes); each row sums to 1 where the network ends in a softmax.
@@ -69,7 +69,7 @@ class Runner:
         return self._finite(rows)
 
     def score(self, x: Pixels, labels: Labels) -> tuple[Probabilities, Losses]:
-        """Class probabilities as of `predict`, float32 (n, classes), and each picture's loss as
+        """Class probabilities as of `predict`, float32 (n, classes), and each image's loss as
         training computes it, float32 (n,), which may be infinite. Labels are int64 (n,).
         """
         rows, losses = [], []
@@ -82,7 +82,7 @@ class Runner:
         return self._finite(rows), np.concatenate(losses)
 
     def _batches(self, x: Pixels) -> Iterator[tuple[Pixels, int, int]]:
-        """Pieces of one of the batch sizes: (pictures, how many of them count, where)."""
+        """Pieces of one of the batch sizes: (images, how many of them count, where)."""
         if x.shape[1:] != self._shape:
             raise ValueError(f"images of shape {x.shape[1:]}, not {self._shape}")
         start = 0
@@ -109,7 +109,7 @@ class Runner:
 
 
 def _compiled(built: BuiltModel) -> tuple[Any, Any]:
-    """Two functions of uint8 pictures, compiled once for each batch size.
+    """Two functions of uint8 images, compiled once for each batch size.
 
     The first gives probabilities; the second has labels as an input too, and gives the losses.
     """

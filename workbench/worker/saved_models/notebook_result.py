@@ -67,7 +67,7 @@ class ResultEpoch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResultTest(msgspec.Struct, frozen=True, kw_only=True):
-    """The scores on the test pictures."""
+    """The scores on the test images."""
 
     loss: float | None
     accuracy: float | None

@@ -36,7 +36,7 @@ class _RefusedError(Exception):
 
 
 def main() -> int:
-    """Reads one order, writes one answer; 0 also when the file was refused."""
+    """Reads one order, writes one answer; 0 also when the file was rejected."""
     order = json.loads(sys.stdin.buffer.read(_MAX_ORDER_BYTES))
     _limit(int(order["memory_bytes"]), int(order["cpu_s"]))
     try:

@@ -1,5 +1,5 @@
 """Layers that are adapted, as Normalization to mean and variance, before training: to the
-pictures of the training part.
+images of the training part.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _device(strategy: Any, model: Any) -> Forward:
 
 
 def _batches(part: PreparedPart, forward: Forward, check: Callable[[], None]) -> Batches:
-    """Makes iterators over float32 batches of what `forward` makes of the pictures."""
+    """Makes iterators over float32 batches of what `forward` makes of the images."""
     picture_bytes = 4 * int(np.prod(part.x.shape[1:]))
     size = max(1, min(_MOST_AT_ONCE, _BATCH_BYTES // picture_bytes))
 

@@ -1,4 +1,4 @@
-"""Scores of a model on all pictures of one part, none counted twice, none left out."""
+"""Scores of a model on all images of one part, none counted twice, none left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CALL_S = 0.25
 
 
 class Evaluator:
-    """Evaluates one part again and again; the pictures are handed to TensorFlow once.
+    """Evaluates one part again and again; the images are handed to TensorFlow once.
 
     The loop runs the batches, which for small parts are smaller than its own, behind the layers
     of the pipeline.
@@ -34,7 +34,7 @@ class Evaluator:
     def scores(
         self, on_progress: Callable[[float], None], barrier: Callable[[int], int]
     ) -> Scores | None:
-        """Means over all pictures; None when stopped on the way.
+        """Means over all images; None when stopped on the way.
 
         `on_progress` is called with the fraction done, 0..1; `barrier` makes of the steps of the
         next call as many as it shall have, 0 to stop.

@@ -18,10 +18,10 @@ Weights = np.ndarray[Any, np.dtype[np.float32]]
 
 
 def class_weights(recipe: TrainingRecipe, labels: Any, num_classes: int) -> Weights | None:
-    """What a picture of each class counts, float32 (classes,); None where all count alike.
+    """What an image of each class counts, float32 (classes,); None where all count alike.
 
-    Balanced: pictures / (classes * pictures of the class), so that the mean over all training
-    pictures is 1 and every class weighs the same in all. A class without pictures counts 0.
+    Balanced: images / (classes * images of the class), so that the mean over all training
+    images is 1 and every class weighs the same in all. A class without images counts 0.
     The labels are those of the training images, int (count,).
     """
     if recipe.class_weights == "none":
@@ -41,7 +41,7 @@ class Objective:
     class_weights: Weights | None = None
 
     def training(self, labels: Any, outputs: Any) -> Any:
-        """The loss of each picture as it is trained, float32 (batch,); from classes, int (batch,),
+        """The loss of each image as it is trained, float32 (batch,); from classes, int (batch,),
         or shares of them, float (batch, classes), and the network's outputs (batch, classes).
         """
         losses = self._losses(labels, outputs, self.recipe.label_smoothing)
@@ -50,7 +50,7 @@ class Objective:
         return losses * self._weights_of(labels)
 
     def evaluation(self, labels: Any, outputs: Any) -> Any:
-        """The loss of each picture as it is validated: neither smoothed nor weighted, so that
+        """The loss of each image as it is validated: neither smoothed nor weighted, so that
         runs of different recipes can be compared.
         """
         return self._losses(labels, outputs, 0.0)

@@ -27,7 +27,7 @@ class TimeLedger:
     What is booked nowhere else is "host": Python between the calls.
 
     Attributes:
-        place: Where the pictures are: "memory", "cached" or "streamed"; None until it is known.
+        place: Where the images are: "memory", "cached" or "streamed"; None until it is known.
         is_augmenting: Random layers run in the input pipeline.
     """
 

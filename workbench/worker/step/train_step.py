@@ -1,6 +1,6 @@
 """What one step computes: forward, loss, gradients, update, and what is counted.
 
-Runs on each replica within `strategy.run`; how many steps, and on which pictures, is the
+Runs on each replica within `strategy.run`; how many steps, and on which images, is the
 loop's part.
 """
 
@@ -25,9 +25,9 @@ class StepMath:
         strategy: The `tf.distribute` strategy; `built` and `optimizer` were made in its scope.
         built: The model; its pipeline layers run elsewhere.
         optimizer: From `make_optimizer`, built for the model's variables.
-        batch_size: Pictures a step, over all replicas together.
+        batch_size: Images per step, over all replicas together.
         recipe: Loss, smoothing, clipping, and what is counted.
-        class_weights: What a picture of each class counts in training, or None.
+        class_weights: What an image of each class counts in training, or None.
     """
 
     strategy: Any
@@ -50,9 +50,9 @@ class StepMath:
     # training --------------------------------------------------------------------------
 
     def train(self, pictures: Any, labels: Any, rate: Any = None) -> tuple[Any, Any]:
-        """One step of training on this replica's pictures; returns its loss and its hits.
+        """One step of training on this replica's images; returns its loss and its hits.
 
-        Pictures are (batch, h, w, c), labels as for `Objective.training`; the learning rate of
+        Images are (batch, h, w, c), labels as for `Objective.training`; the learning rate of
         this step is float32 (), None for the optimizer's own.
         """
         variables = self._model.trainable_variables
@@ -117,7 +117,7 @@ class StepMath:
         return zeros
 
     def evaluate(self, pictures: Any, labels: Any, weights: Any) -> tuple[Any, ...]:
-        """Sums over this replica's pictures: weighted losses, hits, weights, hits among the
+        """Sums over this replica's images: weighted losses, hits, weights, hits among the
         `top_k` likeliest, and, with `has_confusion`, how often class i was taken for j at
         i * classes + j.
         """

@@ -47,12 +47,12 @@ class Sizes:
 
 
 def sizes_of(project: Project, num_train: int, *, replicas: int = 1) -> Sizes:
-    """The sizes a recipe means for so many pictures.
+    """The sizes a recipe means for so many images.
 
     A batch is never larger than the training part, and a multiple of the replicas.
 
     Raises:
-        DatasetError: there are fewer pictures than replicas.
+        DatasetError: there are fewer images than replicas.
     """
     if num_train < replicas:
         raise DatasetError(
@@ -99,7 +99,7 @@ class Task:
 
     @cached_property
     def place(self) -> CacheMode:
-        """Where the training pictures lie."""
+        """Where the training images lie."""
         return cache_mode_of(self.data.train, self.project.recipe)
 
 

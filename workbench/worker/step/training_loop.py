@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.worker.input.sharding import WHOLE, Shard, iterate
+from workbench.worker.input.sharding import WHOLE, Shard, iterate, next_batch
 from workbench.worker.process.lazy_keras import tf
 from workbench.worker.step.train_step import StepMath
 
@@ -35,7 +35,7 @@ Rates = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
 @dataclass(frozen=True)
 class StepResults:
     """Each batch's own values, float32 (steps,), how long the call took, and how much of that
-    was waiting for pictures.
+    was waiting for images.
     """
 
     losses: np.ndarray[Any, np.dtype[np.float32]]
@@ -46,7 +46,7 @@ class StepResults:
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over a set of pictures.
+    """Means over a set of images.
 
     Attributes:
         top_k_accuracy: None where the recipe's `top_k` is 1.
@@ -120,7 +120,7 @@ class TrainingLoop:
         self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
 
     def distribute(self, dataset: Any) -> Any:
-        """An iterator over a dataset's batches, each split over the replicas."""
+        """An iterator over a dataset's batches, for `train` and `evaluate`."""
         return iterate(self._strategy, dataset, self.share)
 
     # training --------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class TrainingLoop:
         """The next batch, and the seconds that it was waited for."""
         begun = tf.timestamp()
         with tf.control_dependencies([begun]):
-            batch = iterator.get_next()
+            batch = self._next(iterator)
         with tf.control_dependencies(self._strategy.experimental_local_results(batch[1])):
             waited_s = tf.timestamp() - begun
         if self.step.replicas > 1:
@@ -167,11 +167,14 @@ class TrainingLoop:
             )
         return batch, waited_s
 
+    def _next(self, iterator: Any) -> Any:
+        return next_batch(self._strategy, iterator, self.share)
+
     def _after(self, moment: Any, part: Any) -> Any:
         """A replica's part of a batch, not to be computed with before all parts are there.
 
         The first replica would begin at once and take the processor from what brings the
-        others theirs; that time would count as waiting for pictures.
+        others theirs; that time would count as waiting for images.
         """
         with tf.device(part.device), tf.control_dependencies([moment]):
             return tf.identity(part)
@@ -195,7 +198,7 @@ class TrainingLoop:
 
     def _evaluation_steps(self, iterator: Any, steps: Any, *start: Any) -> tuple[Any, ...]:
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
-            values = self._over_replicas(self.step.evaluate, iterator.get_next())
+            values = self._over_replicas(self.step.evaluate, self._next(iterator))
             # Many small losses: float64 keeps the mean exact.
             return step + 1, *(s + tf.cast(v, s.dtype) for s, v in zip(sums, values, strict=True))
 

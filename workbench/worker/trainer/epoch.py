@@ -150,7 +150,7 @@ class EpochTrainer:
     def scores(
         self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False
     ) -> Scores | None:
-        """Evaluates and logs its progress; None without pictures, or when stopped, which
+        """Evaluates and logs its progress; None without images, or when stopped, which
         `to_the_end` forbids.
         """
         if evaluator is None:

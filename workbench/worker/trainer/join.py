@@ -35,14 +35,14 @@ from workbench.worker.cluster.socket_channel import ChannelClosedError, Line, Me
 from workbench.worker.process.stop import StopSwitch
 
 COME_S = 300.0
-"""How long the leading machine is tried to be reached, and waited for to begin."""
+"""How long connecting to the chief is tried, and its start is waited for."""
 
 _AGAIN_S = 0.5
 _FILES = ("1.npz", "2.npz")
 
 
 class Member(ClusterPeers):
-    """A machine that does not lead."""
+    """A machine that is not the chief."""
 
     def __init__(
         self, cluster: Cluster, stop: StopSwitch, on_hang: Callable[[WorkbenchError], None]
@@ -77,7 +77,7 @@ class Member(ClusterPeers):
             Whether it goes on from the checkpoint that came with it.
 
         Raises:
-            RemoteError: the leading machine went away, or did not begin.
+            RemoteError: the chief went away, or did not begin.
         """
         task = self._receive("task")
         self._all_have_bfloat16 = task.values.get("has_bfloat16") is True
@@ -106,7 +106,7 @@ class Member(ClusterPeers):
             raise ChannelClosedError
 
     def receive_model(self) -> KeptModel:
-        """The weights that the leading machine keeps."""
+        """The weights that the chief keeps."""
         message = self._lines[0].receive("model")
         if message is None:
             raise ChannelClosedError

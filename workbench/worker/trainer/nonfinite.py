@@ -35,7 +35,7 @@ Rates = np.ndarray[Any, np.dtype[np.float32]]
 
 @dataclass(frozen=True)
 class Culprit:
-    """Where values stopped being finite: the layer's name in Keras, "" for the pictures themselves
+    """Where values stopped being finite: the layer's name in Keras, "" for the images themselves
     or for the loss; and what was found, as the second half of a sentence.
     """
 

@@ -58,7 +58,7 @@ class TrainingSetup:
         self._ledger = TimeLedger()
 
     def make(self) -> PreparedTraining:
-        """Loads the pictures, builds the network and puts the checkpoint's values into it.
+        """Loads the images, builds the network and puts the checkpoint's values into it.
 
         Raises:
             StoppedError: stopped meanwhile.

@@ -41,7 +41,7 @@ BATCH_INTERVAL_S = 0.2
 def tensorboard_listener(
     run: RunFolder, warn: Callable[[str], None]
 ) -> Callable[[RunEvent], None] | None:
-    """To be called with each event of the run's log; None when the user wants no such files."""
+    """To be called with each event of the run's log; None where such files are turned off."""
     if not read_settings(data_home()).get(WRITES_TENSORBOARD):
         return None
     log: TensorBoardLog | None = TensorBoardLog(run.path / FOLDER_NAME)

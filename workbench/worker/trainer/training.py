@@ -41,7 +41,7 @@ The process of a training ends without that (see __main__), so its parts are kep
 
 
 class Training:
-    """Trains what a project says and logs it. `run` is called once.
+    """Trains a project and logs it. `run` is called once.
 
     Args:
         job: What to train.
@@ -53,8 +53,8 @@ class Training:
 
     Attributes:
         counters: Steps, epochs and scores so far.
-        batch_size: Pictures a step.
-        test: Scores of the kept weights on the test pictures.
+        batch_size: Images per step.
+        test: Scores of the kept weights on the test images.
         kept: Which weights those are; None before the end.
         is_completed: All epochs were trained, or the recipe ended it early.
     """
@@ -206,7 +206,7 @@ class Training:
     def _test_scores(
         self, compiled: Compiled, trainer: EpochTrainer, model: KeptModel
     ) -> Scores | None:
-        """Scores on the test pictures; those of the validation where it was on the same ones."""
+        """Scores on the test images; those of the validation where it was on the same ones."""
         is_of_epoch = self.is_completed or self._recipe.keep == "best"
         if compiled.test is compiled.validation and is_of_epoch:
             known = self.counters.scores.get(model.epoch)

@@ -144,6 +144,16 @@ def test_a_rate_half_a_point_behind_is_kept() -> None:
     assert words.endswith("0.01: 85.0% training accuracy (standard error 0.0 points).")
 
 
+def test_a_rate_near_the_best_is_measured_as_long_as_it_and_changed() -> None:
+    outcome = _search(_made({**LADDER, 0.003: 0.835}), 0.003, 1e-3).run()
+    assert (outcome.verdict, outcome.suggested, outcome.good) == ("change", 0.01, (0.01,))
+    assert outcome.best is not None
+    assert (outcome.present.steps, outcome.best.steps) == (80, 80)
+    words = answer_words(outcome, chance=0.1, has_fallen=True)
+    assert words.startswith("0.01 is better than your rate 0.003. Good range: 0.01. ")
+    assert words.endswith("; 0.003: 83.5% training accuracy.")
+
+
 def test_a_rate_that_no_other_comes_near_is_kept() -> None:
     outcome = _search(_made(LADDER), 0.01, 1e-3).run()
     assert (outcome.verdict, outcome.good) == ("keep", (0.01,))
@@ -184,6 +194,23 @@ def test_where_nothing_learns_it_cannot_be_told() -> None:
     assert answer_words(outcome, chance=0.1, has_fallen=False) == (
         "No learning rate lowered the loss. Check input scaling and labels."
     )
+
+
+@pytest.mark.parametrize("present", [1e-6, 3.0])
+def test_a_rate_that_learns_is_looked_for_on_both_sides(present: float) -> None:
+    """The project's rate and its neighbors learn nothing; the climb begins at the first that does."""
+    search = _search(_made({1e-7: 0.1, 1e-6: 0.1, 1e-5: 0.1, **LADDER}), present, None)
+    outcome = search.run()
+    assert (outcome.verdict, outcome.suggested) == ("change", 0.01)
+    assert outcome.present.rate == present
+    assert not search._has_learned(outcome.present)
+
+
+def test_no_rate_beyond_the_ends_of_the_ladder_is_tried() -> None:
+    for present, rates in ((1e-8, [1e-8, 1e-7, 1e-6, 1e-5]), (30.0, [30.0, 3.0, 0.3, 0.03])):
+        search = _search(_made(dict.fromkeys(rates, 0.1)), present, None)
+        assert search.run().verdict == "unknown"
+        assert [trial.rate for trial in search.tried.values()] == rates
 
 
 def test_the_error_of_a_difference_counts_what_batches_share_only_once() -> None:

@@ -56,7 +56,7 @@ class BasicFields:
         "test set unbiased; the published tutorials use the test set.",
         place=7,
         choices=("split", "test", "none"),
-        titles={"split": "from training set", "test": "test set", "none": "none"},
+        titles={"split": "held-out split", "test": "test set", "none": "none"},
     )
     validation_share: float = setting(
         FloatParam,

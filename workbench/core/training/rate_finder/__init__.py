@@ -1,4 +1,4 @@
-"""Which learning rate to train with: a sweep says where to begin, short trainings decide.
+"""Which learning rate to train with: a sweep finds where to begin, short trainings decide.
 
 Leslie Smith's range test ("Cyclical Learning Rates for Training Neural Networks", WACV 2017)
 alone misleads: normalized networks train best far above the rate where a rising one first makes

@@ -1,4 +1,4 @@
-"""The search for a learning rate by short trainings: which to make next, and what they say."""
+"""The search for a learning rate by short trainings: which to make next, and what they show."""
 
 from __future__ import annotations
 

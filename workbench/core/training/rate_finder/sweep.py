@@ -89,7 +89,7 @@ def first_descent(rates: Values, losses: Values) -> Descent | None:
     """The first descent of a sweep; None where the loss never falls by more than noise.
 
     `losses` (n,) are those of the steps made with rising `rates` (n,). It ends where the loss
-    climbs by more than noise: a valley behind that hump is not looked at, nor is anything from
+    climbs by more than noise: a valley behind that hump is ignored, nor is anything from
     the first loss on that is not a finite number.
     """
     end = _end(losses)

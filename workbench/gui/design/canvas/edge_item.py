@@ -15,7 +15,7 @@ from workbench.gui.design.canvas.routing import Route
 from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle, rounded_path
 
 LINE_REACH = 7.0
-"""How near the pointer must be to a line, in scene pixels at 100 %."""
+"""How near the pointer must be to a line, in scene pixels at 100%."""
 
 
 class EdgeItem(CanvasItem):

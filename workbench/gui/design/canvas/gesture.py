@@ -57,7 +57,7 @@ class Gesture:
         """The gesture is done: make its one edit."""
 
     def cancel(self, reason: str) -> None:
-        """The gesture is given up; `reason` says why."""
+        """The gesture is canceled, for `reason`."""
 
     def key(self, event: QKeyEvent) -> bool:  # noqa: ARG002 - for gestures by keyboard
         """A key during the gesture; True when it ends the gesture, which then makes its edit."""
@@ -65,7 +65,7 @@ class Gesture:
 
 
 class Pan(Gesture):
-    """Moving the picture: it follows the pointer; canceling brings it back."""
+    """Moving the view: it follows the pointer; canceling brings it back."""
 
     cursor = Qt.CursorShape.ClosedHandCursor
     scrolls_at_edge = False

@@ -4,10 +4,11 @@ are marked. Qt-free.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.core.checks.problems import SEVERITIES, Problem
+from workbench.core.checks.analysis import Analysis
+from workbench.core.checks.problems import Problem
 from workbench.core.network.graph import Graph
 from workbench.core.network.text import named_in
 
@@ -38,13 +39,12 @@ class Mentions:
 
 
 def problem_to_show(
-    problems: Mapping[str, Sequence[Problem]], selected: Sequence[str]
+    analysis: Analysis, nodes: Collection[str], selected: Sequence[str]
 ) -> Problem | None:
-    """The worst problem of the one selected node, else the first that stops training: what is
-    wrong before what is not finished. `problems` are those of each node, worst first.
+    """The worst problem of the one selected node, else the first of `nodes` that stops training:
+    the same as in the status line and at the head of each list.
     """
-    own = problems.get(selected[0], ()) if len(selected) == 1 else ()
+    own = analysis.problems_by_node.get(selected[0], ()) if len(selected) == 1 else ()
     if own and own[0].severity != "hint":
         return own[0]
-    found = [of_node[0] for of_node in problems.values() if of_node and of_node[0].stops_training]
-    return min(found, key=lambda problem: SEVERITIES.index(problem.severity), default=None)
+    return next((problem for problem in analysis.errors if problem.node in nodes), None)

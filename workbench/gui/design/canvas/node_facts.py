@@ -1,4 +1,4 @@
-"""What a card says about its node: words and numbers, without any drawing."""
+"""The text and numbers of a node's card, without any drawing."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ class NodeItem(CanvasItem):
         look.title_ink.draw(painter, place, title)
         left = PADDING + look.title_ink.metrics.horizontalAdvance(title) + 8
         if facts.shown_name and right - left > 32:
-            name = look.words_ink.elided(facts.shown_name, right - left)
+            name = look.words_ink.elided_name(facts.shown_name, right - left)
             place = QRectF(left, top, right - left, 20)
             look.words_ink.draw(painter, place, name)
 

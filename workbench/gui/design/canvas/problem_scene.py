@@ -53,12 +53,8 @@ class ProblemScene(QGraphicsScene):
         return [key for key, item in self.nodes.items() if item.isSelected()]
 
     def shown_problem(self) -> Problem | None:
-        """The selected node's worst problem, else the first that stops training: what is wrong
-        before what is not finished.
-        """
-        found = self.document.analysis.problems_by_node  # facts may keep equal ones of before
-        problems = {key: found.get(key, ()) for key in self.nodes}
-        return problem_to_show(problems, self.selected_ids())
+        """The problem that has a card now; None for no problem of a node."""
+        return problem_to_show(self.document.analysis, self.nodes, self.selected_ids())
 
     def settle_card(self, *, anywhere: bool = False) -> None:
         """Puts the problem card where it is seen, or `anywhere` beside its node."""

@@ -1,4 +1,4 @@
-"""Colours, pens, fonts and outlines that all items of one canvas share."""
+"""Colors, pens, fonts and outlines that all items of one canvas share."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ class TextStyle:
     def elided(self, text: str, width: float) -> str:
         """A text, shortened to a width in pixels."""
         return self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+
+    def elided_name(self, name: str, width: float) -> str:
+        """A name, shortened in its middle: names of layers often differ only at the end."""
+        return self.metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, width)
 
 
 class CanvasStyle:

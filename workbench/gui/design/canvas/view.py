@@ -311,7 +311,7 @@ class GraphView(ZoomView):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         key = bytes(event.mimeData().data(LAYER_MIME).data()).decode("utf-8", "replace")
         if not event.mimeData().hasFormat(LAYER_MIME) or key not in self.graph_scene.layers:
-            event.ignore()  # a picture or a project: the window takes it
+            event.ignore()  # an image or a project: the window takes it
             return
         event.acceptProposedAction()
         self._drop = self._on_layer(self, key)

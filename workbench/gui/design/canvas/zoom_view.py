@@ -62,7 +62,7 @@ class ZoomView(QGraphicsView):
         refusal_timer: Runs while words are shown that disappear by themselves.
 
     Signals:
-        zoom_changed(float): 1.0 is 100 %.
+        zoom_changed(float): 1.0 is 100%.
         view_changed(): Another part of the scene is shown.
         search_asked(QPointF, str): A layer is to be searched for this scene point, to
             come after this node ("" for none).
@@ -107,7 +107,7 @@ class ZoomView(QGraphicsView):
 
     @property
     def zoom(self) -> float:
-        """Scale of the view; 1.0 is 100 %."""
+        """Scale of the view; 1.0 is 100%."""
         return self._zoom
 
     def visible_rect(self) -> QRectF:
@@ -129,12 +129,12 @@ class ZoomView(QGraphicsView):
         )
 
     def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
-        """A view position as gestures want it."""
+        """A view position as gestures use it."""
         scene_point = self.viewportTransform().inverted()[0].map(position)
         return Pointer(scene_point, position, modifiers)
 
     def line_at(self, point: QPointF) -> EdgeItem | None:
-        """The line at a scene point: below 100 % within the same few pixels of the screen."""
+        """The line at a scene point: below 100% within the same few pixels of the screen."""
         return self.graph_scene.edge_at(point, LINE_REACH / min(1.0, self._zoom))
 
     def say(self, text: str) -> None:
@@ -166,7 +166,7 @@ class ZoomView(QGraphicsView):
         hint.raise_()
 
     def show_refusal(self, text: str, position: QPointF) -> None:
-        """Shows why something was refused: for some seconds, or until something else is done."""
+        """Shows why something was rejected: for some seconds, or until something else is done."""
         self.show_hint(text, position, is_refusal=True)
         self.refusal_timer.start()
 
@@ -204,7 +204,7 @@ class ZoomView(QGraphicsView):
         self.set_zoom(self._zoom / ZOOM_STEP)
 
     def pan_by(self, delta: QPointF) -> None:
-        """Moves the picture by view pixels."""
+        """Moves the view by view pixels."""
         self._update_range()
         self._scroll_by(-delta)
 
@@ -214,7 +214,7 @@ class ZoomView(QGraphicsView):
         self.centerOn(point)
 
     def fit(self) -> None:
-        """Shows everything, at most at 100 %."""
+        """Shows everything, at most at 100%."""
         self.graph_scene.settle_card(anywhere=True)
         content = self.graph_scene.content_rect()
         if content.isEmpty():
@@ -223,7 +223,7 @@ class ZoomView(QGraphicsView):
         self.fit_to(content)
 
     def fit_to(self, content: QRectF) -> None:
-        """Shows a part of the scene, at most at 100 %."""
+        """Shows a part of the scene, at most at 100%."""
         self.set_zoom(self._fitting_zoom(content))
         self.center_on(content.center())
         self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
@@ -266,7 +266,7 @@ class ZoomView(QGraphicsView):
         self.center_on(QPointF(content.center().x(), content.top() - _MARGIN + half))
 
     def _clear_corner(self, content: QRectF) -> None:
-        """Moves the picture to the right, where there is room, so that the overview in the
+        """Moves the view to the right, where there is room, so that the overview in the
         lower left corner covers no card.
         """
         shown = QRectF(self.mapFromScene(content).boundingRect())

@@ -1,4 +1,4 @@
-"""Dragging from a port: valid ends light up, others say why not, before the drop."""
+"""Dragging from a port: valid ends light up, others show why not, before the drop."""
 
 from __future__ import annotations
 

@@ -69,8 +69,8 @@ class MoveNodes(Gesture):
 
     def move(self, pointer: Pointer) -> None:
         if not self._has_moved:
-            travelled = distance(pointer.view, self._origin.view)
-            if travelled < QApplication.startDragDistance():
+            traveled = distance(pointer.view, self._origin.view)
+            if traveled < QApplication.startDragDistance():
                 return
             self._begin()
         self._guides.lines = []

@@ -26,7 +26,7 @@ PNG_SCALE = 2.0
 
 
 def png_bytes(widget: QWidget) -> bytes:
-    """The widget as a PNG picture, two pixels for each of its own."""
+    """The widget as a PNG image, two pixels for each of its own."""
     image = QImage(widget.size() * PNG_SCALE, QImage.Format.Format_ARGB32)
     image.setDevicePixelRatio(PNG_SCALE)
     image.fill(widget.palette().window().color())
@@ -61,7 +61,7 @@ class RunTable:
     Attributes:
         title: Its name; written when there are several runs.
         series: The curve.
-        scale: Has the pictures and the seconds of its steps.
+        scale: Has the images and the seconds of its steps.
     """
 
     title: str
@@ -70,7 +70,7 @@ class RunTable:
 
 
 def csv_text(curve: CurveSpec, runs: Sequence[RunTable]) -> str:
-    """Every batch and every epoch of the runs, one after the other.
+    """Every batch and every epoch of the runs, one after another.
 
     A row for each step; the values of epochs are at their last steps. Values that are not
     finite or not known stay empty. Numbers are written so that they read back the same.
@@ -107,7 +107,7 @@ def _rows(run: RunTable, *, is_plain: bool) -> Iterator[list[object]]:
 
 
 def _places(run: RunTable, steps: Column) -> tuple[list[object], list[object]]:
-    """Pictures seen and seconds trained at some steps; "" where they are not known."""
+    """Images seen and seconds trained at some steps; "" where they are not known."""
     images: list[object] = [""] * len(steps)
     seconds, scale = images, replace(run.scale, is_log=False)
     if scale.batch_size:

@@ -32,7 +32,7 @@ class RunOverlays(QObject):
 
     @property
     def colors(self) -> Mapping[Path, str]:
-        """Colour of each shown run."""
+        """Color of each shown run."""
         return {path: overlay_color(number) for path, number in self._numbers.items()}
 
     def overlays(self) -> list[Overlay]:

@@ -1,4 +1,4 @@
-"""The columns of the table of runs: what stands there, and by what it is sorted."""
+"""The columns of the table of runs: their values and sort keys."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 def state_color(theme: Theme, outcome: str, verdict: str = "") -> str:
-    """Colour of the dot of a run; the words beside it say the same."""
+    """Color of the dot of a run; the words beside it say the same."""
     colors = theme.colors
     if verdict and outcome in ("completed", "stopped"):
         return colors.warning

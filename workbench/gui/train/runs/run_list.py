@@ -21,6 +21,7 @@ from workbench.core.format import count, plural
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.painted import SortHeader
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.runs.run_columns import COLUMNS
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
@@ -59,14 +60,16 @@ class RunListView(QTreeView):
         Qt.Key.Key_Space: "toggle",
     }
 
-    def lay_out(self) -> None:
+    def lay_out(self, theme: Theme) -> None:
         """Begins with the order of the model; a click on a heading sorts, a third one ends it."""
         self.setRootIsDecorated(False)
         self.setItemsExpandable(False)
         self.setExpandsOnDoubleClick(False)
         self.setUniformRowHeights(True)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        header = self.header()
+        header = SortHeader(theme)
+        self.setHeader(header)
+        self.setObjectName("runs")
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         for section, each in enumerate(COLUMNS):
@@ -149,7 +152,7 @@ class RunListPanel(QWidget):
         self.list.setModel(self._shown)
         self.list.setItemDelegateForColumn(0, RunDelegate(theme, self.list))
         self.list.setMouseTracking(True)
-        self.list.lay_out()
+        self.list.lay_out(theme)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.setAccessibleName("Runs")
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

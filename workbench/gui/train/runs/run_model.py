@@ -64,7 +64,7 @@ class RunModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
 
     def set_eyes(self, colors: Mapping[Path, str]) -> None:
-        """Colours of the runs that are drawn on the plots beside the selected one."""
+        """Colors of the runs that are drawn on the plots beside the selected one."""
         if self._eyes == colors:
             return
         self._eyes = dict(colors)
@@ -80,8 +80,11 @@ class RunModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
-        return COLUMNS[section].title if is_title else None
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        return COLUMNS[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         get = self._ROLES.get(role) if index.isValid() else None
@@ -102,15 +105,18 @@ class RunModel(QAbstractTableModel):
         Qt.ItemDataRole.ToolTipRole: lambda _self, run, _column: plain_tip(
             "\n".join(filter(None, tip_lines(run)))
         ),
-        Qt.ItemDataRole.TextAlignmentRole: lambda _self, _run, column: (
-            Qt.AlignmentFlag.AlignVCenter
-            | (Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft)
-        ),
+        Qt.ItemDataRole.TextAlignmentRole: lambda _self, _run, column: _alignment(column),
     }
 
     def _words(self, run: RunSummary) -> str:
         on_plot = "overlaid on plots" if run.path in self._eyes else ""
         return ", ".join(filter(None, (run.label, state_words(run), *run.tags, on_plot)))
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    """Figures and their heading end at the right."""
+    side = Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def in_order(runs: list[RunSummary]) -> list[RunSummary]:

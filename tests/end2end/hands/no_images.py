@@ -1,0 +1,102 @@
+"""A card of the start page needs images that are not there: Train leads to a problem, its button
+to a folder, and nothing is recorded as a run.
+
+Run by test_no_images.py; `python -m tests.end2end.hands.no_images FOLDER [SCREENSHOT_FOLDER]`;
+FOLDER has one folder of images per class.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit
+
+from tests.end2end.robot import center
+from tests.end2end.user import Designer, at_the_window
+from workbench.gui.shell.main_window import MainWindow
+
+
+class Visitor(Designer):
+    """Clicks what looks good on the start page."""
+
+    def open_flowers(self) -> str:
+        """Clicks the card; the words on it."""
+        page = self.window.show_view("welcome")
+        card = next(card for card in page.cards() if "Flowers" in card.accessibleName())
+        page.ensureWidgetVisible(card)
+        self.robot.pause(200)
+        words = " ".join(label.text() for label in card.findChildren(QLabel))
+        self.robot.click(center(card))
+        self.look_at_design()
+        return words
+
+    def press_train(self) -> dict[str, object]:
+        """Presses Train; the problems that are listed then, and what is kept as runs."""
+        self.press(self.window.top.train)
+        popup, library = self.window.popup, self.window.context.library
+        opened = self.robot.sees(popup.isVisible)
+        self.shot("problems", popup)
+        return {
+            "opened": opened,
+            "words": " ".join(label.text() for label in popup.list.findChildren(QLabel)),
+            "runs": len(library.runs),
+            "folders": sum(1 for _ in library.home.glob("*")),
+            "view": self.window.views.current_key,
+        }
+
+    def choose_folder(self, folder: str) -> None:
+        """Presses the problem's button, and chooses a folder in the dialog that opens."""
+        buttons = self.window.popup.findChildren(QAbstractButton)
+        choose = next(each for each in buttons if "Choose a folder" in each.accessibleName())
+        self.robot.while_open(
+            self._dialog,
+            lambda dialog: self._enter(dialog, folder),
+            opening=lambda: self.robot.click(center(choose)),
+        )
+
+    def _dialog(self) -> QFileDialog | None:
+        dialog = QApplication.activeModalWidget()
+        return dialog if isinstance(dialog, QFileDialog) else None
+
+    def _enter(self, dialog: QFileDialog, folder: str) -> None:
+        self.robot.focus(dialog)
+        name = dialog.findChild(QLineEdit)
+        name.setCompleter(None)  # its list would take the next click
+        self.robot.click(center(name), times=3)
+        self.robot.write(folder)
+        self.robot.wait(lambda: name.text() == folder, "the path")
+        self.shot("dialog", dialog)
+        button = next(b for b in dialog.findChildren(QAbstractButton) if "Choose" in b.text())
+        self.robot.click(center(button))
+
+
+def act(window: MainWindow, shots: Path | None) -> dict[str, object]:
+    """From the card to a network that can be trained."""
+    user = Visitor(window, shots)
+    card = user.open_flowers()
+    status = window.status
+    user.robot.sees(status.next_step.isVisible)
+    user.shot("design")
+    step = f"{status.problems.text()} {status.next_step.text()}"
+    trained = user.press_train()
+    if trained["opened"]:
+        user.choose_folder(sys.argv[1])
+    is_trainable = user.robot.sees(lambda: user.document.analysis.is_trainable)
+    user.robot.sees(lambda: window.views.current_key == "data")
+    user.shot("data")
+    return {
+        "card": card,
+        "step": step,
+        "trained": trained,
+        "folder": user.document.project.dataset.params["path"],
+        "is_trainable": is_trainable,
+        "view": window.views.current_key,
+        "runs": len(window.context.library.runs),
+    }
+
+
+if __name__ == "__main__":
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
+    at_the_window(act, sys.argv[2:])

@@ -1,0 +1,176 @@
+"""One image of the data set large, in a window of its own, and those before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QKeySequence, QPainter, QPaintEvent, QShortcut
+from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
+
+from workbench.client.background import Background
+from workbench.client.question import Handlers
+from workbench.core.format import count, image_size_text
+from workbench.errors import WorkbenchError
+from workbench.gui.data.state import DataState
+from workbench.gui.kit.buttons import IconButton
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
+from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.protocol.messages import Done, Thumbnail
+
+_SIZE_PX, _LEAST_PX = QSize(720, 680), QSize(360, 320)
+_AROUND_PX = 64
+"""What of the window stays to be seen around the dialog."""
+
+_SHARP_FROM = 2.0
+"""An image enlarged this many times shows its pixels as they are."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A training image, known by its thumbnail, and the name of its class."""
+
+    class_name: str
+    thumbnail: Thumbnail
+
+
+class EnlargedPicture(QWidget):
+    """An image as large as there is room, whole."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.image = QImage()
+        self._is_final = False
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._theme = theme
+        theme.changed.connect(self.update)
+
+    def show_image(self, image: QImage, *, is_final: bool) -> None:
+        """Shows an image; one that is not final stands for a larger one that is still to come."""
+        self.image, self._is_final = image, is_final
+        self.update()
+
+    def place(self) -> QRectF:
+        """Where the image is drawn."""
+        size = self.image.size().toSizeF()
+        scale = min(self.width() / size.width(), self.height() / size.height())
+        result = QRectF(0, 0, size.width() * scale, size.height() * scale)
+        result.moveCenter(QPointF(self.rect().toRectF().center()))
+        return result
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(self._theme.colors.field))
+        if not self.image.isNull():
+            place = self.place()
+            is_sharp = self._is_final and place.width() >= _SHARP_FROM * self.image.width()
+            smooth = QPainter.RenderHint.SmoothPixmapTransform
+            painter.setRenderHint(smooth, not is_sharp)
+            painter.drawImage(place, self.image)
+        painter.end()
+
+
+class SampleDialog(QDialog):
+    """Shows one sample after the other: left and right keys or buttons; Escape closes.
+
+    Args:
+        state: Requests the large images; the dialog closes when its source changes.
+        samples: Those that can be looked at; at least one.
+        at: The first to be shown.
+        parent: Where it was chosen.
+    """
+
+    def __init__(
+        self, state: DataState, samples: Sequence[Sample], at: int, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Image — Workbench")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._state, self._samples, self._at = state, list(samples), at
+        self._background = Background(self, max_threads=1)
+        theme = state.context.theme
+        self.picture = EnlargedPicture(theme)
+        self.name = ElidedLabel()
+        self.name.setFont(theme.font(15, weight=600))
+        self.facts = ElidedLabel()
+        self.facts.setProperty("role", "dim")
+        self.words = WaitLabel()
+        self.number = plain_label(role="dim")
+        self.previous = IconButton(theme, "left", "Previous image (Left)", role="framed")
+        self.next = IconButton(theme, "right", "Next image (Right)", role="framed")
+        self._build(parent)
+        self._connect()
+        self.show_sample(at)
+
+    def _build(self, around: QWidget) -> None:
+        text = column(self.name, self.facts, self.words, spacing=4)
+        buttons = row(self.number, self.previous, self.next, spacing=8)
+        below = row((text, 1), buttons, spacing=16)
+        column((self.picture, 1), below, parent=self, margins=16, spacing=12)
+        self.setMinimumSize(_LEAST_PX)
+        room = around.window().size() - QSize(_AROUND_PX, _AROUND_PX)
+        self.resize(_SIZE_PX.boundedTo(room).expandedTo(_LEAST_PX))
+
+    def _connect(self) -> None:
+        self.previous.clicked.connect(lambda: self.show_sample(self._at - 1))
+        self.next.clicked.connect(lambda: self.show_sample(self._at + 1))
+        last = len(self._samples) - 1
+        for key, step in (("Left", -1), ("Right", 1), ("Home", -last), ("End", last)):
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.activated.connect(lambda step=step: self.show_sample(self._at + step))
+        self._state.source_changed.connect(self.reject)
+        self._state.described.connect(self.reject)
+
+    def show_sample(self, at: int) -> None:
+        """Shows a sample: its thumbnail at once, the image itself as soon as it is there."""
+        self._at = at = min(max(at, 0), len(self._samples) - 1)
+        sample = self._samples[at]
+        self._say(sample)
+        self.previous.setEnabled(at > 0)
+        self.next.setEnabled(at < len(self._samples) - 1)
+        small, full_size = QImage(sample.thumbnail.path), _size_of(sample.thumbnail)
+        self.picture.show_image(small, is_final=small.size() == full_size)
+        if small.size() == full_size:
+            self._state.forget_picture()
+            self.words.say("")
+            return
+        self.words.wait_for("Loading")
+        self._state.show_picture(
+            sample.thumbnail, Handlers(on_done=self._on_written, on_failed=self._on_failed)
+        )
+
+    def _say(self, sample: Sample) -> None:
+        thumbnail = sample.thumbnail
+        size = image_size_text((thumbnail.height, thumbnail.width))
+        self.name.set_full_text(sample.class_name)
+        self.facts.set_full_text(" · ".join(filter(None, (Path(thumbnail.file).name, size))))
+        self.facts.setToolTip(plain_tip(thumbnail.file))
+        self.number.setText(f"{count(self._at + 1)} of {count(len(self._samples))}")
+        self.picture.setAccessibleName(f"{sample.class_name}, {self.facts.full_text}")
+
+    def _on_written(self, answer: Done) -> None:
+        at = self._at
+
+        def show(image: QImage) -> None:
+            if at == self._at and not image.isNull():
+                self.words.say("")
+                self.picture.show_image(image, is_final=True)
+
+        self._background.run(lambda: QImage(answer.path), show, self._on_failed)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.words.say(error.what, is_bad=True)
+
+    def done(self, result: int) -> None:
+        """However it is closed: nothing is loaded any more."""
+        self._state.forget_picture()
+        self._background.close()
+        super().done(result)
+
+
+def _size_of(thumbnail: Thumbnail) -> QSize:
+    return QSize(thumbnail.width, thumbnail.height)
