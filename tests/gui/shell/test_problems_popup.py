@@ -165,7 +165,8 @@ def test_a_long_list_scrolls_to_its_end(window, qtbot):
     window.show_view("design")
     window.show_problems()
     area = window.popup.findChild(QScrollArea)
-    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
-    page = area.widget()
+    page, document = area.widget(), window.context.document
+    qtbot.waitUntil(lambda: words(window.popup.list) == expected(document))
+    assert area.verticalScrollBar().maximum() > 0
     assert page.height() >= page.heightForWidth(page.width()) > area.viewport().height()
     window.popup.close()
