@@ -161,12 +161,15 @@ def test_a_short_list_is_shown_without_a_scroll_bar(window, qtbot):
 
 
 def test_a_long_list_scrolls_to_its_end(window, qtbot):
-    window.context.document.new(deep_project(2, strays=9))
-    window.show_view("design")
+    window.files.new(deep_project(2, strays=9))
+    panel = window.show_view("design").panels["inspector"].problems
+    document = window.context.document
+    qtbot.waitUntil(lambda: words(panel) == expected(document))
     window.show_problems()
     area = window.popup.findChild(QScrollArea)
-    page, document = area.widget(), window.context.document
     qtbot.waitUntil(lambda: words(window.popup.list) == expected(document))
+    page = area.widget()
+    qtbot.waitUntil(lambda: page.height() >= page.heightForWidth(page.width()))
+    assert page.heightForWidth(page.width()) > area.viewport().height()
     assert area.verticalScrollBar().maximum() > 0
-    assert page.height() >= page.heightForWidth(page.width()) > area.viewport().height()
     window.popup.close()

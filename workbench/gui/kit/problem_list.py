@@ -115,6 +115,7 @@ class ProblemList(QWidget):
         box.chosen.connect(self.problem_chosen)
         box.hovered.connect(self.problem_hovered)
         self._column.insertWidget(place, box)
+        box.show()  # now: until then a layout counts it as nothing
         self._boxes[key] = box
         self._boxes = {each: self._boxes[each] for each in self._problems if each in self._boxes}
 
