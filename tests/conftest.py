@@ -145,7 +145,7 @@ def no_new_processes(monkeypatch):
     from workbench.errors import RunError
     from workbench.runs.state import queue
 
-    def start(run, *, resume=False):
+    def start(run, *, resume=False, extension=None):
         try:
             raise BlockingIOError(11, "Resource temporarily unavailable")
         except OSError as error:

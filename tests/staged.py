@@ -14,6 +14,8 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.written_runs import WrittenRun
+from workbench.core.training.longer import LongerTraining
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview
 from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.sample_dialog import SampleDialog
@@ -22,6 +24,8 @@ from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
+from workbench.protocol.events import Plan
 from workbench.protocol.messages import (
     ClassDescription,
     Classified,
@@ -34,6 +38,8 @@ from workbench.protocol.messages import (
 from workbench.runs.folder import create_run
 from workbench.runs.log.confusion_history import append_confusion
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard
+from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
+from workbench.runs.store.machine import this_machine
 from workbench.templates import find_template
 
 CLASSES = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
@@ -43,6 +49,13 @@ VIEWS = (
     "classify_test_set",
 )  # fmt: skip
 """Keys of views, some with what is shown in them."""
+
+_END = TrainerState(
+    number=1, step=400, epochs_done=40, seconds=12.0, plan=Plan(precision="float32"),
+    machine=this_machine({}),
+    data=DataMark(num_train=1000, num_validation=100, num_test=200, digest=""),
+)  # fmt: skip
+"""The checkpoint that a completed run keeps."""
 
 
 @dataclass
@@ -90,6 +103,7 @@ class Staged:
         yield "about", lambda: _shown(AboutDialog(window))
         yield "help", self._help
         yield "compare", self._compare
+        yield "train_longer", self._train_longer
         yield "sample", self._sample
         yield "problems", lambda: (window.show_problems(), window.popup)[1]
         yield "find_rate", lambda: self._find("find_rate")
@@ -113,6 +127,7 @@ class Staged:
             run.finish()
             (folder.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
             (folder.path / WEIGHTS_NAME).write_bytes(b"weights")
+            write_checkpoint(folder, _END, {})
 
     def _fill_design_problem(self, _view) -> None:
         document = self.window.context.document
@@ -212,6 +227,12 @@ class Staged:
         while dialog.comparison is None:
             QApplication.processEvents()
         return dialog
+
+    def _train_longer(self) -> QWidget:
+        run = self.window.context.library.runs[0]
+        recipe = TrainingRecipe(epochs=40, schedule="cosine", early_stopping_patience=5)
+        longer = LongerTraining(recipe, 40, 400, is_stopped_early=True)
+        return _shown(TrainLongerDialog(run.label, longer, self.window))
 
     def _sample(self) -> QWidget:
         view = self.show("data").views.currentWidget()

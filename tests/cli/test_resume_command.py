@@ -57,3 +57,15 @@ def test_pause_is_asked_for(written):
     assert command_of(run.folder) == "pause"
     assert main(["stop", str(run.path)]) == 0
     assert command_of(run.folder) == "stop"
+
+
+def test_a_run_without_a_checkpoint_is_not_trained_longer(written, capsys):
+    run = written("done", epochs=2).begin().train(2).finish("completed")
+    assert main(["resume", str(run.path), "--epochs", "4", "--json"]) == 3
+    error = _json_lines(capsys)[0]["error"]
+    assert "no checkpoint is kept" in error["what"]
+    assert main(["resume", str(run.path), "--epochs", "4", "--target", "virtual:2", "--json"]) == 2
+    assert "--epochs and --target" in _json_lines(capsys)[0]["error"]["what"]
+    active = written("active").begin().train(1)
+    assert main(["resume", str(active.path), "--epochs", "4", "--json"]) == 3
+    assert "already training" in _json_lines(capsys)[0]["error"]["what"]

@@ -28,7 +28,7 @@ def trainers(monkeypatch):
     """Trainers that lock their run, and end when the test lets them."""
     begun: list[WrittenRun] = []
 
-    def start(run: RunFolder, *, resume: bool = False) -> int:
+    def start(run: RunFolder, *, resume: bool = False, extension: object = None) -> int:
         trainer = WrittenRun.__new__(WrittenRun)
         trainer.folder, trainer.epochs, trainer.step = run, 5, 0
         trainer._writer = EventWriter(run.events_path)
@@ -276,3 +276,37 @@ def _until(condition):
 def test_a_filter_that_cannot_be_read_is_refused(capsys):
     assert main(["runs", "--filter", "acc>x"]) == 2
     assert "acc>x" in capsys.readouterr().err
+
+
+def test_runs_made_in_a_folder_of_their_own_are_listed_by_their_path(
+    project, trainers, tmp_path, capsys
+):
+    folder = tmp_path / "papers" / "first"
+    assert main(["queue", "add", str(project), "--run", str(folder)]) == 0
+    trainers[0].finish()
+    inside = create_run(read_project(project), project_path=str(project))
+    capsys.readouterr()
+    assert main(["runs", "--json"]) == 0
+    assert [line["path"] for line in lines(capsys)] == [str(inside.path), str(folder)]
+    assert main(["runs"]) == 0
+    own, outside = capsys.readouterr().out.splitlines()
+    assert own.endswith(f" {inside.name}")
+    assert outside.endswith(f" {folder}")
+    assert " completed " in outside
+
+    assert main(["runs", "tag", "first", "paper"]) == 0  # found by its name, too
+    assert read_notes(RunFolder(folder)).tags == ["paper"]
+    assert names(capsys, "--tag", "paper") == ["Fashion-MNIST convnet"]
+    folder.rename(tmp_path / "moved")
+    capsys.readouterr()
+    assert main(["runs", "--json"]) == 0
+    assert [line["path"] for line in lines(capsys)] == [str(inside.path)]
+
+
+def test_what_comes_with_a_runs_folder_names_no_place_outside(project, written, tmp_path, capsys):
+    elsewhere = tmp_path / "elsewhere"
+    create_run(read_project(project), path=elsewhere)
+    mine = written("mine").begin().finish()
+    planted = json.dumps({"folders": [str(elsewhere)], "version": 1})
+    (mine.path.parent / "outside-runs.json").write_text(planted)
+    assert names(capsys) == ["mine"]

@@ -29,7 +29,7 @@ def trainers(monkeypatch):
     """Trainers that are started write the beginning of a run and wait for the test."""
     begun: list[tuple[WrittenRun, bool]] = []
 
-    def start(run: RunFolder, *, resume: bool = False) -> int:
+    def start(run: RunFolder, *, resume: bool = False, extension: object = None) -> int:
         trainer = WrittenRun.__new__(WrittenRun)
         trainer.folder, trainer.epochs, trainer.step = run, 5, 0
         trainer.losses, trainer.accuracies = [], []

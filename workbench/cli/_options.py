@@ -71,4 +71,6 @@ def add_data_option(parser: argparse.ArgumentParser, words: str = SOURCE_WORDS) 
 
 def add_run_option(parser: argparse.ArgumentParser) -> None:
     """Adds `--run DIR`, as `folder`."""
-    parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
+    parser.add_argument(
+        "--run", type=Path, metavar="DIR", dest="folder", help="new folder for the run"
+    )

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from workbench.cli._options import add_json_option, add_project, add_run_option
 from workbench.cli._output import report
+from workbench.cli._outside import keep_listed
 from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.protocol.messages import WEIGHTS_ENDINGS, Done, LoadWeights
+from workbench.runs.folder import RunFolder
 
 NAME = "load"
 HELP = "create a run from a project and a weights file"
@@ -43,6 +45,7 @@ def load_file(arguments: argparse.Namespace, file: Path, folder: Path | None = N
         run=str(folder.absolute()) if folder is not None else "",
     )
     done = ask_one(request, Done, is_quiet=arguments.json)
+    keep_listed(RunFolder(Path(done.path)))
     value, words = {"run": done.path, "text": done.text}, f"{done.text} Run: {done.path}."
     report(value, words, as_json=arguments.json)
     return 0

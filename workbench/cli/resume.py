@@ -1,4 +1,6 @@
-"""`workbench resume`: continues a run exactly where it stopped, and prints its events."""
+"""`workbench resume`: continues a run exactly where it stopped, a completed one for more epochs,
+and prints its events.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,19 @@ from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_line
 from workbench.cli.train import print_run
 from workbench.core.projects.target_text import parse_target
-from workbench.errors import RunFolderError
+from workbench.errors import RunFolderError, UsageError
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
 from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
+from workbench.runs.state.longer import extension_to, longer_training
 from workbench.runs.state.migrate import go_on_with, is_moving
 from workbench.runs.state.outcome import RunOutcome, outcome_of
 from workbench.runs.state.queue import start_now
 from workbench.targets import all_targets
 
 NAME = "resume"
-HELP = "continue a run that was paused, stopped or killed"
+HELP = "continue a run that was paused, stopped or killed, or train a completed one longer"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="TARGET",
         help="continue on another target, such as this_computer for a run whose TPU is gone",
+    )
+    parser.add_argument(
+        "--epochs",
+        type=int,
+        metavar="N",
+        help="train to N epochs in total, also a completed run",
     )
     add_json_option(parser)
 
@@ -43,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     past = PastEvents(folder)
     remember(target or place_of(folder))
     with CtrlC(folder) as ctrl_c:
-        if target is not None and is_moving(folder, target):
+        if arguments.epochs is not None:
+            _train_longer(folder, outcome, arguments)
+        elif target is not None and is_moving(folder, target):
             go_on_with(folder, target)
         elif outcome.kind == "waiting":
             start_now(folder)
@@ -55,6 +66,22 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             if not arguments.json:
                 print_line(f"Run folder: {folder.path}")
+
+
+def _train_longer(folder: RunFolder, outcome: RunOutcome, arguments: argparse.Namespace) -> None:
+    """Continues a run that is over for more epochs, and prints what that means."""
+    if arguments.target is not None:
+        raise UsageError(
+            "--epochs and --target cannot be used together.",
+            expected="one of them",
+            fix="Continue on the other target first, then train longer.",
+        )
+    if not outcome.is_over:
+        _refuse(folder, outcome)
+    extension = extension_to(folder, arguments.epochs)
+    if not arguments.json:
+        print_line(" ".join(longer_training(folder).words(arguments.epochs)))
+    start_trainer(folder, resume=True, extension=extension)
 
 
 def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:
@@ -78,7 +105,9 @@ def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:
         fix = "Wait for it, or stop it with `workbench stop`."
     elif outcome.kind == "completed":
         what, received = "This run is completed.", ""
-        fix = "Increase the epochs in its project and train it again."
+        fix = f"`workbench resume {folder.name} --epochs N` trains it to N epochs in total."
+        if not outcome.can_train_longer:
+            fix = "Increase the epochs in its project and train it again."
     else:
         what = "This run cannot be resumed: it has no checkpoint."
         fix = "Train its project again."

@@ -21,6 +21,7 @@ from workbench.runs.home import runs_home
 from workbench.runs.library.filter import comparable, wrong_comparisons
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
+from workbench.runs.library.outside import place_text
 from workbench.runs.library.trash import trash_run
 from workbench.runs.log.scores import figure_words
 from workbench.runs.state.outcome import outcome_words
@@ -76,7 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     words = " ".join([arguments.filter, *(f"tag:{tag}" for tag in arguments.tag)])
     _refuse_wrong(words)
-    runs = list_runs()
+    home = runs_home()
+    runs = list_runs(home)
     if (problem := index_problem()) is not None:
         report_error(problem, as_json=False)  # stdout is the list's, which is there all the same
     found = [summary for summary in runs if matches(summary, words)]
@@ -84,9 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(msgspec.to_builtins(summary, enc_hook=str))
         else:
-            print(printable(_line(summary)))
+            print(printable(_line(summary, home)))
     if not found and not arguments.json:
-        print_line("No run matches." if runs else f"No runs yet. They are stored in {runs_home()}.")
+        print_line("No run matches." if runs else f"No runs yet. They are stored in {home}.")
     return 0
 
 
@@ -101,14 +103,14 @@ def _refuse_wrong(words: str) -> None:
         )
 
 
-def _line(summary: RunSummary) -> str:
+def _line(summary: RunSummary, home: Path) -> str:
     words = figure_words(summary.test_accuracy, summary.best_val_accuracy)
     tags = "".join(f" #{tag}" for tag in summary.tags)
     epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
     verdict = f"  {summary.verdict}" if summary.verdict else ""
     return (
         f"{summary.label:34} {summary.project:20} {outcome_words(summary.outcome):10} "
-        f"{epochs:16} {words:10} {summary.name}{tags}{verdict}"
+        f"{epochs:16} {words:10} {place_text(summary.path, home)}{tags}{verdict}"
     )
 
 

@@ -13,6 +13,7 @@ from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._options import add_data_option, add_json_option, add_project, add_run_option
 from workbench.cli._output import print_json, print_line
+from workbench.cli._outside import keep_listed
 from workbench.cli._progress import RunPrinter
 from workbench.cli._settings import changed, list_keys_in_help
 from workbench.cli._turn import wait_for_turn
@@ -96,12 +97,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     """Makes the folder of the run that the command line describes; nothing is started."""
-    return create_run(
+    run = create_run(
         project,
         title=project.title or arguments.project.stem,
         project_path=str(arguments.project.resolve()),
         path=arguments.folder,
     )
+    keep_listed(run)
+    return run
 
 
 def print_run(

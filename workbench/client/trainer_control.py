@@ -15,10 +15,12 @@ from workbench.client.stop_ladder import StopLadder, end_trainer
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.runs.control import request_retry
+from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.places import UnknownPlaceError, check_known, place_of, remember
 from workbench.runs.start import reap, reattach, start_trainer
 from workbench.runs.state import queue
+from workbench.runs.state.longer import extension_to
 from workbench.runs.state.migrate import go_on_with
 
 
@@ -113,6 +115,18 @@ class TrainerControl(QObject):
             if wait:
                 return _wait_for_turn(run, resume=True)
             return _Begun(path, start_trainer(run, resume=True))
+
+        self._begin(work, may_be_one_of_many=wait)
+
+    def train_longer(self, path: Path, epochs: int, *, wait: bool = False) -> None:
+        """Lets a completed run go on to so many epochs in total; signals as of `start_run`."""
+        run = RunFolder(path)
+
+        def work() -> _Begun:
+            extension = extension_to(run, epochs)
+            if wait:
+                return _wait_for_turn(run, resume=True, extension=extension)
+            return _Begun(path, start_trainer(run, resume=True, extension=extension))
 
         self._begin(work, may_be_one_of_many=wait)
 
@@ -258,7 +272,9 @@ class TrainerControl(QObject):
             reap()
 
 
-def _wait_for_turn(run: RunFolder, *, resume: bool = False) -> _Begun:
-    queue.enqueue(run, resume=resume)
+def _wait_for_turn(
+    run: RunFolder, *, resume: bool = False, extension: Extension | None = None
+) -> _Begun:
+    queue.enqueue(run, resume=resume, extension=extension)
     queue.start_next(run.path.parent)  # nothing may be training
     return _Begun(run.path, is_waiting=queue.is_waiting(run))

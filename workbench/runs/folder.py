@@ -14,6 +14,7 @@ notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
 origin.json    the machine and the images it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
+extensions.json  more epochs than the request plans (extensions.py)
 link.json, remote.json, mirror.txt   of a run that another computer trains (link.py)
 cluster.json   which of several machines it is of, where a run mirror has started them all
 refusal.json   why another of them cannot take part (worker/cluster/chief.py)
@@ -41,6 +42,13 @@ from workbench.core.projects.project_file import parse_project, project_text
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.core.storage.save import save_bytes
 from workbench.errors import ProjectFileError, RunFolderError, SaveError, os_errors_as
+from workbench.runs.extensions import (
+    Extension,
+    Extensions,
+    has_extensions,
+    read_extensions,
+    write_extensions,
+)
 from workbench.runs.home import runs_home
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
@@ -69,6 +77,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
         on: The computer that trains it, as those call it who sent it there; "" for this one.
+        patience_from: The epoch from which the patience of early stopping is counted, since the run
+            was extended; 0 for the best one. In files only where it was sent to another computer.
     """
 
     project: dict[str, Any]
@@ -80,6 +90,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     created: float = 0.0
     parcel: str = ""
     on: str = ""
+    patience_from: int = 0
     format: str = "workbench-run"
     version: int = REQUEST_VERSION
 
@@ -88,6 +99,18 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         """The identity of its project; "" for a run of an earlier version."""
         found = self.project.get("id", "")
         return found if isinstance(found, str) else ""
+
+    def extended(self, extensions: Extensions) -> RunRequest:
+        """The request with the epochs that the run was extended to."""
+        if not extensions.epochs:
+            return self
+        recipe = self.project.get("recipe")
+        values = {**(recipe if isinstance(recipe, dict) else {}), "epochs": extensions.epochs}
+        return msgspec.structs.replace(
+            self,
+            project={**self.project, "recipe": values},
+            patience_from=max(self.patience_from, extensions.patience_from),
+        )
 
     def to_project(self) -> Project:
         """The project to train; raises ProjectFileError when it is damaged."""
@@ -141,7 +164,10 @@ class RunFolder:
         return self.path / "machines" / str(number)
 
     def request(self) -> RunRequest:
-        """The run's request; raises RunFolderError where it is missing, damaged or newer."""
+        """The run's request, with the epochs that it was extended to.
+
+        Raises RunFolderError where it is missing, damaged or newer.
+        """
         try:
             if self.request_path.stat().st_size > _MAX_REQUEST_BYTES:
                 raise RunFolderError("The run's request is too large.", where=str(self.path))
@@ -162,7 +188,32 @@ class RunFolder:
             ) from error
         what = "The run was made by a newer version of Workbench."
         refuse_newer(RunFolderError, what, self.request_path, request.version, REQUEST_VERSION)
-        return request
+        return request.extended(self.extensions())
+
+    def extensions(self) -> Extensions:
+        """The times that it was extended, as far as they are in force."""
+        if not has_extensions(self.path):
+            return Extensions()
+        is_alive = self.is_alive()  # before the log: a trainer that has just ended has logged
+        return read_extensions(self.path, log_bytes=self._log_bytes(), is_alive=is_alive)
+
+    def extend(self, extension: Extension | None) -> None:
+        """Plans more epochs, for the trainer that is about to be resumed and those behind it; None
+        forgets what was planned for one that never began. Raises SaveError.
+        """
+        if extension is None and not has_extensions(self.path):
+            return
+        check_own(self.path)
+        size = self._log_bytes()
+        kept = read_extensions(self.path, log_bytes=size, is_alive=False).entries
+        new = [] if extension is None else [msgspec.structs.replace(extension, log_bytes=size)]
+        write_extensions(self.path, Extensions(entries=[*kept, *new]))
+
+    def _log_bytes(self) -> int:
+        try:
+            return self.events_path.stat().st_size
+        except OSError:
+            return 0
 
     def project(self) -> Project:
         """What to train, at the requested target, or the one it was moved to last.

@@ -18,6 +18,7 @@ from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
 from workbench.runs.control import clear_command
 from workbench.runs.environment import is_remote, trainer_environment
+from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
 from workbench.runs.lock import LOCK_FD_VARIABLE
@@ -32,19 +33,22 @@ _started: set[int] = set()
 """Trainers of this process that have not been seen to end; see `reap`."""
 
 
-def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
+def start_trainer(
+    run: RunFolder, *, resume: bool = False, extension: Extension | None = None
+) -> int:
     """Starts the trainer of a run, or the run mirror to where it is trained; returns its process id
     at once.
 
     The run is locked before the process starts and the lock is handed over, so there is no moment
-    in which a running trainer looks ended. With `resume` it goes on from its checkpoint; an earlier
-    command is removed.
+    in which a running trainer looks ended. With `resume` it goes on from its checkpoint, with an
+    `extension` for more epochs than were planned; an earlier command is removed.
 
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
         UnknownPlaceError: its target has not been confirmed; see `runs.places`.
         RunError: the process cannot be started, or the target is unknown.
+        SaveError: the extension cannot be written.
     """
     project = run.project()
     check_own(run.path)
@@ -60,6 +64,8 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
         )
     try:
         _prepare(run, lock, resume=resume, starts_mirror=starts_mirror)
+        if resume:
+            run.extend(extension)
         with os_errors_as(RunError, "The training process could not be started.", sys.executable):
             words, log = _mirror(run) if starts_mirror else _trainer(run)
             pid = _spawn([*words, *(["--resume"] if resume else [])], log, lock, environment)

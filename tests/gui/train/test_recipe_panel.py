@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
 from tests.gui.combos import shown_text
+from tests.written_runs import WrittenRun
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.training.schedules import all_schedules
@@ -16,6 +17,7 @@ from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.train.recipe import RecipePanel, differences
 from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
 from workbench.gui.train.state import TrainState
+from workbench.runs.extensions import Extension
 from workbench.runs.folder import create_run
 
 
@@ -176,3 +178,14 @@ def test_each_parameter_of_the_form_is_a_field_of_the_recipe(panel):
     assert {param.key for param in RECIPE_PARAMS} == fields
     for param in RECIPE_PARAMS:
         assert panel.form.editor_widget(param.key).focusPolicy() != Qt.FocusPolicy.NoFocus
+
+
+def test_a_run_that_is_trained_longer_is_compared_anew(qtbot, panel, context):
+    run = WrittenRun("longer", epochs=77).begin().train(1).finish()
+    context.library.open()
+    panel.show_run(run.path)
+    qtbot.waitUntil(panel.other.isVisible)
+    run.folder.extend(Extension(after=77, before=77, epochs=90))
+    WrittenRun.of(run.folder, step=10, resumed_at_step=10, epochs=90).train(1).finish()
+    context.library.refresh()
+    qtbot.waitUntil(lambda: panel.facts.text() == "Epochs: 90")

@@ -12,6 +12,7 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.panels import panels_of
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, SUMMARY_ROLE, chips, eye_rect
+from workbench.gui.train.runs.run_menu import run_menu
 from workbench.gui.train.view import TrainView
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue, waiting
@@ -229,3 +230,21 @@ def test_tags_that_do_not_fit_are_counted(qapp):
     assert [text for text, _ in shown][-1] == "one"
     assert sum(width for _, width in shown) <= 70 + 30
     assert chips([], metrics, 70) == []
+
+
+def test_train_longer_is_offered_where_a_checkpoint_is_kept(qtbot, written, open_library, context):
+    for name in ("with", "without"):
+        run = written(name).begin().train(5).finish("completed")
+        if name == "with":
+            run.folder.checkpoints_path.mkdir()
+            (run.folder.checkpoints_path / "1.npz").write_bytes(b"a checkpoint")
+    open_library()
+    found = {}
+    for run in context.library.runs:
+        menu = run_menu(None, [run], shown=(), ask=lambda key, runs: None)
+        (action,) = [a for a in menu.actions() if a.text().startswith("Train longer")]
+        found[run.title] = (action.text(), action.isEnabled())
+    assert found == {
+        "with": ("Train longer…", True),
+        "without": ("Train longer (no checkpoint is kept)", False),
+    }

@@ -17,11 +17,13 @@ from workbench.protocol.events import (
     BestEpoch,
     DataReady,
     EpochFinished,
+    LogLine,
     Plan,
     RunFinished,
     RunStarted,
     TestResult,
 )
+from workbench.runs.extensions import Extension
 from workbench.runs.folder import create_run
 from workbench.runs.library import compare
 from workbench.runs.library.compare import compare_runs
@@ -252,3 +254,14 @@ def test_as_good_as_once_is_no_difference_worth_a_word():
     assert compare._ratio(100.0, 100.3) == ""
     assert compare._ratio(100.0, 101.0) == "1.01×"
     assert compare._ratio(0.0, 2.0) == "+2"
+
+
+def test_a_run_that_was_trained_longer_differs_in_its_execution():
+    recipe = PROJECT.recipe
+    left, right = trained(), trained(replace(PROJECT, recipe=recipe.with_values(epochs=1)))
+    right.extend(Extension(after=1, before=1, epochs=recipe.epochs))
+    with EventWriter(right.events_path) as writer:
+        writer.write(LogLine(text="It goes on."))
+    found = differing(left, right)
+    assert ("recipe", "Epochs") not in found
+    assert found[("plan", "Trained longer")] == ("–", "after epoch 1 of 1")

@@ -27,7 +27,7 @@ with open(os.path.join(folder, "events.jsonl"), "a") as file:
 """
 
 
-def start_short_trainer(run, *, resume=False):
+def start_short_trainer(run, *, resume=False, extension=None):
     """Locks the run and hands the lock to a process that ends soon."""
     lock = take_lock(run.lock_path, wait_s=0.2)
     assert lock is not None, "two trainers of one run"

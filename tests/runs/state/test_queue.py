@@ -15,6 +15,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RunError, RunFolderError
 from workbench.protocol.events import LogLine, RunFinished
+from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import runs_home
 from workbench.runs.log.event_log import EventWriter, read_all
@@ -30,7 +31,7 @@ def started(monkeypatch):
     found: list[tuple[str, bool]] = []
     locks: list[int] = []
 
-    def start(run: RunFolder, *, resume: bool = False) -> int:
+    def start(run: RunFolder, *, resume: bool = False, extension: object = None) -> int:
         run.request().to_project()
         locks.append(take_lock(run.lock_path))
         found.append((run.request().title, resume))
@@ -122,7 +123,7 @@ def test_a_run_that_cannot_start_does_not_stop_the_queue(started, monkeypatch):
     good = create_run(Project(title="good"))
     inner = queue.start_trainer
 
-    def start(run, *, resume=False):
+    def start(run, *, resume=False, extension=None):
         if run == bad:
             raise RunError("There is no such target.", fix="Choose another target.")
         return inner(run, resume=resume)
@@ -214,9 +215,10 @@ def test_cancelling_a_resumed_run_leaves_its_log_alone():
     with EventWriter(run.events_path) as writer:
         writer.write(LogLine(text="before"))
     before = run.events_path.read_bytes()
-    queue.enqueue(run, resume=True)
+    queue.enqueue(run, resume=True, extension=Extension(after=1, before=10, epochs=20))
     queue.cancel(run)
     assert run.events_path.read_bytes() == before
+    assert run.request().to_project().recipe.epochs == 10, "it was not trained longer"
 
 
 def test_starting_out_of_turn(started):

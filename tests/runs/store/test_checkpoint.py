@@ -13,6 +13,7 @@ from workbench.runs.store.checkpoint import (
     TrainerState,
     checkpoint_path,
     has_checkpoint,
+    keep_final_checkpoint,
     read_best,
     read_checkpoint,
     remove_checkpoints,
@@ -140,3 +141,15 @@ def test_what_a_killed_trainer_was_writing_is_removed_and_nothing_else(run):
     assert not leftover.exists()
     assert other.exists()
     assert read_checkpoint(run).state == state(1)
+
+
+def test_a_completed_run_keeps_the_checkpoint_of_its_end_and_its_best_weights(run):
+    for epoch in (1, 3):
+        write_best(run, epoch, {"w": np.ones(2, np.float32)})
+    for number in (4, 5):
+        write_checkpoint(run, state(number, best=BEST, best_file="best-3.npz"), arrays(number))
+    keep_final_checkpoint(run, 5)
+    assert {path.name for path in run.checkpoints_path.iterdir()} == {"2.npz", "best-3.npz"}
+    assert read_checkpoint(run).state.number == 5
+    keep_final_checkpoint(run, 6)  # that of the end could not be written
+    assert not run.checkpoints_path.exists()

@@ -84,7 +84,9 @@ def test_a_run_killed_at_any_step_ends_as_if_it_had_not_been(trainer, train_here
     assert started.bit_exact is True
     killed.wait_for_end()
     assert_equal_runs(train_here(small_project(*AUGMENTED, **LONG)), killed.run)
-    assert read_checkpoint(killed.run) is None  # completed: no longer needed
+    kept = read_checkpoint(killed.run)  # that of the end alone: it can be trained longer
+    assert kept.state.epochs_done == LONG["epochs"]
+    assert len(list(killed.run.checkpoints_path.iterdir())) == 1
 
 
 def test_a_pause_in_the_middle_of_an_epoch(trainer, train_here, small_project):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PIL import Image
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication
 
 from tests.window_parts import window_context
 from tests.worker.conftest import ENDLESS
@@ -67,6 +69,46 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     assert evaluated.args[0].accuracy == pytest.approx(history.finished.test.accuracy)
     train.close_background()
     classify.close_background()
+
+
+def test_a_completed_run_is_trained_longer_by_its_button(qtbot, context, small_project):
+    view = TrainView(context, panels_of("train"))
+    qtbot.addWidget(view)
+    view.resize(1200, 800)
+    view.show()
+    context.library.open()
+    with qtbot.waitSignal(context.library.run_ended, timeout=WAIT_MS):
+        context.library.start_run(small_project(epochs=2), title="Stripes")
+    path = context.library.current.run.path
+    button = view.next_steps.buttons["train_longer"]
+    qtbot.waitUntil(button.isVisible)
+    shown = []
+
+    def fill_in():
+        dialog = QApplication.activeModalWidget()
+        if dialog is None:
+            QTimer.singleShot(20, fill_in)
+            return
+        dialog.number.lineEdit().selectAll()
+        for number in ("2", "3"):  # 2 is refused: so many are done
+            qtbot.keyClicks(dialog.number, number)
+            qtbot.keyClick(dialog.number, Qt.Key.Key_Return)
+            shown.append(dialog.words.text())
+
+    QTimer.singleShot(20, fill_in)
+    with qtbot.waitSignal(context.library.run_ended, timeout=WAIT_MS) as ended:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert "from 3 to" in shown[0]
+    assert "a run planned for 3 epochs" in shown[1]
+    assert ended.args == [str(path), context.library.current.outcome]
+    assert view.header.headline.text() == "Completed 3 epochs"
+    history = context.library.current.history
+    assert [epoch.epoch for epoch in history.epochs] == [1, 2, 3]
+    assert history.steps.tolist() == list(range(1, 3 * history.data.steps_per_epoch + 1))
+    qtbot.waitUntil(lambda: context.library.summary(path).epochs_done == 3)
+    assert len(context.library.runs) == 1
+    assert context.library.runs[0].label.endswith("3 epochs")
+    view.close_background()
 
 
 def test_a_killed_trainer_is_shown_and_a_stopped_one_keeps_its_weights(

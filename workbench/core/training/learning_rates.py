@@ -26,7 +26,7 @@ def learning_rate_at(
     recipe: TrainingRecipe, step: int, total_steps: int, steps_per_epoch: int
 ) -> float:
     """The learning rate of one step, counted from 0."""
-    return float(_rates(recipe, np.array([step]), total_steps, steps_per_epoch)[0])
+    return float(rates_at(recipe, np.array([step]), total_steps, steps_per_epoch)[0])
 
 
 def learning_rates(
@@ -34,7 +34,7 @@ def learning_rates(
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The rates of the steps from `first_step` on, float32 (count,)."""
     steps = np.arange(first_step, first_step + count)
-    return _rates(recipe, steps, total_steps, steps_per_epoch).astype(np.float32)
+    return rates_at(recipe, steps, total_steps, steps_per_epoch).astype(np.float32)
 
 
 def end_rate(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> float:
@@ -62,12 +62,13 @@ def curve(
     # np.unique would load numpy.ma, at the first sight of the train view.
     is_new = np.concatenate([[True], steps[1:] != steps[:-1]])
     steps = steps[is_new & (steps >= 0) & (steps <= last)]
-    return steps, _rates(recipe, steps, total_steps, steps_per_epoch)
+    return steps, rates_at(recipe, steps, total_steps, steps_per_epoch)
 
 
-def _rates(
+def rates_at(
     recipe: TrainingRecipe, steps: np.ndarray[Any, Any], total_steps: int, steps_per_epoch: int
 ) -> Array:
+    """The rates of any steps, float64, of the shape of `steps`."""
     spec, steps = recipe.schedule_spec, steps.astype(np.float64)
     warm_up = warm_up_steps(recipe, total_steps, steps_per_epoch)
     climbed = (steps + 1) / (warm_up + 1)

@@ -121,14 +121,23 @@ class ProgressRules:
     Args:
         recipe: Its `keep_by`, `early_stopping_patience`, and the plateau's values.
         state: From `state()` of rules that saw the epochs before.
+        patience_from: The epoch from which the patience of early stopping is counted, where a run
+            that it had ended goes on; 0 for the best epoch.
 
     Attributes:
         best_epoch: Number of the best epoch; 0 before the first.
         rate_scale: Factor upon the schedule's learning rates.
     """
 
-    def __init__(self, recipe: TrainingRecipe, state: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        recipe: TrainingRecipe,
+        state: Mapping[str, Any] | None = None,
+        *,
+        patience_from: int = 0,
+    ) -> None:
         state = state or {}
+        self._patience_from = patience_from
         self._recipe = recipe
         best = state.get("best_score") or (None, None)
         self._best_score = (_or_worst(best[0]), _or_worst(best[1]))
@@ -162,7 +171,7 @@ class ProgressRules:
     def stop_words(self) -> str:
         """Why training ends after the epochs seen so far; "" when it goes on."""
         patience = self._recipe.early_stopping_patience
-        waited = self._seen - self.best_epoch
+        waited = self._seen - max(self.best_epoch, self._patience_from)
         if patience is None or waited < patience:
             return ""
         return (

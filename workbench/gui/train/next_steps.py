@@ -13,12 +13,13 @@ from workbench.runs.library.summary import RunSummary
 _STEPS = {
     "evaluate": ("Evaluate", "Accuracy on the test set, class by class"),
     "classify": ("Classify", "Predictions for your own images"),
+    "train_longer": ("Train longer…", "More epochs, from where this run ended"),
     "open_project": ("Open its project", "The network and the settings that it was trained with"),
 }
 
 
 class NextSteps(QWidget):
-    """Evaluate, classify, open its project; `wanted` with the key of what was chosen."""
+    """Evaluate, classify, train longer, open its project: `wanted` with the key of the choice."""
 
     wanted = Signal(str)
 
@@ -30,7 +31,7 @@ class NextSteps(QWidget):
             link.setToolTip(tip)
             link.clicked.connect(lambda _=False, key=key: self.wanted.emit(key))
         self._label = plain_label("Next", role="dim")
-        row(self._label, *self.buttons.values(), STRETCH, parent=self, spacing=16)
+        row(self._label, *self.buttons.values(), STRETCH, parent=self, spacing=12)
         self.show_run(None)
 
     def show_run(self, run: RunSummary | None) -> None:
@@ -39,4 +40,5 @@ class NextSteps(QWidget):
         has_model = run is not None and run.has_model
         for key, link in self.buttons.items():
             link.setVisible(key == "open_project" or has_model)
+        self.buttons["train_longer"].setVisible(run is not None and run.can_train_longer)
         self.setVisible(is_over)

@@ -59,6 +59,8 @@ class RecipePanel(QScrollArea):
         self.take.clicked.connect(self._on_take)
         self.find_rate.clicked.connect(lambda: state.find_asked.emit("learning_rate"))
         self.find_batch.clicked.connect(lambda: state.find_asked.emit("batch_size"))
+        self._library = state.context.library
+        self._library.runs_changed.connect(self._on_runs_changed)
         state.run_changed.connect(self.show_run)
         state.steps_changed.connect(self.set_steps_per_epoch)
         document.recipe_changed.connect(self._on_recipe_changed)
@@ -109,15 +111,25 @@ class RecipePanel(QScrollArea):
             return
         self._run_path, self._run_recipe = path, None
         self._compare()
-        if path is None:
-            return
+        if path is not None:
+            self._read(path)
 
+    def _read(self, path: Path) -> None:
         def show(recipe: TrainingRecipe) -> None:
             if path == self._run_path:
                 self._run_recipe = recipe
                 self._compare()
 
         self._background.run(lambda: RunFolder(path).request().to_project().recipe, show)
+
+    def _on_runs_changed(self) -> None:
+        """A run that is trained longer has another number of epochs."""
+        path, recipe = self._run_path, self._run_recipe
+        summary = self._library.summary(path)
+        if path is None or recipe is None or summary is None:
+            return
+        if summary.epochs != recipe.epochs:
+            self._read(path)
 
     def _compare(self) -> None:
         run = self._run_recipe

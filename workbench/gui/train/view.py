@@ -262,6 +262,8 @@ class TrainView(QMainWindow):
     def _on_step_wanted(self, key: str) -> None:
         if key == "open_project":
             self._ask(self.project_wanted.emit)
+        elif key == "train_longer":
+            self._ask(self.actions_of_runs.train_longer)
         else:
             self.view_wanted.emit(key)
 

@@ -14,6 +14,7 @@ from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.datasets import all_datasets
 from workbench.errors import RunFolderError
 from workbench.protocol.events import DataReady, RunStarted
+from workbench.runs.extensions import Extensions
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_graphs import Row, graph_rows
 from workbench.runs.library.summary import RunSummary, summarise
@@ -99,13 +100,14 @@ class RunComparison:
 
 @dataclass(frozen=True)
 class _Side:
-    """What is known of one run."""
+    """What is known of one run; `extended` is how often it was trained longer, in words."""
 
     summary: RunSummary
     project: Project
     started: RunStarted | None
     data: DataReady | None
     origin: Provenance | None
+    extended: str
 
 
 def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
@@ -158,7 +160,13 @@ def _side(run: RunFolder) -> _Side:
         first_of(run.events_path, RunStarted),
         first_of(run.events_path, DataReady),
         read_origin(run),
+        _extended_words(run.extensions()),
     )
+
+
+def _extended_words(extensions: Extensions) -> str:
+    """Where a run was trained longer: "after epoch 2 of 2, after epoch 4 of 4"; "" for nowhere."""
+    return ", ".join(f"after epoch {one.after:,} of {one.before:,}" for one in extensions.entries)
 
 
 def _words(value: Any) -> str:
@@ -231,6 +239,7 @@ def _data_rows(left: _Side, right: _Side) -> Iterator[Row]:
 
 def _plan_rows(left: _Side, right: _Side) -> Iterator[Row]:
     yield from _choice_rows(all_targets(), "Target", left.project.target, right.project.target)
+    yield from _differing([("Trained longer", left.extended, right.extended)])
     a, b = left.started, right.started
     if a is None or b is None:
         return

@@ -9,6 +9,7 @@ from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary, list_runs
+from workbench.runs.library.outside import place_text
 
 MAX_LISTED = 8
 
@@ -86,13 +87,15 @@ _KEYS: tuple[Key, ...] = (
 
 
 def _several(home: Path, text: str, found: list[RunSummary]) -> RunFolderError:
-    listed = [f"{run.project}: {run.label} ({run.name})" for run in found[:MAX_LISTED]]
+    listed = [
+        f"{run.project}: {run.label} ({place_text(run.path, home)})" for run in found[:MAX_LISTED]
+    ]
     more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
-    fix = "Use the folder name in parentheses."
+    fix = "Use the folder in parentheses."
     if all(run.number for run in found):
         fix = f'Name the project too, for example "{found[0].project} {found[0].number}".'
     if len({(run.project, run.number) for run in found}) < len(found):
-        fix = "Use the folder name in parentheses."
+        fix = "Use the folder in parentheses."
     return RunFolderError(
         "Several runs match.",
         where=str(home),

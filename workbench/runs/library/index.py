@@ -19,6 +19,7 @@ from workbench.errors import LinkFoundError, SaveError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import matches
+from workbench.runs.library.outside import outside_runs
 from workbench.runs.library.summary import SUMMARY_VERSION, RunSummary, summarise
 from workbench.runs.state.queue import MARKER_NAME
 from workbench.runs.store.notes import NOTES_NAME
@@ -46,16 +47,20 @@ _decoder = msgspec.msgpack.Decoder(_Index, dec_hook=lambda kind, value: kind(val
 
 
 def list_runs(home: Path | None = None) -> list[RunSummary]:
-    """All runs, newest first. Folders that are no runs are passed over."""
+    """All runs, newest first; with the user's own ones those that were made outside of the runs
+    folder. Folders that are no runs are passed over.
+    """
     home = home or runs_home()
     old = _read_index(home)
     new: dict[str, _Line] = {}
     found: list[RunSummary] = []
-    for name in _folder_names(home):
-        run = RunFolder(home / name)
+    for name in [*_folder_names(home), *outside_runs(home)]:
+        run = RunFolder(home / name)  # an absolute path stays as it is
         stamp = _stamp(run)
         line = old.get(name)
+        is_settled = True
         if line is None or line.stamp != stamp or _is_under_way(run):
+            is_settled = not run.is_alive()  # a trainer that has just finished still tidies up
             summary = summarise(run)
             if summary is None:
                 continue
@@ -63,7 +68,7 @@ def list_runs(home: Path | None = None) -> list[RunSummary]:
         elif line.summary.path != run.path:  # the home has been moved
             line = _Line(stamp, msgspec.structs.replace(line.summary, path=run.path, name=name))
         found.append(line.summary)
-        if line.summary.is_over:
+        if line.summary.is_over and is_settled:
             new[name] = line
     if new != old:
         _write_index(home, new)

@@ -31,7 +31,7 @@ from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 5
+SUMMARY_VERSION = 6
 
 NETWORK = ("graph",)
 REQUESTED = ("graph", "recipe", "dataset", "target")
@@ -73,6 +73,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         tags, note: What people wrote about it.
         has_model: Weights were kept: it can classify.
         can_resume: It is over, and can go on where it stopped.
+        can_train_longer: It is completed, and more epochs can follow.
         can_move: It can go on at another target, this computer included.
         on: The other computer that it is or was trained by; "" for this one.
         queue_place: 1 for the next of the waiting runs, 2, ...; 0 for one that does not wait.
@@ -108,6 +109,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     has_model: bool = False
     can_resume: bool = False
+    can_train_longer: bool = False
     can_move: bool = False
     on: str = ""
     queue_place: int = 0
@@ -153,6 +155,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
         note=notes.text,
         has_model=run.has_model(),
         can_resume=outcome.can_resume,
+        can_train_longer=outcome.can_train_longer,
         can_move=outcome.can_move,
         on=_host_of(run),
         queue_place=place,

@@ -77,6 +77,7 @@ class RunOutcome:
         log_tail: The last lines it printed, for a run that failed or died.
         suggestion: What to try, as a button says it; None where nothing is known to help.
         can_resume: The run is over, and a checkpoint is kept from which it can go on.
+        can_train_longer: It is completed, and its checkpoint is kept: more epochs can follow.
         can_move: It can go on elsewhere, this computer included: what it was trained by is
             gone or not connected, or it is over and can be resumed.
         is_far: It is another computer that trains it, and `reason` is the state of the connection
@@ -90,6 +91,7 @@ class RunOutcome:
     log_tail: tuple[str, ...] = ()
     suggestion: Suggestion | None = None
     can_resume: bool = False
+    can_train_longer: bool = False
     can_move: bool = False
     is_far: bool = False
     place: str = ""
@@ -201,7 +203,8 @@ def _can_go_on(run: RunFolder) -> bool:
 
 def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
     if finished.outcome == "completed":
-        return RunOutcome("completed")
+        can_train_longer = has_checkpoint(run) and read_remote(run) is None
+        return RunOutcome("completed", can_train_longer=can_train_longer)
     is_resumable = finished.can_resume and _can_go_on(run)
     if finished.outcome == "stopped" and finished.is_paused and is_resumable:
         words = f"{ended_words('paused', finished.epochs_done)}; it can be resumed."

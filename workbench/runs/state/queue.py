@@ -31,6 +31,7 @@ from workbench.errors import (
 )
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
+from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.link import has_mirror
@@ -51,20 +52,22 @@ _LAST = sys.maxsize
 
 
 class _Marker(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of the marker: the place in the queue, the log's size when it was set, and the
-    mark by which it is known to have been set here.
+    """The content of the marker: the place in the queue, the log's size when it was set, the
+    epochs that it is to be extended to, and the mark by which it is known to have been set here.
     """
 
     order: int = _LAST
     since: float = 0.0
     is_resumed: bool = False
     log_bytes: int = 0
+    extension: Extension | None = None
     seal: str = ""
 
 
-def enqueue(run: RunFolder, *, resume: bool = False) -> int:
+def enqueue(run: RunFolder, *, resume: bool = False, extension: Extension | None = None) -> int:
     """Puts a run behind the ones that wait in its home, to start, or to `resume` from its
-    checkpoint; one that waits keeps its place. Returns how many are before it.
+    checkpoint, for more epochs with an `extension`; one that waits keeps its place. Returns how
+    many are before it.
 
     Nothing is started: call `start_next` afterwards.
 
@@ -90,6 +93,7 @@ def enqueue(run: RunFolder, *, resume: bool = False) -> int:
                 since=time.time(),
                 is_resumed=resume,
                 log_bytes=_size(run.events_path),
+                extension=extension,
                 seal=seal_of(run),
             )
             _write(run, marker)
@@ -256,7 +260,7 @@ def _marker_of(run: RunFolder) -> _Marker | None:
 
 
 def _start(run: RunFolder, marker: _Marker) -> None:
-    start_trainer(run, resume=marker.is_resumed)
+    start_trainer(run, resume=marker.is_resumed, extension=marker.extension)
     # From here the running trainer, then its first event, shows that nothing waits: a kill
     # right now starts nothing twice.
     _remove_marker(run)

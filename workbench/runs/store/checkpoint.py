@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -156,16 +156,37 @@ def tidy_up(run: RunFolder) -> None:
     sweep_leftovers(run.path)
 
 
-def remove_checkpoints(run: RunFolder) -> None:
-    """Removes all of them: a completed run has its weights, and needs no more."""
-    if run.checkpoints_path.is_symlink():
+def keep_final_checkpoint(run: RunFolder, epochs_done: int) -> None:
+    """Keeps of a completed run only the checkpoint of its end, from which it can be trained longer;
+    none where there is none of its end.
+    """
+    last = newest_state(run)
+    if last is None or last.epochs_done != epochs_done:
+        remove_checkpoints(run)
         return
-    for path in (*map(partial(checkpoint_path, run), _GENERATIONS), *_best_files(run)):
+    kept = {checkpoint_path(run, _GENERATIONS[last.number % 2]).name, last.best_file}
+    _remove(path for path in _files(run) if path.name not in kept)
+
+
+def remove_checkpoints(run: RunFolder) -> None:
+    """Removes all of them; the weights that classify are beside them."""
+    _remove(_files(run))
+    if not run.checkpoints_path.is_symlink():
+        with contextlib.suppress(OSError):
+            run.checkpoints_path.rmdir()
+
+
+def _files(run: RunFolder) -> list[Path]:
+    if run.checkpoints_path.is_symlink():
+        return []
+    return [*map(partial(checkpoint_path, run), _GENERATIONS), *_best_files(run)]
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
         # What cannot be removed only uses disk space.
         with contextlib.suppress(OSError):
             path.unlink()
-    with contextlib.suppress(OSError):
-        run.checkpoints_path.rmdir()
 
 
 def _best_files(run: RunFolder) -> list[Path]:

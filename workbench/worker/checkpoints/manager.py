@@ -98,6 +98,16 @@ class CheckpointManager:
         checkpoint = self._checkpoint()
         self._patiently(partial(self._keeper.write_now, checkpoint))
 
+    def keep_end(self) -> None:
+        """Keeps the end of a completed training, unless the last checkpoint is of it.
+
+        Raises:
+            SaveError: there is no room for it; what was kept before is unharmed.
+        """
+        counters, last = self._position, self._keeper.written
+        if last is None or (last.step, last.epochs_done) != (counters.step, counters.epochs_done):
+            self._keeper.write_now(self._checkpoint())
+
     def finish(self) -> KeptModel:
         """Puts the weights to keep into the network and writes them, untested.
 
@@ -235,6 +245,9 @@ class NullCheckpointManager:
         """Nothing."""
 
     def keep_place(self) -> None:
+        """Nothing."""
+
+    def keep_end(self) -> None:
         """Nothing."""
 
     def keep_model(self, model: KeptModel, test: TestResult | None) -> None:

@@ -83,6 +83,7 @@ class CheckpointWriter:
 
     Attributes:
         best_file: Name of the best epoch's file that was written last.
+        written: State of the checkpoint that was written last; None before the first.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class CheckpointWriter:
         self._has_tried = False
         self._has_problem = False
         self.best_file = ""
+        self.written: TrainerState | None = None
         self._has_loosened_card = False
         self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
         self._thread.start()
@@ -209,6 +211,7 @@ class CheckpointWriter:
             write_card(self._run.path, checkpoint.card)
         # Last of all: what fails on the way is brought once more by the next checkpoint.
         self.best_file = best_file
+        self.written = state
 
     def _loosen_card(self) -> None:
         """Removes the checksum from a card that an earlier trainer of this run has left: its

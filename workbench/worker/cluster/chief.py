@@ -249,7 +249,7 @@ class Chief(ClusterPeers):
         files = [path for path in files if resume and path.is_file()]
         line.send(
             "task",
-            self._run.request_path.read_bytes(),
+            msgspec.json.encode(self._run.request()),
             resume=resume,
             has_bfloat16=self._all_have_bfloat16,
             files=[path.name for path in files],

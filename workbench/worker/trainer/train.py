@@ -28,7 +28,6 @@ from workbench.runs.state.queue import start_next_after
 from workbench.runs.store.checkpoint import (
     has_checkpoint,
     read_checkpoint,
-    remove_checkpoints,
     tidy_up,
 )
 from workbench.worker.checkpoints.prepared import TrainingJob
@@ -39,6 +38,7 @@ from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.failure import DivergedError, error_parts
 from workbench.worker.process.setup import process_setup
 from workbench.worker.process.stop import StoppedError, StopSwitch
+from workbench.worker.trainer.final_checkpoint import settle_checkpoints
 from workbench.worker.trainer.tensorboard import tensorboard_listener
 
 _HEARTBEAT_S = 2.0
@@ -145,7 +145,7 @@ def _train(
     seconds = training.counters.seconds if training else before_s + time.monotonic() - begun
     finished = events.log(_finish(run, training, error, seconds, is_pause=stop.is_pause))
     if events.settle(_PATIENCE_S) and finished.outcome == "completed":
-        remove_checkpoints(run)
+        settle_checkpoints(run, finished.epochs_done, is_chief=member is None)
     if error is None:
         return 0
     return error.exit_code if isinstance(error, WorkbenchError) else 4

@@ -28,6 +28,7 @@ from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.step.training_loop import Scores
 from workbench.worker.trainer.epoch import EpochTrainer
+from workbench.worker.trainer.final_checkpoint import keeps_final, longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
 from workbench.worker.trainer.saved_test import is_needed, saved_test
@@ -77,7 +78,11 @@ class Training:
         self._stop = job.stop
         self._checkpoint = checkpoint
         self._is_resumed = is_resumed
-        self._rules = ProgressRules(self._recipe, checkpoint.state.rules if checkpoint else None)
+        self._rules = ProgressRules(
+            self._recipe,
+            checkpoint.state.rules if checkpoint else None,
+            patience_from=job.run.request().patience_from,
+        )
         self.counters = TrainingCounters(begun=begun)
         if checkpoint is not None:
             self.counters = TrainingCounters.of(checkpoint.state, checkpoint.arrays, begun)
@@ -106,6 +111,8 @@ class Training:
         if self._is_resumed:
             self.counters.begun = time.monotonic()  # getting there was no training
         log_start(self._job, ready, resumed_at)
+        if words := longer_words(self._run, self._recipe, self.counters):
+            self._events.log_line(words)
         self._train(ready)
 
     # training ----------------------------------------------------------------------------
@@ -122,7 +129,11 @@ class Training:
             raise self._spoilt(compiled, trainer) from error
         finally:
             manager.close()
-        if self.counters.step and not self.is_completed:
+        if self.is_completed:
+            # From there it can be trained longer; it is completed without, too.
+            if keeps_final(self._run):
+                self._warned(manager.keep_end)
+        elif self.counters.step:
             manager.keep_place()
         # A pause keeps from where to go on alone.
         if self.counters.step and (self.is_completed or not self._stop.is_pause):

@@ -1,4 +1,4 @@
-"""What can be done with runs of the list: rename, resume, queue, compare, export, delete."""
+"""What can be done with runs of the list: rename, resume, train longer, compare, export, delete."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
 from workbench.client.background import Background
 from workbench.core.format import plural
 from workbench.core.projects.project import HERE, Project
+from workbench.core.training.longer import LongerTraining
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
@@ -22,10 +23,12 @@ from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.train.export import ExportAction
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
+from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.state.longer import longer_training
 from workbench.runs.store.notes import RunNotes
 
 Runs = list[RunSummary]
@@ -52,6 +55,7 @@ class RunActions(QObject):
             "pause": lambda runs: library.pause(runs[0].path),
             "stop": lambda runs: library.stop(runs[0].path),
             "resume": lambda runs: library.resume(runs[0].path, wait=library.is_training),
+            "train_longer": lambda runs: self.train_longer(runs[0].path),
             "attach": lambda runs: library.attach(runs[0].path),
             "go_on_here": lambda runs: library.go_on_with(runs[0].path, HERE),
             "start_now": lambda runs: library.start_now(runs[0].path),
@@ -99,6 +103,19 @@ class RunActions(QObject):
             self._library.start_run(project, title=title, project_path=path, wait=wait)
 
         self._background.run(work, start, self._on_failed)
+
+    def train_longer(self, path: Path) -> None:
+        """Asks how many epochs a completed run is to have, and lets it go on."""
+
+        def ask(longer: LongerTraining) -> None:
+            summary = self._library.summary(path)
+            name = summary.label if summary is not None else path.name
+            dialog = TrainLongerDialog(name, longer, self._window)
+            if dialog.exec() == QDialog.DialogCode.Accepted:
+                self._library.train_longer(path, dialog.epochs, wait=self._library.is_training)
+            dialog.deleteLater()
+
+        self._background.run(lambda: longer_training(RunFolder(path)), ask, self._on_failed)
 
     # words about runs --------------------------------------------------------------------
 

@@ -1,0 +1,67 @@
+"""Runs outside of the runs folder: those that were made in a folder that a person has named.
+
+Their folders are kept in the state folder, not in the runs folder: what comes with a runs folder
+from elsewhere must not name any place of this computer.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.json_file import read_json, save_json
+from workbench.errors import SaveError, os_errors_as
+from workbench.runs.folder import RunFolder
+from workbench.runs.home import data_home, runs_home
+
+MAX_FOLDERS = 500
+_NAME, _LOCK_NAME = "outside-runs.json", "outside-runs.lock"
+
+
+class _OutsideRuns(msgspec.Struct, frozen=True):
+    """Absolute paths, the latest last."""
+
+    folders: list[str] = []
+    version: int = 1
+
+
+def remember_outside(run: RunFolder) -> None:
+    """Keeps where a run is, for the list of runs; raises SaveError. One in the runs folder is
+    found there.
+    """
+    path = run.path.absolute()
+    if path.parent == runs_home():
+        return
+    home = data_home()
+    what, fix = "The run will not be listed.", "Make the settings folder writable."
+    with os_errors_as(SaveError, what, home, fix=fix):
+        home.mkdir(parents=True, exist_ok=True)
+        lock = take_lock(home / _LOCK_NAME)
+    try:
+        folders = dict.fromkeys([*_read(), str(path)])
+        save_json(home / _NAME, _OutsideRuns(list(folders)[-MAX_FOLDERS:]))
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def outside_runs(home: Path) -> list[str]:
+    """The absolute paths of the runs outside of a runs folder that is the user's; none for another.
+    Some may be gone.
+    """
+    if home != runs_home():
+        return []
+    found = map(Path, _read())
+    return [str(path) for path in found if path.is_absolute() and path.parent != home]
+
+
+def place_text(path: Path, home: Path) -> str:
+    """How a run's folder is named: by its name in the runs folder, else by its path."""
+    return path.name if path.parent == home else str(path)
+
+
+def _read() -> list[str]:
+    return (read_json(data_home() / _NAME, _OutsideRuns) or _OutsideRuns()).folders
