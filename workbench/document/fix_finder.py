@@ -17,13 +17,13 @@ _EACH_TRY = 10
 
 
 class FixFinder(QObject):
-    """Tries some fixes in each turn of the event loop, for whoever shows them.
+    """Tries some fixes in each turn of the event loop, for all that show them.
 
-    In a small network they are there at once, in a large one within some turns. Who shows many
-    problems asks for one after another, so that the others get their turn.
+    In a small network they are there at once, in a large one within some turns. A list
+    of many problems requests one after another, so that the others get their turn.
 
     Signals:
-        found(Problem): All fixes of a problem that was asked for have been tried.
+        found(Problem): All fixes of a problem that was requested have been tried.
     """
 
     found = Signal(object)

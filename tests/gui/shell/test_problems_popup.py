@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 
 from tests.big_network import deep_project
 from workbench.gui.kit.buttons import WrappedButton
-from workbench.gui.kit.problem_box import ProblemBox
+from workbench.gui.kit.problem_list import ProblemBox
 from workbench.templates import find_template
 
 
