@@ -29,3 +29,13 @@ def test_shapes_and_sizes_have_thousands_separators_everywhere():
     assert size.show((1024, 768)) == "1,024 × 768"
     assert shape.show((3200,)) == "3,200"
     assert shape.show((-1, 10_816)) == "rest × 10,816"
+
+
+def test_the_ends_of_a_range_of_numbers_have_thousands_separators():
+    norm = FloatParam(
+        "norm", 1.0, "A norm.", maximum=1e6, is_minimum_excluded=True, is_optional=True
+    )
+    assert norm.expected() == "a number above 0 to 1,000,000, or empty (automatic)"
+    assert FloatParam("rate", 0.5, "A rate.", minimum=0.001, maximum=10).expected() == (
+        "a number from 0.001 to 10"
+    )

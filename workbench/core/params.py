@@ -141,8 +141,13 @@ class FloatParam(Param):
     def expected(self) -> str:
         low = "above" if self.is_minimum_excluded else "from"
         high = "to below" if self.is_maximum_excluded else "to"
-        words = f"a number {low} {self.minimum:g} {high} {self.maximum:g}"
+        words = f"a number {low} {_number(self.minimum)} {high} {_number(self.maximum)}"
         return f"{words}, or empty ({self.none_text})" if self.is_optional else words
+
+
+def _number(value: float) -> str:
+    """1000000.0 -> "1,000,000"; 0.001 -> "0.001"."""
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,9 @@ import os
 
 import pytest
 
-from workbench.core.storage.file_stamp import FileStamp, read_stamp
+from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.file_stamp import FileStamp, OnlyOver, path_key, read_stamp
+from workbench.errors import FileChangedError
 
 
 def test_a_copy_has_the_stamp_of_what_was_copied(tmp_path):
@@ -30,3 +32,17 @@ def test_a_pipe_or_a_folder_is_refused_and_not_waited_for(tmp_path):
     for path in (tmp_path / "pipe", tmp_path):
         with pytest.raises(OSError, match=r"not a regular file|Is a directory"):
             read_stamp(path)
+
+
+def test_a_save_over_a_changed_file_is_refused_and_blocks_no_later_one(tmp_path):
+    path, locks = tmp_path / "p", tmp_path / "open"
+    path.write_bytes(b"read")
+    read = read_stamp(path)
+    path.write_bytes(b"changed")
+    guard = OnlyOver(path, [read], locks)
+    with pytest.raises(FileChangedError, match="another program has changed it"):
+        guard.__enter__()
+    assert guard.found == FileStamp.of_bytes(b"changed")
+    again = take_lock(locks / f"{path_key(path)}.save", wait_s=0)
+    assert again is not None
+    os.close(again)

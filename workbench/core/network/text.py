@@ -24,7 +24,7 @@ def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Layers) -> str:
     named = ids if len(ids) <= MOST_NAMED else ids[: MOST_NAMED - 1]
     items = [node_text(graph.nodes[node_id], layers) for node_id in named]
     if len(named) < len(ids):
-        items.append(f"{len(ids) - len(named)} more")
+        items.append(f"{len(ids) - len(named)} more layers")
     return list_text(items)
 
 

@@ -31,9 +31,10 @@ class ProblemCard(CanvasItem):
     LEVEL = 4.0
     _hovered = Shown[int | None](None)
 
-    def __init__(self, problem: Problem, look: CanvasStyle) -> None:
+    def __init__(self, problem: Problem, fixes: Sequence[Fix], look: CanvasStyle) -> None:
         super().__init__(look)
         self.problem = problem
+        self.fixes = tuple(fixes)
         self._message = unbroken(problem.message)
         self._anchor = self._end = QPointF()
         self._texts = self._lay_out_texts()
@@ -54,7 +55,7 @@ class ProblemCard(CanvasItem):
         """As many in a row as there is room for; words that are too long for a row are wrapped."""
         places: list[QRectF] = []
         x, widest = _PADDING, CARD_WIDTH - 2 * _PADDING
-        for fix in self.problem.fixes:
+        for fix in self.fixes:
             room = QRectF(0, 0, widest - 2 * _BUTTON_PAD, 4000)
             words = self._look.button_ink.metrics.boundingRect(room, _CENTERED, fix.title)
             width = min(words.width() + 1 + 2 * _BUTTON_PAD, widest)
@@ -119,7 +120,7 @@ class ProblemCard(CanvasItem):
     def fix_at(self, scene_point: QPointF) -> Fix | None:
         """The fix whose button is under a point."""
         index = self._button_at(scene_point)
-        return None if index is None else self.problem.fixes[index]
+        return None if index is None else self.fixes[index]
 
     def hover(self, scene_point: QPointF) -> bool:
         """Lights the button under the pointer; True when there is one."""
@@ -161,7 +162,7 @@ class ProblemCard(CanvasItem):
         painter.drawRoundedRect(place, 6, 6)
         ink = look.primary_ink if is_primary else look.button_ink
         inner = place.adjusted(_BUTTON_PAD - 1, 0, 1 - _BUTTON_PAD, 0)
-        ink.draw(painter, inner, self.problem.fixes[index].title, _CENTERED)
+        ink.draw(painter, inner, self.fixes[index].title, _CENTERED)
 
 
 def _scale_in(room: Room | None) -> float:
