@@ -56,6 +56,17 @@ def test_each_template_builds_the_same_number_of_parameters(run_command, tmp_pat
     assert counted == {each.key: each.parameters for each in templates}
 
 
+def test_unknown_classes_are_numbered_and_that_is_said(service, tmp_path):
+    for each in list_templates():
+        path = tmp_path / f"{each.key}.py"
+        answer = service.done(
+            m.ExportProject, project=project_text(each.project), format="python", path=str(path)
+        )
+        is_known = each.project.dataset.params.get("path", "known") != ""
+        assert ("Set CLASS_NAMES" in answer.text) is not is_known, each.key
+        assert ('"0"' in path.read_text()) is not is_known, each.key
+
+
 def test_the_script_trains_and_classifies_by_itself(service, away, tmp_path):
     project = notebook_project(away.data, epochs=1)
     path = tmp_path / "stripes.py"
