@@ -221,6 +221,7 @@ class MainWindow(QMainWindow):
             "revert": self.files.revert,
             "load_weights": partial(self.context.weights.ask, self),
             "export": self.runs.ask_export,
+            "export_network": self.notebooks.ask_network,
             "export_notebook": self.notebooks.ask_export,
             "read_result": self.notebooks.ask_result,
             "close": self._close_project,
@@ -280,11 +281,15 @@ class MainWindow(QMainWindow):
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
-        self.notebooks.blocked.connect(self.show_problems)
         self.views.was_built.connect(self.layouts.add)
         self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
+        self._connect_exports()
         self._connect_drops()
         self._refresh_run()
+
+    def _connect_exports(self) -> None:
+        self.notebooks.blocked.connect(self.show_problems)
+        self.runs.network_export_wanted.connect(self.notebooks.ask_network)
 
     def _connect_drops(self) -> None:
         weights = self.context.weights
