@@ -24,11 +24,12 @@ import importlib, json, sys
 sys.path.insert(0, sys.argv[1])
 print(json.dumps({name: importlib.import_module(name).build_model().count_params()
                   for name in sys.argv[2:]}))
+assert "workbench" not in sys.modules
 """
 
 
 def plain_python(*words, folder=None):
-    """Runs Python without Workbench at hand; what it printed."""
+    """Runs a Python of its own, which nothing points to this folder; what it printed."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(
         [sys.executable, *map(str, words)],
