@@ -312,11 +312,11 @@ class GraphScene(ProblemScene):
     def _on_selection_changed(self) -> None:
         if self._is_batch:
             return
-        self.refresh_card()
-        self.content = None
         selected = self.selection()
         if selected != self._last_selection:
             self._last_selection = selected
+            self.refresh_card()
+            self.content = None
             self.document.selection = tuple(selected[0]), tuple(selected[1])
             self.selection_changed.emit(selected[0])
 
