@@ -125,7 +125,8 @@ class GraphScene(ProblemScene):
             self._notify_contents()
 
     def _on_fixes_found(self, problem: Problem) -> None:
-        if problem == self.shown_problem():
+        is_shown = self.card is not None and self.card.fixes == problem.known_fixes
+        if problem == self.shown_problem() and not is_shown:
             self._notify_contents()
 
     def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
