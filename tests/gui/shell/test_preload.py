@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from workbench.core.projects.project_file import save_project
+from workbench.templates import find_template
+
 _SCRIPT = """
 import os, sys
 from pathlib import Path
@@ -44,3 +47,27 @@ def test_plots_are_loaded_beside_the_window_once_a_project_is_there_tensorflow_n
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["False", seen, "False"]
     assert "thread" not in done.stderr.lower()
+
+
+_OPENED = """
+import gc, sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from workbench.app import run_window
+app = QApplication([])
+looking = QTimer()
+looking.timeout.connect(lambda: app.quit() if gc.get_freeze_count() else None)
+looking.start(20)
+QTimer.singleShot(60_000, app.quit)
+run_window(sys.argv[1])
+print("pyqtgraph" in sys.modules, gc.get_freeze_count() > 50_000)
+"""
+
+
+def test_the_garbage_collector_leaves_out_what_is_loaded(tmp_path):
+    path = tmp_path / "p.workbench"
+    save_project(find_template("lenet5").project, path)
+    command = [sys.executable, "-W", "error", "-c", _OPENED, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "True"]
