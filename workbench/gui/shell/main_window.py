@@ -110,7 +110,7 @@ class MainWindow(QMainWindow):
         self.title = WindowTitle(self, document, self.files, revert, lambda: self._is_at_start)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
         self.data_chooser = DataChooser(context, self)
-        self.drops = DropController(context, self, self._is_classifying)
+        self.drops = DropController(context, self, self.views.currentWidget)
         self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)
@@ -144,15 +144,6 @@ class MainWindow(QMainWindow):
     def classify(self, pictures: list[str]) -> None:
         """Brings the classify view to the front and classifies images in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
-
-    def classify_labeled(self, folder: str) -> None:
-        """Brings the classify view to the front, which counts the correct images of a folder."""
-        cast("ClassifyView", self.show_view("classify")).classify_labeled(folder)
-
-    def _is_classifying(self) -> bool:
-        """The classify view is shown and has a model, which a labeled folder can be tried with."""
-        view = self.views.currentWidget()
-        return self.views.current_key == "classify" and cast("ClassifyView", view).has_model
 
     def say(self, words: str) -> None:
         """Shows a sentence in the status line for a while."""
@@ -298,7 +289,6 @@ class MainWindow(QMainWindow):
         self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
-        self.drops.labeled_dropped.connect(self.classify_labeled)
         self.drops.folder_dropped.connect(self.start.from_folder)
         for part in (self.drops.data_chosen, self.data_chooser.chosen):
             part.connect(lambda: self.show_view("data"))
