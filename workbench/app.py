@@ -10,8 +10,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from functools import cache
-from threading import Thread
 
 from workbench.qt_guard import guard_none
 
@@ -37,7 +35,6 @@ from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.kit.theme import Theme
 from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
-from workbench.gui.shell.view_stack import preload
 from workbench.layers import all_layers
 from workbench.runs.home import APP_NAME, data_home, runs_home
 from workbench.settings.options.autosave_seconds import SPEC as AUTOSAVE_SECONDS
@@ -71,7 +68,9 @@ def run_window(project_path: str | None = None) -> int:
     context.theme.apply(app)
     window = make_window(context, data_home())
     faults.window = window
-    window.files.opened.connect(_keep_loaded)
+    # All that is loaded with the first project stays to the end: searching it for garbage took
+    # 50 ms of the window's thread at a time.
+    window.preload.finished.connect(gc.freeze)
     recovery = RecoveryController(context.document, data_home() / "recovery", window)
     recovery.recovered.connect(lambda: window.show_view("design"))
     recovery.said.connect(window.say)
@@ -83,19 +82,6 @@ def run_window(project_path: str | None = None) -> int:
     close_context(context)
     faults.uninstall()
     return code
-
-
-@cache
-def _keep_loaded() -> None:
-    """Takes what is loaded with the first project out of Python's search for garbage: all of it
-    stays to the end, and to look through it took 50 ms of the window's thread at a time.
-    """
-
-    def work() -> None:
-        preload().join()
-        gc.freeze()
-
-    Thread(target=work, name="keep loaded", daemon=True).start()
 
 
 def _scale_display() -> None:

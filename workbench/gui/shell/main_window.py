@@ -41,11 +41,12 @@ from workbench.gui.shell.actions import (
 )
 from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
+from workbench.gui.shell.preload import Preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.title import WindowTitle
 from workbench.gui.shell.top_bar import TopBar
-from workbench.gui.shell.view_stack import ViewStack, preload
+from workbench.gui.shell.view_stack import ViewStack
 from workbench.gui.targets.controller import TargetController
 from workbench.gui.targets.menu import DIALOGS
 from workbench.gui.targets.notebook import NotebookController
@@ -96,6 +97,7 @@ class MainWindow(QMainWindow):
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
         self.views = ViewStack(self._services())
+        self.preload = Preload(self)
         self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
         self.top = TopBar(context, self.actions_by_key["undo"], self.actions_by_key["redo"])
         self.status = StatusLine(context)
@@ -266,7 +268,7 @@ class MainWindow(QMainWindow):
         self.popup.problem_chosen.connect(self.show_problem)
         self.popup.list.problem_hovered.connect(self._on_problem_hovered)
         self.files.opened.connect(lambda: self.show_view("design"))
-        self.files.opened.connect(preload)
+        self.files.opened.connect(self.preload.start)
         self.start.started.connect(lambda: self.show_view("data"))
         self.run_opener.opened.connect(lambda: self.show_view("train"))
         self.runs.changed.connect(self._refresh_run)
