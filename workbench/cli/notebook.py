@@ -9,7 +9,7 @@ from workbench.cli._output import report
 from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
-from workbench.exports import project_exports
+from workbench.exports import training_exports
 from workbench.protocol.messages import Done, ExportProject
 
 NAME = "notebook"
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes OUT; a file that was there before stays when it fails."""
-    formats = {spec.suffix: key for key, spec in project_exports().items()}
+    formats = {spec.suffix: key for key, spec in training_exports().items()}
     key = formats.get(arguments.out.suffix.lower())
     if key is None:
         raise UsageError(

@@ -31,6 +31,7 @@ from workbench.document import placement
 from workbench.document.disk_file import DiskFile, DiskState
 from workbench.document.edits import GraphEdit, Selection
 from workbench.document.file_writer import FileWriter
+from workbench.document.fix_finder import FixFinder
 from workbench.errors import SaveError
 from workbench.runs.home import data_home
 
@@ -55,6 +56,7 @@ class EditedProject(QObject):
         project_id: Identifies the project; "" until it is edited, for the empty
             one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
+        fixes: Finds the fixes of these problems.
         is_recovered: It came back after a crash and is not saved since.
         selection: What is selected on the canvas, which sets it; no part of the project.
 
@@ -110,7 +112,8 @@ class EditedProject(QObject):
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
         self._absent: tuple[MissingData, ...] = ()
-        self.analysis = self._analyse()
+        self.fixes = FixFinder(self)
+        self._analyse()
 
     # what it is --------------------------------------------------------------------------
 
@@ -205,7 +208,7 @@ class EditedProject(QObject):
         }
         changed = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
         if change or changed:
-            self.analysis = self._analyse()
+            self._analyse()
         if change:
             self.graph_changed.emit(change)
         moved = _moved(old.view.positions, state.view.positions)
@@ -246,7 +249,7 @@ class EditedProject(QObject):
         self.is_recovered = is_recovered
         self.path, self._origin = path, path or origin
         self.disk.take(path, stamp)
-        self.analysis = self._analyse()
+        self._analyse()
         was = self.project_id
         self.project_id = project.id or new_project_id()
         self.project_replaced.emit()
@@ -274,13 +277,13 @@ class EditedProject(QObject):
             self.dirty_changed.emit(self._was_dirty)
 
     def _reanalyse(self) -> None:
-        self.analysis = self._analyse()
+        self._analyse()
         self.analysis_changed.emit(self.analysis)
 
-    def _analyse(self) -> Analysis:
+    def _analyse(self) -> None:
         chosen = self._state.dataset
         spec = self._datasets.get(chosen.key)
-        return analyse(
+        self.analysis: Analysis = analyse(
             self.graph,
             self.layers,
             recipe=self.recipe,
@@ -288,6 +291,7 @@ class EditedProject(QObject):
             limits=self.target_limits,
             missing=(*unset_data(spec, chosen.params), *self._absent),
         )
+        self.fixes.begin(self.analysis.problems, len(self.graph.nodes))
 
 
 def with_places(state: Project, places: Mapping[str, Position]) -> Project:

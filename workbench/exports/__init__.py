@@ -19,6 +19,11 @@ def run_exports() -> dict[str, ExportSpec]:
     return {key: spec for key, spec in all_exports().items() if spec.needs_weights}
 
 
-def project_exports() -> dict[str, ExportSpec]:
-    """The formats that a project is written in, trained or not."""
+def training_exports() -> dict[str, ExportSpec]:
+    """The programs that train a project elsewhere, and write results to import here."""
     return {key: spec for key, spec in all_exports().items() if not spec.needs_weights}
+
+
+def untrained_exports() -> dict[str, ExportSpec]:
+    """The formats of a run that a project is written in as well, without weights."""
+    return {key: spec for key, spec in all_exports().items() if spec.write_project is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,18 @@ _RESIZE = {"crop": ["crop_to_aspect_ratio=True"], "pad": ["pad_to_aspect_ratio=T
 
 
 def script(context: Any, file: str) -> str:
-    """The text of the script for what the worker hands to exports."""
-    card, calls = context.card, context.keras_calls()
+    """The text of the script for a run, as the worker hands it to exports."""
+    return _script(context.card, context, file, context.card.class_names)
+
+
+def untrained_script(context: Any, file: str) -> str:
+    """The text of the script for a project. Classes are numbered where their names are unknown."""
+    numbers = [str(number) for number in range(context.num_outputs)]
+    return _script(context, context, file, context.class_names or numbers)
+
+
+def _script(card: Any, context: Any, file: str, class_names: Sequence[str]) -> str:
+    calls = context.keras_calls()
     names = names_of(calls)
     resize = ["pixels", "INPUT_SHAPE[:2]", "antialias=True", *_RESIZE.get(card.fit, ())]
     values = {
@@ -26,7 +37,7 @@ def script(context: Any, file: str) -> str:
         "title": comment_text(card.title) or "A network",
         "file": comment_text(file.replace(" ", "_")),
         "input_shape": literal(tuple(card.input_shape)),
-        "class_names": sequence("CLASS_NAMES", card.class_names),
+        "class_names": sequence("CLASS_NAMES", class_names),
         "layers": "\n".join(layer_lines(calls, names)),
         "output": output_of(calls, names),
         "is_adapted": any(call.spec.is_adapted for call in calls),
@@ -43,6 +54,12 @@ def _write(context: Any, path: str) -> None:
     save_bytes(Path(path), text.encode())
 
 
+def _write_project(context: Any, path: str) -> None:
+    text = untrained_script(context, Path(path).name)
+    context.check_script(text)
+    save_bytes(Path(path), text.encode())
+
+
 SPEC = ExportSpec(
     key="python",
     title="Python script",
@@ -50,4 +67,5 @@ SPEC = ExportSpec(
     "exported .weights.h5.",
     suffix=".py",
     write=_write,
+    write_project=_write_project,
 )

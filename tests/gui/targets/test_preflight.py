@@ -118,7 +118,7 @@ def test_what_can_be_applied_is_a_button_and_another_fix_is_shown(page, asked, c
         ],
     )  # fmt: skip
     asked.answer(PreflightDone(id=1, report=report(problems=[problem])))
-    (shown,) = page.report.problems._problems
+    (shown,) = page.report.problems._problems.values()
     assert [fix.title for fix in shown.fixes] == ["Use bfloat16", "Set filters to 77"]
     assert shown.message == "It is narrow. Move it away."
     for fix in shown.fixes:

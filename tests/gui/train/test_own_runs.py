@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project import new_project_id
-from workbench.gui.train import run_controller as run_flow
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue
 from workbench.templates import find_template
@@ -33,17 +33,21 @@ def runs(window, qtbot):
 
 
 def test_export_offers_the_run_of_the_open_project(window, runs, monkeypatch):
-    asked, notices = [], []
+    asked, titles = [], []
     monkeypatch.setattr(window.runs._export, "ask", lambda *words: asked.append(words[:2]))
-    monkeypatch.setattr(run_flow, "show_notice", lambda *words: notices.append(words[1]))
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *words: (titles.append(words[1:]), ("", ""))[1]
+    )
     window.context.document.restore(LENET)
     window.runs.ask_export()
     rate, epochs = LENET.recipe.learning_rate, LENET.recipe.epochs
     assert asked == [(runs[0].path, f"lenet 1 · lr {rate:g} · {epochs} epochs")]
     window.context.document.new(find_template("cifar10_convnet").project)
-    window.runs.ask_export()
+    window.actions_by_key["export"].trigger()
     assert len(asked) == 1
-    assert notices == ["There is no trained model of this project to export yet."]
+    ((title, _start, filters),) = titles
+    assert title == "Export the network, without weights"
+    assert filters == "Python script (*.py)"
 
 
 def test_a_run_like_one_that_waits_is_remarked_on(window, runs, qtbot):

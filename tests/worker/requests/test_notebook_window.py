@@ -90,3 +90,17 @@ def test_a_dropped_result_of_another_network_is_refused(qtbot, window, shown, tr
     qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
     assert shown[0][0].endswith(".")
     assert window.context.library.current is None
+
+
+def test_an_untrained_network_is_exported_as_python(qtbot, window, shown, monkeypatch, tmp_path):
+    window.files.new(notebook_project(tmp_path / "flowers.npz"))
+    out = tmp_path / "network.py"
+    choose(monkeypatch, out, ".py")
+    for key in ("export_network", "export"):
+        with qtbot.waitSignal(
+            window.notebooks.said, timeout=WAIT_MS, check_params_cb=lambda words: "Wrote" in words
+        ):
+            window.actions_by_key[key].trigger()
+        assert "def build_model():" in out.read_text()
+        out.unlink()
+    assert shown == []

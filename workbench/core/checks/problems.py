@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -58,7 +58,8 @@ class Problem:
         offers: What may fix it.
         step: What is to be done next where the network is not finished, as words after "Not
             finished:", e.g. "add an Input".
-        choose: Picks those of the offered fixes that help; None takes all as they are.
+        choose: Picks those of the offered fixes that help: one more is tried in each step, whose
+            value is None until all are chosen. Without it all are taken as they are.
     """
 
     node: str | None
@@ -67,7 +68,7 @@ class Problem:
     message: str
     offers: Offers = field(default=(), repr=False)
     step: str = ""
-    choose: Callable[[Problem, Iterable[Fix]], tuple[Fix, ...]] | None = field(
+    choose: Callable[[Problem, Iterable[Fix]], Iterator[tuple[Fix, ...] | None]] | None = field(
         default=None, repr=False
     )
 
@@ -77,6 +78,11 @@ class Problem:
         return self.severity in {"error", "unfinished"}
 
     @property
+    def place(self) -> tuple[str | None, str]:
+        """Node and title: the same while an edit elsewhere only changes its message."""
+        return self.node, self.title
+
+    @property
     def level(self) -> Literal["error", "warning", "hint"]:
         """Its severity for programs, where what is not finished is an error."""
         return "error" if self.severity == "unfinished" else self.severity
@@ -84,21 +90,30 @@ class Problem:
     @cached_property
     def fixes(self) -> tuple[Fix, ...]:
         """The fixes that help, best first. They are tried on first use."""
-        offered = self.offers() if callable(self.offers) else self.offers
-        return tuple(offered) if self.choose is None else self.choose(self, offered)
+        return next(found for found in self.search() if found is not None)
 
     @property
-    def text(self) -> str:
-        """All its words, with those of its buttons."""
-        return " ".join([self.title, self.message, *(fix.title for fix in self.fixes)])
+    def known_fixes(self) -> tuple[Fix, ...] | None:
+        """The fixes that help; None while they are not tried."""
+        return vars(self).get("fixes")
+
+    def search(self) -> Iterator[tuple[Fix, ...] | None]:
+        """Finds the fixes: tries one in each step, which takes as long as one check of the
+        project. The last step gives those that help, and they are known then.
+        """
+        offered = self.offers() if callable(self.offers) else self.offers
+        for found in [tuple(offered)] if self.choose is None else self.choose(self, offered):
+            if found is not None:
+                vars(self)["fixes"] = found
+            yield found
+
+    def text_with(self, fixes: Iterable[Fix]) -> str:
+        """All its words, with those of the buttons of some fixes."""
+        return " ".join([self.title, self.message, *(fix.title for fix in fixes)])
 
     def __eq__(self, other: object) -> bool:
-        """Whether it reads the same; no fixes are tried for that (see `is_same`)."""
+        """Whether it reads the same; no fixes are tried for that."""
         return self._words == other._words if isinstance(other, Problem) else NotImplemented
-
-    def is_same(self, other: Problem) -> bool:
-        """Whether it reads the same and offers the same: tries the fixes of both."""
-        return self is other or (self == other and self.fixes == other.fixes)
 
     def __hash__(self) -> int:
         return hash(self._words)

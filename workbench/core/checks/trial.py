@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from workbench.core.checks.fixes import REMOVE, remove_fix
 from workbench.core.checks.problems import Fix, Problem
@@ -36,10 +36,10 @@ class Trial:
         self._problems = problems
         self._find = find
 
-    def choose(self, problem: Problem, offered: Iterable[Fix]) -> tuple[Fix, ...]:
-        """The first few fixes that help: those that leave least come first, and removing a
-        layer comes last. Where nothing else stops a layer from preventing training, its removal
-        is one, if that leaves fewer problems.
+    def choose(self, problem: Problem, offered: Iterable[Fix]) -> Iterator[tuple[Fix, ...] | None]:
+        """Tries a fix in each step, then gives the first few that help: those that leave least
+        come first, and removing a layer comes last. Where nothing else stops a layer from
+        preventing training, its removal is one, if that leaves fewer problems.
         """
         found: dict[Fix, Left] = {}
         for fix in offered:
@@ -48,12 +48,13 @@ class Trial:
                 found[fix] = left
             if len(found) == MOST_OFFERED:
                 break
+            yield None
         if not found and problem.stops_training and problem.node is not None:
             removal = remove_fix(problem.node, self._graph.nodes[problem.node].name)
             left = self._left_after(problem, removal)
             if left is not None and left[1] < len(_counted(self._problems, problem)):
                 found[removal] = left
-        return tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, found[fix])))
+        yield tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, found[fix])))
 
     def _left_after(self, problem: Problem, fix: Fix) -> Left | None:
         """What a fix leaves; None for one that fails, changes nothing, makes more problems than
@@ -80,5 +81,4 @@ def _counted(problems: Sequence[Problem], fixed: Problem) -> list[Problem]:
 
 
 def _is_among(problem: Problem, problems: Iterable[Problem]) -> bool:
-    where = problem.node, problem.title
-    return any((other.node, other.title) == where for other in problems)
+    return any(other.place == problem.place for other in problems)

@@ -19,6 +19,8 @@ class ExportSpec:
             worker/requests/export.py for what it is handed.
         needs_weights: It is made of a run; else of a project that was never trained, see
             worker/requests/export_project.py for what `write` is handed then.
+        write_project: Writes a project that was never trained in a format that is else made of a
+            run; handed the same as there. None where it needs weights.
     """
 
     key: str
@@ -27,3 +29,4 @@ class ExportSpec:
     suffix: str
     write: Callable[[Any, str], None]
     needs_weights: bool = True
+    write_project: Callable[[Any, str], None] | None = None

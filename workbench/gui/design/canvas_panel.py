@@ -259,11 +259,11 @@ class CanvasPanel(QWidget):
 
     def _open_fixes(self) -> None:
         card = self.scene.card
-        if card is None or not card.problem.fixes:
+        if card is None or not card.fixes:
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for fix in card.problem.fixes:
+        for fix in card.fixes:
             entry = menu.addAction(fix.title)
             entry.triggered.connect(
                 lambda _checked=False, fix=fix: self._edit(lambda: self._document.apply_fix(fix))
@@ -322,7 +322,7 @@ class CanvasPanel(QWidget):
             "selection": bool(ids or self.scene.selected_edges()),
             "layers": bool(ids),
             "one": len(ids) == 1 and len(self.scene.nodes) > 1,
-            "problem": card is not None and bool(card.problem.fixes),
+            "problem": card is not None and bool(card.fixes),
         }
         for spec in CANVAS_ACTIONS:
             self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())

@@ -82,7 +82,7 @@ class InspectorPanel(QScrollArea):
         self._facts_heading = plain_label(role="heading")
         self.facts = FactRows()
         self.tpu = TextBox("hint", "On a TPU")
-        self.problems = ProblemList(can_show=True)
+        self.problems = ProblemList(self._document.fixes)
         self.problems.fix_chosen.connect(self._document.apply_fix)
         self.problems.problem_chosen.connect(self._state.problem_chosen)
         self.problems.problem_hovered.connect(self._state.problem_hovered)

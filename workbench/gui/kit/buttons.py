@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -106,21 +106,32 @@ class ElidedButton(TextButton):
 
 
 class WrappedButton(TextButton):
-    """A button whose words take more lines where room is short: nothing is cut off."""
+    """A button whose words take more lines where room is short: nothing is cut off.
+
+    Layouts ask for its sizes many times in each pass: what was measured is kept.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self._full = text
+        self._hint: QSize | None = None
+        self._lines: dict[int, str] = {}
+        self._heights: dict[int, int] = {}
         policy = QSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAccessibleName(text)
 
+    def lines(self, width: int) -> str:
+        """Its words as they are shown at this width in pixels."""
+        if width not in self._lines:
+            self._lines[width] = self._wrapped(width)
+        return self._lines[width]
+
     def sizeHint(self) -> QSize:
         """Room for all of its words in one line."""
-        hint = super().sizeHint()
-        width = self._around() + self.fontMetrics().horizontalAdvance(self._full) + _SLACK_PX
-        return QSize(width, hint.height() - self._extra_lines(self.text()))
+        if self._hint is None:
+            self._hint = super().sizeHint() + QSize(_SLACK_PX, 0)
+        return self._hint
 
     def minimumSizeHint(self) -> QSize:
         """May become narrow: it never widens the panel it is in."""
@@ -128,27 +139,30 @@ class WrappedButton(TextButton):
 
     def heightForWidth(self, width: int) -> int:
         """The height that the words need when they are wrapped to this width."""
-        return self.sizeHint().height() + self._extra_lines(self._wrapped(width))
+        if width not in self._heights:
+            more = self.lines(width).count("\n") * self.fontMetrics().lineSpacing()
+            self._heights[width] = self.sizeHint().height() + more
+        return self._heights[width]
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        words = self._wrapped(self.width())
-        if words != self.text():
-            self.setText(words)
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font or style: what was measured no longer holds."""
+        self._hint = None
+        self._lines.clear()
+        self._heights.clear()
+        super().changeEvent(event)
 
-    def _around(self) -> int:
-        """Width of frame and padding."""
-        metrics = self.fontMetrics()
-        widest = max(map(metrics.horizontalAdvance, self.text().split("\n")))
-        return super().sizeHint().width() - widest
-
-    def _extra_lines(self, text: str) -> int:
-        return text.count("\n") * self.fontMetrics().lineSpacing()
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = self.lines(self.width())
+        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
 
     def _wrapped(self, width: int) -> str:
-        metrics, room = self.fontMetrics(), width - self._around()
+        hint, metrics = self.sizeHint(), self.fontMetrics()
+        around = hint.width() - metrics.horizontalAdvance(self.text())
+        room = width - around + _SLACK_PX
         lines: list[str] = []
-        for word in self._full.split(" "):
+        for word in self.text().split(" "):
             longer = f"{lines[-1]} {word}" if lines else word
             if lines and metrics.horizontalAdvance(longer) <= room:
                 lines[-1] = longer

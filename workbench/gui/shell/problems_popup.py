@@ -25,7 +25,7 @@ class ProblemsPopup(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("role", "popup")
         self._document = context.document
-        self.list = ProblemList()
+        self.list = ProblemList(context.document.fixes)
         self._nothing = plain_label("No problems: this network can be trained.", role="dim")
         self._corner = QPoint()
         page, title = QWidget(), plain_label("Problems", role="heading")
@@ -37,6 +37,7 @@ class ProblemsPopup(QFrame):
         column(area, parent=self, margins=1)
         self.list.fix_chosen.connect(self._on_fix_chosen)
         self.list.problem_chosen.connect(self._on_problem_chosen)
+        self.list.filled.connect(self._fit)
         self._document.analysis_changed.connect(lambda _analysis: self._on_analysis())
 
     def open_above(self, anchor: QWidget) -> None:

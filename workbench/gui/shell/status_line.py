@@ -56,6 +56,7 @@ class StatusLine(QStatusBar):
         self.addPermanentWidget(found)
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)
+        self._document.fixes.found.connect(self._on_fixes_found)
         self._predictor.changed.connect(self._show_prediction)
         self.refresh()
 
@@ -112,7 +113,8 @@ class StatusLine(QStatusBar):
 
     def _show_problems(self, analysis: Analysis) -> None:
         """How many there are; while one builds, what comes next, with its button."""
-        fixes = analysis.errors[0].fixes if analysis.is_unfinished else ()
+        first = analysis.errors[0] if analysis.is_unfinished else None
+        fixes = self._document.fixes.fixes_of(first) if first is not None else ()
         self._step = fixes[0] if fixes else None
         words = problem_counts(analysis.problems) or "No problems"
         if analysis.is_unfinished:
@@ -131,6 +133,10 @@ class StatusLine(QStatusBar):
         self.next_step.setText(self._step.title if self._step else "")
         self.next_step.setVisible(self._step is not None)
         self._share_room()
+
+    def _on_fixes_found(self, problem: Problem) -> None:
+        if problem in self._document.analysis.errors[:1]:
+            self._show_problems(self._document.analysis)
 
     def _on_next_step(self) -> None:
         if self._step is not None:

@@ -1,7 +1,8 @@
-"""Training where no desktop reaches: a notebook goes out, its results come back."""
+"""A project as a program: a notebook whose results come back, or a script of plain Keras."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -9,8 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.client.question import Handlers
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
+from workbench.core.specs import ExportSpec
 from workbench.errors import WorkbenchError
-from workbench.exports import project_exports
+from workbench.exports import training_exports, untrained_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import RESULT_NAME
 from workbench.gui.kit.file_dialogs import ask_file
@@ -27,7 +29,8 @@ _SET_DATA = "Upload your images and set DATA. "
 
 
 class NotebookController(QObject):
-    """What "Train on Colab or Kaggle…" and "Import notebook results…" do.
+    """What "Train on Colab or Kaggle…", "Import notebook results…" and "Export network as Python…"
+    do.
 
     Signals:
         said: A sentence about what goes on.
@@ -49,15 +52,30 @@ class NotebookController(QObject):
         """Asks where to write the notebook, and writes it; `blocked` where it could not train. The
         data may be chosen there.
         """
+        specs = list(training_exports().values())
+        self._ask(specs, "Train on Colab or Kaggle", "notebook_file", self._on_notebook_written)
+
+    def ask_network(self) -> None:
+        """Asks where to write the network, trained or not, and writes it without weights; `blocked`
+        where it has errors.
+        """
+        specs = list(untrained_exports().values())
+        self._ask(
+            specs,
+            "Export the network, without weights",
+            "export",
+            lambda answer: self.said.emit(answer.text),
+        )
+
+    def _ask(
+        self, specs: list[ExportSpec], title: str, kind: str, on_done: Callable[[Done], None]
+    ) -> None:
         if self._document.analysis.network_errors:
             self.blocked.emit()
             return
-        specs = list(project_exports().values())
         filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
-        title, offered = "Train on Colab or Kaggle", ";;".join(filters)
-        path, chosen = ask_save_path(
-            self._window, title, self._name(), offered, kind="notebook_file"
-        )
+        offered = ";;".join(filters)
+        path, chosen = ask_save_path(self._window, title, self._name(), offered, kind=kind)
         if not path:
             return
         spec = filters.get(chosen, specs[0])
@@ -65,7 +83,7 @@ class NotebookController(QObject):
         project = project_text(self._document.project)
         request = ExportProject(id=0, project=project, format=spec.key, path=path)
         handlers = Handlers(
-            on_done=self._on_written,
+            on_done=on_done,
             on_failed=self._on_failed,
             on_progress=lambda progress: self.said.emit(progress.text),
         )
@@ -77,7 +95,7 @@ class NotebookController(QObject):
         name = path.name.removesuffix(PROJECT_SUFFIX) if path else self._document.project.title
         return name or "network"
 
-    def _on_written(self, answer: Done) -> None:
+    def _on_notebook_written(self, answer: Done) -> None:
         self.said.emit(answer.text)
         dataset = self._datasets.get(self._document.project.dataset.key)
         brings_data = dataset is None or not dataset.program

@@ -14,7 +14,7 @@ from workbench.errors import SaveError, WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
-from workbench.gui.kit.messages import ask_choice, error_text, show_notice
+from workbench.gui.kit.messages import ask_choice, error_text
 from workbench.gui.train.export import ExportAction
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.summary import RunSummary
@@ -30,6 +30,7 @@ class RunController(QObject):
         blocked: Training was requested while errors prevent it.
         said: A sentence about what goes on.
         connect_wanted: The place to train is not ready: another computer shall be connected.
+        network_export_wanted: There is no trained model to export, but a network.
     """
 
     changed = Signal()
@@ -37,6 +38,7 @@ class RunController(QObject):
     blocked = Signal()
     said = Signal(str)
     connect_wanted = Signal()
+    network_export_wanted = Signal()
 
     def __init__(self, context: WindowContext, check: TargetCheck, window: QWidget) -> None:
         super().__init__(window)
@@ -209,13 +211,14 @@ class RunController(QObject):
         return answer in {0, 1, 2}
 
     def ask_export(self) -> None:
-        """Writes the current run, or the project's newest that has weights, to a file."""
+        """Writes the current run, or the project's newest that has weights, to a file; without one
+        the network alone may be written.
+        """
         run = self._exportable()
         if run is not None:
             self._export.ask(run.path, f"{run.project} {run.label}", list(run_exports().values()))
             return
-        what = "There is no trained model of this project to export yet."
-        show_notice(self._window, what, "Train the model or load weights first.")
+        self.network_export_wanted.emit()
 
     def _exportable(self) -> RunSummary | None:
         current = self._library.current

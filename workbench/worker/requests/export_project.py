@@ -1,4 +1,4 @@
-"""ExportProject: a project, never trained, as a program that trains it elsewhere."""
+"""ExportProject: a project, never trained, as a program that trains it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.core.network.roles import float32_nodes, pipeline_nodes
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
-from workbench.core.specs import Shape
+from workbench.core.specs import ExportSpec, Shape
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
 from workbench.datasets import all_datasets
 from workbench.errors import SaveError
-from workbench.exports import project_exports
+from workbench.exports import training_exports, untrained_exports
 from workbench.layers import all_layers
 from workbench.programs.notebook_cells import network_source
 from workbench.protocol.messages import AnyAnswer, Done, ExportProject
@@ -30,7 +30,8 @@ from workbench.worker.saved_models.model_runner import build_whole
 
 
 class ProgramContext:
-    """What the `write` of an ExportSpec without weights is handed, of a project without errors.
+    """What an ExportSpec is handed to write a project without errors: as `write` where it needs no
+    weights, else as `write_project`.
 
     Attributes:
         class_names: As the data set names them; empty where it is not at hand.
@@ -102,10 +103,14 @@ class ProgramContext:
             "CORES": 1,
             "__name__": "exported",
         }
-        source = network_source(self)
-        exec(compile(source, "exported.py", "exec"), words)  # noqa: S102 - our own text
-        built = words["build_model"]()
-        model = built[0] if self.front else built
+        built = _build(network_source(self), words)
+        self._compare(built[0] if self.front else built)
+
+    def check_script(self, text: str) -> None:
+        """Builds the network as a stand-alone script does, and compares it as `check` does."""
+        self._compare(_build(text, {"__name__": "exported"}))
+
+    def _compare(self, model: Any) -> None:
         ours = [tuple(weight.shape) for weight in self.built.model.weights]
         theirs = [tuple(weight.shape) for weight in model.weights]
         if ours != theirs:
@@ -118,6 +123,12 @@ class ProgramContext:
             )
 
 
+def _build(source: str, words: dict[str, Any]) -> Any:
+    """What `build_model` of a program returns."""
+    exec(compile(source, "exported.py", "exec"), words)  # noqa: S102 - our own text
+    return words["build_model"]()
+
+
 def export_project(job: Job, request: ExportProject) -> AnyAnswer:
     """Writes the program.
 
@@ -127,7 +138,7 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
         WeightsError: the network has errors.
         SaveError: the file could not be written.
     """
-    exports = project_exports()
+    exports = training_exports() | untrained_exports()
     spec, path = format_of(request, exports, "Unknown export format for a project.")
     project = parse_project(request.project, "the project")
     job.progress(f"Writing {path.name}")
@@ -135,11 +146,18 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
     job.keras()
     context = ProgramContext(project, names)
     job.check_cancelled()
-    spec.write(context, str(path))
-    text = f"Wrote {path}. It writes workbench_result.zip, which can be imported here."
-    if not context.load_program:
-        text += " Set DATA to the path of the images."
-    return Done(id=job.id, text=text, path=str(path))
+    write = spec.write_project or spec.write
+    write(context, str(path))
+    words = " ".join([f"Wrote {path}.", *_next_steps(spec, context)])
+    return Done(id=job.id, text=words, path=str(path))
+
+
+def _next_steps(spec: ExportSpec, context: ProgramContext) -> list[str]:
+    if spec.needs_weights:
+        steps = ["It builds the untrained network, and trains it with plain Keras."]
+        return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]
+    steps = ["It writes workbench_result.zip, which can be imported here."]
+    return steps if context.load_program else [*steps, "Set DATA to the path of the images."]
 
 
 def _class_names(job: Job, project: Project) -> list[str]:

@@ -4,7 +4,7 @@ are marked. Qt-free.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.core.checks.analysis import Analysis
@@ -29,15 +29,13 @@ class Mentions:
     def of(
         cls,
         graph: Graph,
-        problems: Sequence[Problem],
-        shown: Sequence[Problem | None],
-        looked_at: Problem | None,
+        problems: Iterable[Problem],
+        shown: Iterable[str],
+        looked_at: str,
     ) -> Mentions:
-        """Of all problems of a graph; those of `shown` have their buttons on the screen."""
-        texts = [problem.message for problem in problems]
-        texts += [problem.text for problem in shown if problem is not None]
-        marked = "" if looked_at is None else looked_at.text
-        return cls(named_in(" ".join(texts), graph), named_in(marked, graph))
+        """Of all problems of a graph; `shown` and `looked_at` are texts with those of buttons."""
+        texts = " ".join([*(problem.message for problem in problems), *shown])
+        return cls(named_in(texts, graph), named_in(looked_at, graph))
 
 
 def problem_to_show(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
+from workbench.core.checks.fixes import REMOVE
 from workbench.core.checks.problems import Fix, Problem
 from workbench.gui.design.canvas.card_place import Room, beside, within
 from workbench.gui.design.canvas.item import CanvasItem, Shown
@@ -31,9 +32,10 @@ class ProblemCard(CanvasItem):
     LEVEL = 4.0
     _hovered = Shown[int | None](None)
 
-    def __init__(self, problem: Problem, look: CanvasStyle) -> None:
+    def __init__(self, problem: Problem, fixes: Sequence[Fix], look: CanvasStyle) -> None:
         super().__init__(look)
         self.problem = problem
+        self.fixes = tuple(fixes)
         self._message = unbroken(problem.message)
         self._anchor = self._end = QPointF()
         self._texts = self._lay_out_texts()
@@ -54,7 +56,7 @@ class ProblemCard(CanvasItem):
         """As many in a row as there is room for; words that are too long for a row are wrapped."""
         places: list[QRectF] = []
         x, widest = _PADDING, CARD_WIDTH - 2 * _PADDING
-        for fix in self.problem.fixes:
+        for fix in self.fixes:
             room = QRectF(0, 0, widest - 2 * _BUTTON_PAD, 4000)
             words = self._look.button_ink.metrics.boundingRect(room, _CENTERED, fix.title)
             width = min(words.width() + 1 + 2 * _BUTTON_PAD, widest)
@@ -119,7 +121,7 @@ class ProblemCard(CanvasItem):
     def fix_at(self, scene_point: QPointF) -> Fix | None:
         """The fix whose button is under a point."""
         index = self._button_at(scene_point)
-        return None if index is None else self.problem.fixes[index]
+        return None if index is None else self.fixes[index]
 
     def hover(self, scene_point: QPointF) -> bool:
         """Lights the button under the pointer; True when there is one."""
@@ -149,10 +151,14 @@ class ProblemCard(CanvasItem):
         for index in range(len(self._buttons)):
             self._paint_button(painter, index)
 
+    def is_primary(self, index: int) -> bool:
+        """Whether the button of a fix is filled."""
+        return index == 0 and self.fixes[0].key != REMOVE
+
     def _paint_button(self, painter: QPainter, index: int) -> None:
-        """The first fix is the best one: it is filled."""
+        """The first fix is the best one: it is filled, unless it takes layers away."""
         look, place = self._look, self._buttons[index]
-        is_primary, is_hovered = index == 0, index == self._hovered
+        is_primary, is_hovered = self.is_primary(index), index == self._hovered
         fill = look.accent if is_primary else look.panel
         if is_hovered:
             fill = fill.lighter(112) if is_primary else look.hover
@@ -161,7 +167,7 @@ class ProblemCard(CanvasItem):
         painter.drawRoundedRect(place, 6, 6)
         ink = look.primary_ink if is_primary else look.button_ink
         inner = place.adjusted(_BUTTON_PAD - 1, 0, 1 - _BUTTON_PAD, 0)
-        ink.draw(painter, inner, self.problem.fixes[index].title, _CENTERED)
+        ink.draw(painter, inner, self.fixes[index].title, _CENTERED)
 
 
 def _scale_in(room: Room | None) -> float:

@@ -70,13 +70,19 @@ class ProblemScene(QGraphicsScene):
             self.settle_card()
 
     def refresh_card(self, *, anywhere: bool = False) -> None:
-        """Shows the card of the problem that is to be shown now."""
+        """Shows the card of the problem that is to be shown now, as soon as its fixes are known:
+        it must not grow under the pointer.
+        """
         problem = self.shown_problem()
-        if self.card is not None and (problem is None or not self.card.problem.is_same(problem)):
+        has_node = problem is not None and problem.node is not None
+        fixes = self.document.fixes.fixes_of(problem) if problem and has_node else None
+        if self.card is not None and (self.card.problem, self.card.fixes) != (problem, fixes):
             self.remove_card()
-        if self.card is None and problem is not None and problem.node is not None:
-            self.card = ProblemCard(problem, self.look)
+        if self.card is None and problem is not None and fixes is not None:
+            self.card = ProblemCard(problem, fixes, self.look)
             self.addItem(self.card)
+        elif self.card is not None and problem is not None:
+            self.card.problem = problem  # reads the same
         self._show_names()
         if self.card is not None:
             boxes = self.boxes()
@@ -95,12 +101,21 @@ class ProblemScene(QGraphicsScene):
         is_selected = card is not None and self.selected_ids() == [card.node]
         looked_at = self._looked_at or (card if is_selected else None)
         found = self.document.analysis.problems
-        self.mentions = Mentions.of(graph, found, (card, self._looked_at), looked_at)
+        shown = map(self._text_of, (card, self._looked_at))
+        self.mentions = Mentions.of(graph, found, shown, self._text_of(looked_at))
         for key, item in self.nodes.items():
             item.is_marked = key in self.mentions.marked
             is_there = key in graph.nodes  # a removed one is taken away a moment later
             if is_there and item.facts.is_named != (key in self.mentions.named):
                 item.facts = self.facts_of(key)
+
+    def _text_of(self, problem: Problem | None) -> str:
+        """The words of a problem, with those of its buttons on the screen."""
+        if problem is None:
+            return ""
+        is_card = self.card is not None and self.card.problem == problem
+        fixes = self.card.fixes if self.card is not None and is_card else problem.known_fixes
+        return problem.text_with(fixes or ())
 
     def card_at(self, point: QPointF) -> ProblemCard | None:
         """The problem card, if it is under a scene point."""

@@ -14,6 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
+from workbench.core.checks.problems import Problem
 from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
@@ -59,6 +60,7 @@ class GraphScene(ProblemScene):
         document.graph_changed.connect(self._on_graph_changed)
         document.positions_changed.connect(self._on_positions_changed)
         document.analysis_changed.connect(self._on_analysis_changed)
+        document.fixes.found.connect(self._on_fixes_found)
         document.project_replaced.connect(self.rebuild)
         document.selection_restored.connect(lambda selected: self.select(*selected))
         self.rebuild()
@@ -120,6 +122,12 @@ class GraphScene(ProblemScene):
     def _on_analysis_changed(self, analysis: Analysis) -> None:
         if analysis is not self._shown_analysis:
             self._refresh_facts()
+            self._notify_contents()
+
+    def _on_fixes_found(self, problem: Problem) -> None:
+        has_card = self.card is not None and self.card.fixes == problem.known_fixes
+        is_seen = bool(self.views())  # they may be found after the view is closed
+        if is_seen and not has_card and problem == self.shown_problem():
             self._notify_contents()
 
     def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
@@ -306,11 +314,11 @@ class GraphScene(ProblemScene):
     def _on_selection_changed(self) -> None:
         if self._is_batch:
             return
-        self.refresh_card()
-        self.content = None
         selected = self.selection()
         if selected != self._last_selection:
             self._last_selection = selected
+            self.refresh_card()
+            self.content = None
             self.document.selection = tuple(selected[0]), tuple(selected[1])
             self.selection_changed.emit(selected[0])
 
