@@ -62,7 +62,7 @@ class SmoothingControl(QWidget):
         self.slider = _Slider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, SLIDER_STEPS)
         self.slider.setValue(position_of(DEFAULT_EPOCHS))
-        self.slider.setFixedWidth(96)
+        self.slider.setFixedWidth(72)
         self.slider.setAccessibleName("Smoothing")
         self.words = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.words.setProperty("role", "dim")

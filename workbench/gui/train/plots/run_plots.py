@@ -50,7 +50,7 @@ class RunPlots(QWidget):
 
     Attributes:
         by_key: The plot of each curve that has one, by the curve's key.
-        smoothing: One for all plots; whoever shows them finds it a place.
+        smoothing: One for all plots; it is placed by who shows them.
     """
 
     said = Signal(str)
