@@ -14,7 +14,7 @@ RUN = "2026-01-01_00-00-00_planted"
 
 RUN_FILES = (
     "events.jsonl", "events.reserve", "events.jsonl.anew", "control", "retry", "worker.lock", "log.txt",
-    "crash.txt", "target.json", "link.json", "remote.json", "mirror.txt", "weights.npz",
+    "crash.txt", "target.json", "extensions.json", "link.json", "remote.json", "mirror.txt", "weights.npz",
     "model.json", "confusions.bin", "notes.json", "notes.unreadable.json", "waiting",
     "origin.json", "cluster.json", "refusal.json", "request.json",
 )  # fmt: skip
@@ -30,7 +30,7 @@ RUNS_FILES = (
 )  # fmt: skip
 HOME_FILES = (
     "settings.json", "window.ini", "logs/window.log", "logs/faults.log", "hosts.json",
-    "known_hosts", "known-places.json", "cache/speeds.json", "queue.key",
+    "known_hosts", "known-places.json", "outside-runs.json", "cache/speeds.json", "queue.key",
 )  # fmt: skip
 HOME_FOLDERS = (
     "logs", "recovery", "recovery/discarded", "cache/plans", "cache/pictures", "cache/arrays",

@@ -7,6 +7,7 @@ TensorFlow is never imported here: trainings and classification are other proces
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -67,6 +68,9 @@ def run_window(project_path: str | None = None) -> int:
     context.theme.apply(app)
     window = make_window(context, data_home())
     faults.window = window
+    # All that is loaded with the first project stays to the end: searching it for garbage took
+    # 50 ms of the window's thread at a time.
+    window.preload.finished.connect(gc.freeze)
     recovery = RecoveryController(context.document, data_home() / "recovery", window)
     recovery.recovered.connect(lambda: window.show_view("design"))
     recovery.said.connect(window.say)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.layout import NODE_WIDTH
 from workbench.document.graph_edits import checked_params, connection_problem, connection_warning
-from workbench.document.placement import between, free_place
+from workbench.document.placement import between, complete, free_place
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 
@@ -32,6 +33,19 @@ def test_a_new_node_goes_above_what_it_feeds_or_where_there_is_room():
     assert x == 40.0
     assert y < 300.0
     assert between(graph, {}, {}, "a") == free_place({}, {}, "a", (0.0, 0.0)) == (0.0, 0.0)
+
+
+def test_layers_without_a_place_are_put_beside_those_that_have_one():
+    """As from a project file that another program has added layers to."""
+    graph = Graph.of([Node("a", "input", "a"), Node("b", "flatten", "b"), Node("c", "dense", "c")])
+    graph = graph.with_edge(Edge("a", "b")).with_edge(Edge("b", "c"))
+    found = complete(graph, {"a": (500.0, 70.0), "gone": (9.0, 9.0)}, {})
+    assert found["a"] == (500.0, 70.0)
+    assert sorted(found) == ["a", "b", "c"]
+    (b_x, b_y), (c_x, c_y) = found["b"], found["c"]
+    assert min(b_x, c_x) >= 500.0 + NODE_WIDTH
+    assert c_y > b_y
+    assert complete(graph, found, {}) == found
 
 
 def test_a_layer_goes_into_the_connection_above_another_or_above_the_first(document):

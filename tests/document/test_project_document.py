@@ -227,6 +227,15 @@ def test_copies_get_new_ids_and_names_and_keep_their_edges(document):
     }
 
 
+def test_copies_of_nothing_change_nothing_and_cannot_be_undone(document):
+    chain(document, "input", "conv2d")
+    before, count = document.graph, document.undo_stack.count()
+    assert document.duplicate([]) == []
+    assert document.paste(document.copy_text(["gone"])) == []
+    assert document.graph == before
+    assert document.undo_stack.count() == count
+
+
 @pytest.mark.parametrize("text", ["", "hello", "[]", "{}", '{"format": "workbench-graph"}',
     '{"format": "workbench-graph", "version": 9}',
     '{"format": "workbench-graph", "version": 1, "graph": 5}',

@@ -22,7 +22,7 @@ from PIL import Image
 
 from tests.sshd import sshd  # noqa: F401 - a fixture
 from workbench.core.projects.project import Choice
-from workbench.protocol.events import Batch, CheckpointKept, RunStarted
+from workbench.protocol.events import Batch, CheckpointKept, LogLine, RunStarted
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accept, offered_keys
 from workbench.runs.control import request_pause
@@ -138,6 +138,17 @@ def test_trained_there_cut_killed_paused_resumed_and_classified_here(sshd, tmp_p
     done = workbench("classify", str(remote.run.path), str(picture), "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["label"] in remote.run.model_card().class_names
+
+    longer = workbench("resume", str(remote.run.path), "--epochs", "41", "--json")
+    last = json.loads(longer.stdout.splitlines()[-1])
+    assert (last["outcome"], last["epochs_done"]) == ("completed", 41), longer.stderr
+    remote.wait_for(lambda: not remote.run.is_alive())
+    remote.check_same_logs()
+    started = remote.events(RunStarted)[-1]
+    assert (started.resumed_at_step, started.epochs, started.bit_exact) == (240, 41, True)
+    assert remote.run.weights_path.read_bytes() == (remote.there / "weights.npz").read_bytes()
+    assert outcome_of(remote.run).can_train_longer
+    assert any("does not depend on the number" in e.text for e in remote.events(LogLine))
 
 
 def test_a_computer_that_went_away_is_left_and_the_run_goes_on_here(sshd):  # noqa: F811

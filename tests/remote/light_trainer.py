@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 EVENTS = 250
+KEEPS = False
 
 
 def start(folder: Path, *, is_resumed: bool) -> None:
@@ -77,7 +78,7 @@ def finish(folder: Path, log_event: Callable[..., None], outcome: str, *, is_pau
     put(folder, "model.json", "model.json")
     log_event(event="run_finished", outcome=outcome, run=str(folder), seconds=1.0, epochs_done=1,
          is_paused=is_paused, can_resume=outcome == "stopped")  # fmt: skip
-    if outcome == "completed":
+    if outcome == "completed" and not KEEPS:
         shutil.rmtree(folder / "checkpoints")
 
 

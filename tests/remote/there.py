@@ -28,12 +28,13 @@ WEIGHTS = {"dense/kernel": np.arange(120_000, dtype=np.float32).reshape(300, 400
 
 class There:
     """The other computer: a folder with a bridge, and lines to it. A light trainer trains there,
-    which logs so many `events`.
+    which logs so many `events`, and `keeps` its checkpoint when it is completed.
     """
 
-    def __init__(self, home, *, events=light_trainer.EVENTS):
+    def __init__(self, home, *, events=light_trainer.EVENTS, keeps=False):
         self.home = home
         self.events = events
+        self.keeps = keeps
         self.runs = home / "runs"
         self.runs.mkdir(parents=True)
         self.lines = 0
@@ -85,6 +86,7 @@ class There:
 
     def _trainer(self):
         text = Path(light_trainer.__file__).read_text()
+        text = text.replace("KEEPS = False", f"KEEPS = {self.keeps}")
         return text.replace(f"EVENTS = {light_trainer.EVENTS}", f"EVENTS = {self.events}")
 
     @property

@@ -15,6 +15,7 @@ from workbench.errors import LinkFoundError, WorkbenchError
 from workbench.protocol.events import LogLine
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.runs.control import request_pause, request_retry, send_command
+from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import INDEX_NAME, index_problem, list_runs
 from workbench.runs.library.trash import trash_run
@@ -82,6 +83,7 @@ def as_of_a_person(run):
         partial(send_command, run, "leave"),
         partial(request_retry, run),
         partial(run.move_to, Choice("this_computer")),
+        partial(run.extend, Extension(after=1, before=5, epochs=9)),
         partial(write_remote, run, Remote(target={}, host="h", run="r")),
         partial(queue.enqueue, run, resume=True),
         partial(queue.move, run, 1),

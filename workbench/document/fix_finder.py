@@ -33,6 +33,7 @@ class FixFinder(QObject):
         self._cost = _EACH_TRY
         self._left = _LAYERS_A_TURN
         self._has_turn = False
+        self._is_just_edited = False
         self._searches: dict[int, tuple[Problem, Iterator[object]]] = {}
         self._earlier: dict[tuple[str | None, str], tuple[Fix, ...]] = {}
 
@@ -41,6 +42,7 @@ class FixFinder(QObject):
         self._searches.clear()
         self._cost = num_layers + _EACH_TRY
         self._left = _LAYERS_A_TURN
+        self._is_just_edited = True
         places = {problem.place for problem in problems}
         self._earlier = {key: self._earlier[key] for key in self._earlier if key in places}
 
@@ -74,7 +76,9 @@ class FixFinder(QObject):
 
     def _on_turn(self) -> None:
         self._has_turn = False
-        self._left = max(_LAYERS_A_TURN, self._cost)
+        # The first turn after an edit repaints, which takes all of its time.
+        self._left = 0 if self._is_just_edited else max(_LAYERS_A_TURN, self._cost)
+        self._is_just_edited = False
         while self._searches and self._left >= self._cost:
             key = next(iter(self._searches))
             self._try(key)

@@ -28,7 +28,8 @@ def create(request: HostRequest) -> Answer:
     """Makes the folder of a run from its request; the same request again changes nothing.
 
     Request: name, code (sha), python (path), parcel (sha or ""), state (sha or "": its log and
-    checkpoints from elsewhere, with which a new folder begins); bytes: request.json.
+    checkpoints from elsewhere, with which a new folder begins), is_longer (the request may have
+    more epochs than the one there); bytes: request.json.
     Answer: run (its name), path, is_new.
     """
     name, python = request.text("name"), request.text("python")
@@ -51,8 +52,12 @@ def create(request: HostRequest) -> Answer:
     if is_new:
         _make(request, folder, facts, request.text("state"))
     else:
-        _check_same(folder, facts["request"])
-        if not state.is_alive(folder):
+        is_alive = state.is_alive(folder)
+        if request.flag("is_longer") and not is_alive:
+            write_file(os.path.join(folder, "request.json"), request.data)
+        else:
+            _check_same(folder, facts["request"])
+        if not is_alive:
             write_json(os.path.join(folder, "host.json"), facts)
     return {"run": name, "path": folder, "is_new": is_new}, b""
 

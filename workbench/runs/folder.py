@@ -78,7 +78,9 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             from `parcels_home` instead of the project's data set; "" for none.
         on: The computer that trains it, as those call it who sent it there; "" for this one.
         patience_from: The epoch from which the patience of early stopping is counted, since the run
-            was extended; 0 for the best one. In files only where it was sent to another computer.
+            was extended; 0 for the best one.
+        extension: The last time that the run was extended. As `patience_from`, in the file only if
+            it was sent to another computer; here it is in a file of its own.
     """
 
     project: dict[str, Any]
@@ -91,6 +93,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     parcel: str = ""
     on: str = ""
     patience_from: int = 0
+    extension: Extension | None = None
     format: str = "workbench-run"
     version: int = REQUEST_VERSION
 
@@ -110,6 +113,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             self,
             project={**self.project, "recipe": values},
             patience_from=max(self.patience_from, extensions.patience_from),
+            extension=extensions.entries[-1],
         )
 
     def to_project(self) -> Project:

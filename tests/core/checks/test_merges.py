@@ -58,8 +58,10 @@ def test_three_inputs_that_all_differ_are_brought_to_one_shape_at_once():
 
 
 def test_strides_that_leave_the_next_layer_no_room_are_not_offered():
-    """With strides 3, “b1” gives 4 × 4, into which the 9 × 9 window of “b2” does not fit."""
-    branch = [conv(padding="valid"), conv(padding="valid", kernel_size=(9, 9))]
+    """With strides 3, “b1” gives 4 × 4, into which the 9 × 9 window of “b2” does not fit: nothing
+    is left for “b3”.
+    """
+    branch = [conv(padding="valid"), conv(padding="valid", kernel_size=(9, 9)), conv()]
     pooled = [("max_pooling2d", {"pool_size": (3, 3)}), conv()]
     graph = merged(branch, pooled)
     fixes = offered(graph)

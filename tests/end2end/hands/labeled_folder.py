@@ -38,7 +38,7 @@ class Tester(User):
         self.robot.wait(lambda: self.window.views.current_key == "classify", "Classify")
         view = self.window.views.currentWidget()
         num_images = sum(1 for _ in Path(folder).rglob("*.png"))
-        self.robot.wait(lambda: view.has_model, "the model")
+        self.robot.wait(lambda: view.chooser.path is not None, "the model")
         over = self.drop_file(folder)
         strip = view.panels["classify_earlier"].strip
         self.robot.wait(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
@@ -15,7 +17,7 @@ from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures.png import write_png
-from workbench.protocol.messages import LoadWeights
+from workbench.protocol.messages import Classified, Classify, Done, Evaluate, LoadWeights, Score
 from workbench.templates import find_template
 
 np = pytest.importorskip("numpy")
@@ -164,24 +166,91 @@ def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
     assert window.views.current_key == "data"
 
 
-def test_class_folders_dropped_on_classify_are_classified_and_counted(
-    cifar, class_folders, monkeypatch
+@pytest.fixture
+def asked(cifar, monkeypatch):
+    """What is requested of the worker, with what takes the answers."""
+    found = []
+    send = lambda *request: found.append(request) or len(found)  # noqa: E731
+    monkeypatch.setattr(cifar.context.service, "send", send)
+    return found
+
+
+def requests(asked, kind):
+    return [request for request, _ in asked if isinstance(request, kind)]
+
+
+@pytest.fixture
+def trained(cifar, written, asked, qtbot):
+    """The window, whose project has a run with (the names of) weights."""
+    run = written(project=cifar.context.document.project).begin().train(1)
+    run.folder.weights_path.write_bytes(b"weights")
+    run.folder.card_path.write_bytes(b"{}")
+    run.finish()
+    cifar.context.library.open()
+    qtbot.waitUntil(lambda: cifar.context.library.current is not None)
+    return cifar
+
+
+@pytest.mark.parametrize("key", ["classify", "evaluate"])
+def test_without_a_model_class_folders_are_the_data_set_as_everywhere(
+    cifar, class_folders, key, asked
 ):
-    """Without a model there, they are the data set as everywhere."""
-    monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
-    view = cifar.views.view("classify")
-    counted = []
-    monkeypatch.setattr(view.state, "classify_labeled", counted.append)
-    cifar.show_view("classify")
-    monkeypatch.setattr(type(view), "has_model", True)
-    before = cifar.context.document.project.dataset
-    assert "count the correct ones" in drop_on(cifar, class_folders)
-    assert counted == [str(class_folders)]
-    assert cifar.context.document.project.dataset == before
-    assert cifar.views.current_key == "classify"
-    monkeypatch.setattr(type(view), "has_model", False)
+    cifar.show_view(key)
     assert "as the data set" in drop_on(cifar, class_folders)
     assert cifar.views.current_key == "data"
+    assert cifar.context.document.project.dataset.params["path"] == str(class_folders)
+
+
+def test_class_folders_dropped_on_classify_are_classified_and_counted(
+    trained, class_folders, asked, qtbot
+):
+    before = trained.context.document.project.dataset
+    trained.show_view("classify")
+    assert "count the correct ones" in drop_on(trained, class_folders)
+    qtbot.waitUntil(lambda: bool(requests(asked, Classify)))
+    assert len(requests(asked, Classify)[0].pictures) == 11
+    assert trained.context.document.project.dataset == before
+    assert trained.views.current_key == "classify"
+
+
+def test_a_folder_with_one_class_folder_dropped_on_classify_is_classified_and_counted(
+    trained, class_folders, asked, qtbot
+):
+    shutil.rmtree(class_folders / "champignon")
+    view = trained.show_view("classify")
+    assert "count the correct ones" in drop_on(trained, class_folders)
+    qtbot.waitUntil(lambda: bool(requests(asked, Classify)))
+    request, answer = next(each for each in asked if isinstance(each[0], Classify))
+    assert len(request.pictures) == 5
+    scores = [Score(name="Fly agaric", probability=0.9), Score(name="morel", probability=0.1)]
+    for path in request.pictures:
+        answer(Classified(file=path, label="Fly agaric", scores=scores))
+    answer(Done())
+    qtbot.waitUntil(lambda: view.wait.text() == "5 of 5 correct (100.0%).")
+    trained.show_view("data")
+    assert "contains only one class folder" in drop_on(trained, class_folders)
+    assert trained.context.document.project.dataset.key != "folder"
+
+
+@pytest.mark.parametrize("kind", ["folder", "npz"])
+def test_labeled_images_dropped_on_evaluate_are_evaluated_and_the_data_set_stays(
+    trained, class_folders, tmp_path, asked, kind
+):
+    """Another drop while they are evaluated is refused, and changes nothing either."""
+    (tmp_path / "held.npz").write_bytes(b"arrays")
+    path = class_folders if kind == "folder" else tmp_path / "held.npz"
+    before = trained.context.document.project.dataset
+    view = trained.show_view("evaluate")
+    words = drop_on(trained, path)
+    assert words == f"Drop to evaluate the model on the images of “{path.name}”"
+    (request,) = requests(asked, Evaluate)
+    assert (request.model, request.source) == (str(view.chooser.path), kind)
+    assert request.params["path"] == str(path)
+    assert view.cancel.isVisible()
+    assert "An evaluation is under way" in drop_on(trained, path)
+    assert len(requests(asked, Evaluate)) == 1
+    assert trained.context.document.project.dataset == before
+    assert trained.views.current_key == "evaluate"
 
 
 def test_what_was_said_is_done_without_a_second_look(cifar, class_folders, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from workbench.gui.classify.pictures import DropArea
 from workbench.gui.kit.buttons import WrappedButton
 
 WORDS = "Add GlobalAveragePooling2D and a Dense layer with 10 units"
@@ -29,3 +30,20 @@ def test_long_words_are_wrapped_and_come_back(qtbot):
     panel.resize(900, 200)
     qtbot.waitUntil(lambda: button.lines(button.width()) == WORDS)
     assert button.sizeHint().height() == one_line
+
+
+def test_a_button_in_place_of_another_keeps_the_focus(qtbot):
+    area = DropArea()
+    qtbot.addWidget(area)
+    area.resize(700, 200)
+    area.show()
+    qtbot.waitExposed(area)
+    area.folder.setFocus()
+    qtbot.waitUntil(area.folder.hasFocus)
+    area.set_busy(True)
+    assert area.cancel.hasFocus()
+    area.set_busy(False)
+    assert area.folder.hasFocus()
+    area.open.setFocus()
+    area.set_busy(True)
+    assert area.open.hasFocus(), "the focus is not taken from another place"

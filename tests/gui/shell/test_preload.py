@@ -1,4 +1,4 @@
-"""The code of the views is loaded when there is a project, not before, and not in the way."""
+"""The code of the views is loaded when there is a project, not before, and in one thread."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import sys
 
 import pytest
 
+from workbench.core.projects.project_file import save_project
+from workbench.templates import find_template
+
 _SCRIPT = """
-import os, sys
+import os, sys, threading
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from workbench.app import close_context, make_context, make_window
-from workbench.gui.shell.view_stack import preload
 app = QApplication([])
 context = make_context(Path(sys.argv[1]), app)
 context.theme.apply(app)
@@ -20,11 +22,20 @@ window = make_window(context, Path(sys.argv[1]))
 window.show()
 app.processEvents()
 print("pyqtgraph" in sys.modules)
+
+class Threads:
+    seen = set()
+    def find_spec(self, name, path, target=None):
+        if name.startswith(("pyqtgraph", "workbench.gui", "PySide6")):
+            self.seen.add(threading.current_thread().name)
+
+sys.meta_path.insert(0, Threads())
 if sys.argv[2] == "with":
+    window.preload.finished.connect(app.quit)
     window.files.new()
-    assert preload.cache_info().currsize == 1
-    preload().join()
+    app.exec()
 print("pyqtgraph" in sys.modules)
+print(*Threads.seen or {"MainThread"})
 window.show_view("train")
 app.processEvents()
 print("tensorflow" in sys.modules)
@@ -36,11 +47,34 @@ os._exit(0)
 
 
 @pytest.mark.parametrize(("project", "seen"), [("with", "True"), ("without", "False")])
-def test_plots_are_loaded_beside_the_window_once_a_project_is_there_tensorflow_never(
+def test_plots_are_loaded_in_the_window_s_thread_once_a_project_is_there_tensorflow_never(
     tmp_path, project, seen
 ):
     command = [sys.executable, "-W", "error", "-c", _SCRIPT, str(tmp_path), project]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["False", seen, "False"]
-    assert "thread" not in done.stderr.lower()
+    assert done.stdout.split() == ["False", seen, "MainThread", "False"]
+
+
+_OPENED = """
+import gc, sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from workbench.app import run_window
+app = QApplication([])
+looking = QTimer()
+looking.timeout.connect(lambda: app.quit() if gc.get_freeze_count() else None)
+looking.start(20)
+QTimer.singleShot(60_000, app.quit)
+run_window(sys.argv[1])
+print("pyqtgraph" in sys.modules, gc.get_freeze_count() > 50_000)
+"""
+
+
+def test_the_garbage_collector_leaves_out_what_is_loaded(tmp_path):
+    path = tmp_path / "p.workbench"
+    save_project(find_template("lenet5").project, path)
+    command = [sys.executable, "-W", "error", "-c", _OPENED, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "True"]

@@ -82,6 +82,7 @@ def test_without_a_saved_computer_the_dialog_leads_to_connecting_one(cifar, qtbo
     cifar.actions_by_key["computers"].trigger()
     dialog = cifar.places.dialogs["computers"]
     assert dialog.empty.isVisible()
+    assert dialog.focusWidget() is dialog.empty.action
     assert not dialog.rename.isVisible()
     qtbot.mouseClick(dialog.empty.action, Qt.MouseButton.LeftButton)
     assert "connect" in cifar.places.dialogs

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 
-import msgspec
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, QUrl, Signal
@@ -13,7 +12,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from tests.gui.combos import shown_text
-from workbench.gui.classify.picture_strip import _fit
+from workbench.gui.classify.picture_strip import MOOD_ROLE, _fit
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.gui.common.weights_loader import WeightsLoader
@@ -32,7 +31,6 @@ from workbench.protocol.messages import (
     TestPictures,
     WarmUp,
 )
-from workbench.runs.model_card import CARD_NAME, ModelCard
 
 
 class ScriptedService(QObject):
@@ -229,8 +227,26 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     strip.clicked.emit(strip.model().index(0, 0))
     with qtbot.waitSignal(ready.state.classified):
         service.answer_pictures()
-    assert ready.panels["classify_result"].truth.text() == "Wrong (label: dog)"
+    assert ready.panels["classify_result"].truth.full_text == "Wrong (label: dog)"
     assert ready.panels["classify_result"].picture.caption.toolTip().startswith("test image 111")
+
+
+def test_a_label_that_is_no_class_of_the_model_is_not_wrong(qtbot, ready, service, tmp_path):
+    """Nor once another model, which has no such class, answers again."""
+    (tmp_path / "daisy").mkdir()
+    Image.new("RGB", (8, 8)).save(tmp_path / "daisy" / "0.png")
+    ready.state.classify_labeled(str(tmp_path))
+    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
+    service.answer_pictures()
+    card, strip = ready.panels["classify_result"], ready.panels["classify_earlier"].strip
+    qtbot.waitUntil(lambda: card.truth.full_text == "label: daisy, not a class of this model")
+    assert card.truth.property("role") == "dim"
+    assert strip.model().index(0, 0).data(MOOD_ROLE) == ""
+    assert "not a class of this model" in strip.model().index(0, 0).data(
+        Qt.ItemDataRole.ToolTipRole
+    )
+    words = "1 image in folders that are no class of this model."
+    qtbot.waitUntil(lambda: ready.wait.text() == words)
 
 
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
@@ -259,15 +275,13 @@ def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, servi
 
 
 def test_a_labeled_folder_is_classified_and_the_correct_images_are_counted(
-    qtbot, ready, service, tmp_path, monkeypatch
+    qtbot, ready, service, tmp_path
 ):
-    card = ModelCard(class_names=["cat", "dog"], input_shape=[8, 8, 3], fit="crop", graph={})
-    (ready.chooser.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
     for name, count in (("Cat", 3), ("dog", 2), ("horse", 1)):
         (tmp_path / name).mkdir()
         for number in range(count):
             Image.new("RGB", (8, 8)).save(tmp_path / name / f"{number}.png")
-    ready.classify_labeled(str(tmp_path))
+    ready.state.classify_labeled(str(tmp_path))
     qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
     request, answer = service.take(Classify)
     assert len(request.pictures) == 6
@@ -278,7 +292,7 @@ def test_a_labeled_folder_is_classified_and_the_correct_images_are_counted(
     words = "3 of 5 correct (60.0%); 1 image cannot be read."
     qtbot.waitUntil(lambda: ready.wait.text() == words)
     assert "cat 90.0%" in words_below(ready.panels["classify_earlier"].strip)
-    ready.classify_labeled(str(tmp_path))
+    ready.state.classify_labeled(str(tmp_path))
     qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
     service.answer_pictures()
     words = "3 of 5 correct (60.0%); 1 image in folders that are no class of this model."
@@ -288,12 +302,10 @@ def test_a_labeled_folder_is_classified_and_the_correct_images_are_counted(
 def test_the_count_stays_when_the_worker_ends_after_the_last_answer_is_shown(
     qtbot, ready, service, tmp_path
 ):
-    card = ModelCard(class_names=["cat", "dog"], input_shape=[8, 8, 3], fit="crop", graph={})
-    (ready.chooser.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
     for name in ("cat", "dog"):
         (tmp_path / name).mkdir()
         Image.new("RGB", (8, 8)).save(tmp_path / name / "0.png")
-    ready.classify_labeled(str(tmp_path))
+    ready.state.classify_labeled(str(tmp_path))
     qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
     request, answer = service.take(Classify)
     for path in request.pictures:

@@ -16,7 +16,7 @@ from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.gui.train.view import TrainView
-from workbench.protocol.messages import Classify, Done, ErrorParts, Failed, Score
+from workbench.protocol.messages import Classify, Done, ErrorParts, Failed, Score, TestPicture
 from workbench.templates import find_template
 
 FLOWERS = Project(id=new_project_id(), title="flowers")
@@ -169,3 +169,53 @@ def test_a_model_that_cannot_answer_leaves_no_old_answer(qtbot, both, classify, 
     classify.chooser.choose(Path(classify.chooser.box.itemData(0)))
     service.answer_pictures()
     qtbot.waitUntil(lambda: words_below(strip) == ["cat 90.0%"])
+
+
+def test_each_project_has_its_own_pictures(qtbot, both, classify, context, service):
+    """Those of another are neither shown nor classified; they come back with their project."""
+    strip, card = classify.panels["classify_earlier"].strip, classify.panels["classify_result"]
+    context.document.restore(FASHION)
+    classify.state.classify_test_picture(TestPicture(index=7, path="/shirt.png", label="dog"))
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: strip.num_tiles == 1)
+    classify.classify(["/bag.png", "/shoe.png"])
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: strip.num_tiles == 3)
+    assert card.entry.name == "bag.png"
+    context.document.restore(FLOWERS)
+    assert classify.chooser.path == both[0].path
+    assert strip.num_tiles == 0
+    assert strip._hint
+    assert card.label.full_text == "No prediction yet"
+    assert card.picture.image.isNull()
+    assert card.truth.full_text == ""
+    assert not any(isinstance(request, Classify) for request, _ in service.asked)
+    classify.classify(["/daisy.png"])
+    assert service.answer_pictures().pictures == ["/daisy.png"]
+    qtbot.waitUntil(lambda: card.entry is not None)
+    context.document.restore(FASHION)
+    assert strip.num_tiles == 0
+    request = service.answer_pictures()
+    assert request.pictures == ["/shirt.png", "/bag.png", "/shoe.png"]
+    assert request.model == str(both[1].path)
+    qtbot.waitUntil(lambda: strip.num_tiles == 3)
+    assert card.entry.name == "bag.png"
+    strip.clicked.emit(strip.model().index(2, 0))
+    assert card.truth.full_text == "Wrong (label: dog)"
+
+
+def test_answers_that_come_after_a_change_of_project_are_dropped(
+    qtbot, both, classify, context, service
+):
+    context.document.restore(FASHION)
+    strip = classify.panels["classify_earlier"].strip
+    classify.classify([f"/{number}.png" for number in range(40)])
+    _, late = service.take(Classify)
+    late(cat("/0.png"))  # its preview is being loaded
+    context.document.restore(FLOWERS)
+    late(cat("/1.png"))
+    late(Done(id=1))
+    classify.classify(["/daisy.png"])
+    assert service.answer_pictures().pictures == ["/daisy.png"]
+    qtbot.waitUntil(lambda: strip.num_tiles == 1)
+    assert not any(isinstance(request, Classify) for request, _ in service.asked)

@@ -116,6 +116,16 @@ def test_a_run_is_brought_whole(here, there):
     assert not here.checkpoints_path.exists()  # completed: as on the computer that trained it
 
 
+def test_what_a_completed_run_keeps_there_is_kept_here_and_nothing_else(here, tmp_path):
+    there = There(tmp_path / "there", keeps=True)
+    here.checkpoints_path.mkdir()
+    write_arrays(here.checkpoints_path / "2.npz", WEIGHTS)  # fetched before, and gone there
+    assert carry(here, there) == 0
+    check_brought(here, there)
+    assert [path.name for path in here.checkpoints_path.iterdir()] == ["1.npz"]
+    assert (here.checkpoints_path / "1.npz").read_bytes() == (there.runs / "1.npz").read_bytes()
+
+
 def test_cut_anywhere_nothing_is_lost_or_doubled_and_the_trainer_notices_nothing(here, there):
     rng = random.Random(os.environ.get("PYTEST_CUTS_SEED", "7"))
     there.cuts = (int(10 ** rng.uniform(1.5, 5.5)) for _ in range(25))

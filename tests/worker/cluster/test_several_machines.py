@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from workbench.runs.control import request_pause
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.start import reap, start_trainer
+from workbench.runs.state.longer import extension_to
 from workbench.runs.store.checkpoint import has_checkpoint
 
 pytestmark = pytest.mark.worker
@@ -92,3 +94,18 @@ def _kill_chief(run, member):
     assert finished.error.what == "The chief was lost.", read_all(member.events_path)[-3:]
     wait_for_end(member)
     wait_for_end(run)
+
+
+def test_machines_train_longer_together(data, home):
+    """The new number of epochs comes to each of them with the request."""
+    recipe = {"schedule": "constant", "warmup_epochs": None}
+    whole = proof.project_of(data, number=1, epochs=4, machines=proof.LOCAL)
+    whole = replace(whole, recipe=whole.recipe.with_values(**recipe))
+    short = replace(whole, recipe=whole.recipe.with_values(epochs=2))
+    run = proof.trained(short, home)
+    start_trainer(run, resume=True, extension=extension_to(run, 4))
+    wait_for_end(run)
+    assert history_of(run).finished.epochs_done == 4
+    assert proof.distances(run, proof.trained(whole, home)) == (0.0, 0.0)
+    member = RunFolder(run.machine_path(2))
+    assert member.request().to_project().recipe.epochs == 4

@@ -24,11 +24,12 @@ import importlib, json, sys
 sys.path.insert(0, sys.argv[1])
 print(json.dumps({name: importlib.import_module(name).build_model().count_params()
                   for name in sys.argv[2:]}))
+assert "workbench" not in sys.modules
 """
 
 
 def plain_python(*words, folder=None):
-    """Runs Python without Workbench at hand; what it printed."""
+    """Runs a Python of its own, which nothing points to this folder; what it printed."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(
         [sys.executable, *map(str, words)],
@@ -54,6 +55,17 @@ def test_each_template_builds_the_same_number_of_parameters(run_command, tmp_pat
         plain_python("-c", COUNT, tmp_path, *(each.key for each in templates), folder=tmp_path)
     )
     assert counted == {each.key: each.parameters for each in templates}
+
+
+def test_unknown_classes_are_numbered_and_that_is_said(service, tmp_path):
+    for each in list_templates():
+        path = tmp_path / f"{each.key}.py"
+        answer = service.done(
+            m.ExportProject, project=project_text(each.project), format="python", path=str(path)
+        )
+        is_known = each.project.dataset.params.get("path", "known") != ""
+        assert ("Set CLASS_NAMES" in answer.text) is not is_known, each.key
+        assert ('"0"' in path.read_text()) is not is_known, each.key
 
 
 def test_the_script_trains_and_classifies_by_itself(service, away, tmp_path):

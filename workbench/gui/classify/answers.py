@@ -15,6 +15,7 @@ class Answers:
         self._files: dict[str, None] = {}
         self._outdated: set[str] = set()
         self._asked_again: set[str] = set()
+        self._put_away: list[str] = []
         self._shown = ""
         self._model: Path | None = None
 
@@ -47,6 +48,13 @@ class Answers:
         self._outdated |= self._asked_again
         self._asked_again = set()
 
+    def put_away(self) -> None:
+        """Another project is opened: nothing is shown until this one is opened again, which
+        classifies its pictures again.
+        """
+        self._put_away = [*self._put_away, *self._files][-MAX_TILES:]
+        self._files, self._outdated, self._asked_again = {}, set(), set()
+
     def take_model(self, model: Path | None) -> bool:
         """The run that answers from now on; whether earlier answers are of another."""
         before, self._model = self._model, model or self._model
@@ -57,10 +65,11 @@ class Answers:
 
     def take_outdated(self) -> list[str]:
         """The files whose answers are of another run, to be classified again: first the one that
-        is shown, then from the latest on.
+        is shown, then from the latest on; after those what was put away, the latest last.
         """
         files = [file for file in reversed(self._files) if file in self._outdated]
         files.sort(key=lambda file: file != self._shown)
         self._asked_again |= self._outdated
         self._outdated = set()
-        return files
+        again, self._put_away = [*files, *self._put_away], []
+        return again

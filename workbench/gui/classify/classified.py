@@ -22,7 +22,7 @@ class ClassifiedPicture:
         answer: The worker's answer.
         name: Words for the picture: its file name, or where it came from.
         model: Words for the run that classified it.
-        truth: The true class, "" when it is not known.
+        truth: The label of the picture, "" when it has none; it may be no class of the model.
         picture, seen: The picture, and as the model gets it; null where unreadable.
     """
 
@@ -39,9 +39,29 @@ class ClassifiedPicture:
         return self.answer.scores[0].probability if self.answer.scores else 0.0
 
     @property
+    def true_class(self) -> str:
+        """The class of the model that the label names, whatever its case; "" for none."""
+        if not self.truth:
+            return ""
+        names = [score.name for score in self.answer.scores]
+        wanted = self.truth.casefold().strip()
+        alike = (name for name in names if name.casefold().strip() == wanted)
+        return self.truth if self.truth in names else next(alike, "")
+
+    @property
     def is_right(self) -> bool | None:
-        """Whether the answer is the true class; None when that is not known."""
-        return self.answer.label == self.truth if self.truth and not self.answer.error else None
+        """Whether the answer is the true class; None where the model has no such class, and where
+        the label is not known.
+        """
+        return self.answer.label == self.true_class if self.true_class else None
+
+    def label_words(self) -> str:
+        """What the label says of the answer; "" without one."""
+        if not self.truth or self.answer.error is not None:
+            return ""
+        if self.is_right is None:
+            return f"label: {self.truth}, not a class of this model"
+        return f"{'Correct' if self.is_right else 'Wrong'} (label: {self.truth})"
 
     def words(self) -> str:
         """The answer in one line."""

@@ -27,6 +27,7 @@ class EarlierPanel(QFrame):
         state.classified.connect(self._on_classified)
         state.reclassified.connect(self._on_reclassified)
         state.outdated.connect(self._on_outdated)
+        state.cleared.connect(self._on_cleared)
         state.shown.connect(self._on_shown)
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
@@ -43,6 +44,10 @@ class EarlierPanel(QFrame):
     def _on_outdated(self) -> None:
         self.strip.outdate(f"Classifying with {self._state.title}")
 
+    def _on_cleared(self) -> None:
+        self._shown = None
+        self.strip.clear_tiles()
+
     def _on_shown(self, entry: ClassifiedPicture) -> None:
         self._shown = entry
         self.strip.mark(entry)
@@ -52,4 +57,5 @@ def _line(entry: ClassifiedPicture) -> tuple[str, str, str]:
     """Words, tooltip and mood of a tile."""
     is_bad = entry.answer.error is not None or entry.is_right is False
     words = entry.words()
-    return words, f"{entry.name}: {words}", "bad" if is_bad else "good" if entry.is_right else ""
+    tip = " · ".join(filter(None, (f"{entry.name}: {words}", entry.label_words())))
+    return words, tip, "bad" if is_bad else "good" if entry.is_right else ""

@@ -1,8 +1,7 @@
-"""A folder with one folder of images per class, classified to count how many are correct."""
+"""A folder with folders of images, whose names are labels: to count how many are correct."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,18 +10,14 @@ from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.pictures.folders import list_folders, list_pictures
 
 
-def labeled_images(folder: Path, class_names: Sequence[str]) -> list[tuple[str, str]]:
-    """The images in the class folders of a folder: (path, class).
-
-    The class is that of the model whose name the folder has, whatever its case; "" where the
-    model has no such class.
+def labeled_images(folder: Path) -> list[tuple[str, str]]:
+    """The images in the folders of a folder: (path, label), which is the name of its folder.
 
     Raises:
         DatasetError: a folder cannot be listed.
     """
-    by_name = {name.casefold(): name for name in class_names}
     return [
-        (str(path), by_name.get(inner.name.casefold(), ""))
+        (str(path), inner.name)
         for inner in list_folders(folder)
         for path in list_pictures(inner, is_deep=True)
     ]

@@ -39,7 +39,7 @@ class ClassifyQueue(QObject):
         self._title = ""
         self._waiting: list[str] = []
         self._under_way: list[str] = []
-        self._number = 0
+        self._number = self._cleared = 0
         self._known: dict[str, tuple[str, str]] = {}
         self.is_asking = False
 
@@ -53,6 +53,12 @@ class ClassifyQueue(QObject):
             self._under_way = []
         self._model, self._title = model, title
         self._ask_next()
+
+    def clear(self) -> None:
+        """Gives up what waits and what is under way: its project is not open any more."""
+        self._number += 1
+        self._cleared = self._number
+        self._waiting, self._under_way = [], []
 
     def know(self, file: str, name: str, truth: str) -> None:
         """Gives a file words to be shown by, and its true class."""
@@ -117,7 +123,7 @@ class ClassifyQueue(QObject):
         def done(entry: ClassifiedPicture) -> None:
             if number == self._number:
                 self.classified.emit(entry)
-            else:
+            elif number >= self._cleared:
                 self.add([entry.answer.file])
 
         self._background.run(work, done)

@@ -105,19 +105,20 @@ class ResultCard(QFrame):
         self.label.setFont(theme.font(26, weight=600))
         self.figure = plain_label(role="dim")
         self.figure.setFont(theme.font(16, tabular=True))
-        self.truth = plain_label(role="dim")
+        self.truth = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.message = plain_label(role="dim", wrap=True)
         self.bars = ScoreBars(theme)
         self._build()
         self.show_hint()
         state.shown.connect(self.show_entry)
         state.outdated.connect(self.show_outdated)
+        state.cleared.connect(self.show_hint)
         state.run_changed.connect(self._show_note)
         state.failed.connect(self._on_failed)
 
     def _build(self) -> None:
         bottom = Qt.AlignmentFlag.AlignBottom
-        headline = row((self.label, 100), self.figure, Gap(12), self.truth, STRETCH, spacing=10)
+        headline = row((self.label, 100), self.figure, Gap(12), (self.truth, 100), spacing=10)
         headline.setAlignment(self.figure, bottom)
         headline.setAlignment(self.truth, bottom)
         lines = (
@@ -139,7 +140,7 @@ class ResultCard(QFrame):
         self.seen.show_image(QImage(), "Model input")
         self.caption.setText("Prediction")
         self._say("No prediction yet", "")
-        self.truth.setText("")
+        self.truth.set_full_text("")
         self.bars.set_scores([])
         self.bars.hide()
         self.message.setText("Drop a picture: the most likely classes appear here.")
@@ -151,7 +152,7 @@ class ResultCard(QFrame):
             return
         self.caption.setText(self._state.title)
         self._say("Classifying…", "")
-        self.truth.setText("")
+        self.truth.set_full_text("")
         self.bars.set_scores([])
         self.message.hide()
 
@@ -182,7 +183,7 @@ class ResultCard(QFrame):
             return
         self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
-        self.bars.set_scores(scores, entry.truth)
+        self.bars.set_scores(scores, entry.true_class)
         self.show_outdated()
 
     def _show_seen(self, entry: ClassifiedPicture) -> None:
@@ -205,9 +206,6 @@ class ResultCard(QFrame):
         self.message.setText(" ".join(filter(None, (what, error.fix))))
 
     def _show_truth(self, entry: ClassifiedPicture) -> None:
-        if entry.is_right is None:
-            self.truth.setText("")
-            return
-        verdict = "Correct" if entry.is_right else "Wrong"
-        self.truth.setText(f"{verdict} (label: {entry.truth})")
-        set_role(self.truth, "good" if entry.is_right else "bad")
+        self.truth.set_full_text(entry.label_words())
+        moods = {True: "good", False: "bad", None: "dim"}
+        set_role(self.truth, moods[entry.is_right])

@@ -17,7 +17,6 @@ from workbench.gui.classify.labeled_folder import Tally, labeled_images
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import AnyAnswer, TestPicture, WarmUp
-from workbench.runs.folder import RunFolder
 
 
 class ClassifyState(QObject):
@@ -25,6 +24,7 @@ class ClassifyState(QObject):
 
     Signals:
         run_changed(): Another run answers from now on.
+        cleared(): Another project is open: the pictures of the last one are not its own.
         outdated(): The answers so far are of another run than the one that answers now: each comes
             again, as `reclassified`.
         reclassified(ClassifiedPicture): A picture that had an answer has that of the present run.
@@ -47,6 +47,7 @@ class ClassifyState(QObject):
     """
 
     run_changed = Signal()
+    cleared = Signal()
     outdated = Signal()
     reclassified = Signal(object)
     waiting = Signal(str)
@@ -69,6 +70,8 @@ class ClassifyState(QObject):
         self._pasted = QTemporaryDir()
         self._num_pasted = 0
         self._shows_next = True
+        self._project = ""
+        self._of_projects: dict[str, Answers] = {}
         self._answers = Answers()
         self._tally: Tally | None = None
         self._warm: Path | None = None
@@ -77,8 +80,10 @@ class ClassifyState(QObject):
         self._queue.classified.connect(self._on_classified)
         self._queue.emptied.connect(self._on_emptied)
         self._queue.failed.connect(self._on_failed)
-        self.shown.connect(self._answers.show)
+        self.shown.connect(self._on_shown)
         context.service.died.connect(self._on_service_died)
+        context.library.project_changed.connect(self._follow_project)
+        self._follow_project()
 
     # the network -------------------------------------------------------------------------
 
@@ -86,6 +91,7 @@ class ClassifyState(QObject):
         self, run: Path | None, title: str, *, note: str = "", is_wanted: bool = False
     ) -> None:
         """Chooses the run (folder and name) whose network answers, soon where it is wanted."""
+        self._follow_project()
         self.run, self.title, self.note = run, title, note
         self.run_changed.emit()
         if self._answers.take_model(run):
@@ -96,6 +102,22 @@ class ClassifyState(QObject):
         self._queue.set_model(run, title)
         if is_wanted:
             self._classify_again()
+
+    def _follow_project(self) -> None:
+        """Each project has its own pictures: those of another are put away until it is open."""
+        project = self.context.library.project
+        before, self._project = self._project, project.id if project is not None else ""
+        if self._project == before:
+            return
+        self._of_projects[before] = self._answers
+        self._answers.put_away()
+        self._answers = self._of_projects.pop(self._project, Answers())
+        self._tally = None
+        if before:  # what waits while no project is open is classified by the first one
+            self._queue.clear()
+            self._shows_next = False
+        self.said.emit("")
+        self.cleared.emit()
 
     def warm_up(self) -> None:
         """Gets the network ready, so that the first picture has its answer soon; and the answers
@@ -147,17 +169,17 @@ class ClassifyState(QObject):
 
     def classify_labeled(self, folder: str) -> None:
         """Classifies a folder with one folder of images per class, and counts the correct ones."""
-        run = self.run
-        if run is None:
-            return
+        project = self._project
         self.waiting.emit(f"Scanning {Path(folder).name}")
         self.background.run(
-            lambda: labeled_images(Path(folder), RunFolder(run).model_card().class_names),
-            lambda images: self._take_labeled(folder, images),
+            lambda: labeled_images(Path(folder)),
+            lambda images: self._take_labeled(project, folder, images),
             self.failed.emit,
         )
 
-    def _take_labeled(self, folder: str, images: list[tuple[str, str]]) -> None:
+    def _take_labeled(self, project: str, folder: str, images: list[tuple[str, str]]) -> None:
+        if project != self._project:  # another one was opened meanwhile
+            return
         if not images:
             what = "The class folders hold no images."
             self.failed.emit(PictureError(what, where=folder, fix="Choose another folder."))
@@ -208,12 +230,15 @@ class ClassifyState(QObject):
             if self._answers.is_shown(entry.answer.file):
                 self.shown.emit(entry)
             return
-        if self._shows_next:
+        if self._shows_next or self._answers.is_shown(entry.answer.file):
             self._shows_next = False
             self.shown.emit(entry)
         self.classified.emit(entry)
         if self._tally is not None:
             self._tally.add(entry)
+
+    def _on_shown(self, entry: ClassifiedPicture) -> None:
+        self._answers.show(entry)
 
     def _on_emptied(self) -> None:
         self._warm = self.run

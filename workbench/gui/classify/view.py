@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.drops import DataDrop, DropKind
 from workbench.gui.common.model_chooser import ModelChooser
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
@@ -85,11 +86,6 @@ class ClassifyView(QWidget):
         paste.triggered.connect(self.state.paste)
         self.addAction(paste)
 
-    @property
-    def has_model(self) -> bool:
-        """Whether there is a model that classifies."""
-        return self.chooser.path is not None
-
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
         self.state.background.close()
@@ -98,9 +94,14 @@ class ClassifyView(QWidget):
         """Classifies picture files."""
         self.state.classify(paths)
 
-    def classify_labeled(self, folder: str) -> None:
-        """Classifies a folder of class folders, and shows how many images are correct."""
-        self.state.classify_labeled(folder)
+    def data_drop(self) -> DataDrop | None:
+        """A dropped folder of class folders is classified, and the correct images are counted."""
+        if self.chooser.path is None:
+            return None
+        words: dict[DropKind, str] = {
+            "class_folders": "classify the images of {} and count the correct ones"
+        }
+        return DataDrop(words, 1, lambda _kind, path: self.state.classify_labeled(path))
 
     def ask_weights(self) -> None:
         """Lets the user choose a weights file for the network of the project."""

@@ -42,6 +42,11 @@ class EvaluateState(QObject):
         self._latest: dict[Path, tuple[Evaluation, str]] = {}
         self._question = Question(context.service)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether an evaluation is under way."""
+        return self._question.is_open
+
     def evaluate(self, run: Path, subject: str, source: Choice | None = None) -> None:
         """Evaluates a run, unless another evaluation goes on.
 
@@ -50,7 +55,7 @@ class EvaluateState(QObject):
             subject: What is evaluated, in words.
             source: The images; None for the test images of the run.
         """
-        if self._question.is_open:
+        if self.is_busy:
             return
 
         def show(answer: Evaluation) -> None:

@@ -15,6 +15,7 @@ from workbench.core.projects.source import parse_source
 from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.drops import DATA_SOURCES, DataDrop, DropKind
 from workbench.gui.common.model_chooser import ModelChooser
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
@@ -111,6 +112,18 @@ class EvaluateView(QWidget):
         if self.chooser.path is not None:
             self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, {words}", choice)
 
+    def data_drop(self) -> DataDrop | None:
+        """The model is evaluated on dropped images; the project keeps its data set."""
+        if self.chooser.path is None:
+            return None
+        words = "evaluate the model on the images of {}"
+        kinds = dict.fromkeys(DATA_SOURCES, words)
+        busy = "An evaluation is under way. Cancel it, or wait for its end"
+        return DataDrop(kinds, 2, self._take_dropped, busy if self.state.is_busy else "")
+
+    def _take_dropped(self, kind: DropKind, path: str) -> None:
+        self._evaluate_on_path(DATA_SOURCES[kind], path)
+
     def _on_started(self) -> None:
         for part in (self.start, self.other, self.chooser):
             part.setEnabled(False)
@@ -160,8 +173,10 @@ class EvaluateView(QWidget):
 
     def _on_source_chosen(self, spec: DatasetSpec) -> None:
         value = self._ask_path(spec) if spec.source_param else ""
-        if spec.source_param and not value:
-            return
+        if value or not spec.source_param:
+            self._evaluate_on_path(spec, value)
+
+    def _evaluate_on_path(self, spec: DatasetSpec, value: str) -> None:
         text = f"{spec.key}:{value}" if value else spec.key
         try:
             choice = parse_source(text, self._context.datasets)

@@ -115,6 +115,7 @@ class WrappedButton(TextButton):
         super().__init__(text)
         self._hint: QSize | None = None
         self._lines: dict[int, str] = {}
+        self._heights: dict[int, int] = {}
         policy = QSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -138,13 +139,16 @@ class WrappedButton(TextButton):
 
     def heightForWidth(self, width: int) -> int:
         """The height that the words need when they are wrapped to this width."""
-        more = self.lines(width).count("\n") * self.fontMetrics().lineSpacing()
-        return self.sizeHint().height() + more
+        if width not in self._heights:
+            more = self.lines(width).count("\n") * self.fontMetrics().lineSpacing()
+            self._heights[width] = self.sizeHint().height() + more
+        return self._heights[width]
 
     def changeEvent(self, event: QEvent) -> None:
         """Another font or style: what was measured no longer holds."""
         self._hint = None
         self._lines.clear()
+        self._heights.clear()
         super().changeEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -22,7 +22,7 @@ _MAX_FIXES = 3
 MAX_SHOWN = 30
 _BOXES_A_TURN = 3
 """About 5 ms, and as many as are seen at first in most places."""
-_BOX_PX = 150
+_BOX_PX = 170
 """About the height of a box: room is kept for those that are still to come."""
 
 _Key = tuple[str | None, str, int]

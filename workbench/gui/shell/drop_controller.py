@@ -9,11 +9,9 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintE
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.source import parse_source
-from workbench.datasets.folder import SPEC as FOLDER
-from workbench.datasets.npz import SPEC as NPZ
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.drops import Drop, sort_drop
+from workbench.gui.common.drops import DATA_SOURCES, Drop, DropKind, sort_drop
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.theme import Theme
 
@@ -27,7 +25,6 @@ class DropController(QObject):
         project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
             a notebook.
         pictures_dropped(list): Paths of images and folders to classify.
-        labeled_dropped(str): A folder with one folder per class, to be classified.
         folder_dropped(str): A folder with one folder per class, while there is no project.
         data_chosen(): The project has another data set.
         said(str): Why a drop does nothing.
@@ -36,21 +33,20 @@ class DropController(QObject):
     project_dropped = Signal(str)
     weights_dropped = Signal(str)
     pictures_dropped = Signal(list)
-    labeled_dropped = Signal(str)
     folder_dropped = Signal(str)
     data_chosen = Signal()
     said = Signal(str)
 
     def __init__(
-        self, context: WindowContext, window: QWidget, is_classifying: Callable[[], bool]
+        self, context: WindowContext, window: QWidget, current_view: Callable[[], QWidget | None]
     ) -> None:
         """Args:
         context: The parts of the window.
         window: Takes the drops.
-        is_classifying: Whether the view that is shown classifies what is dropped.
+        current_view: The view that is shown; where it has a `data_drop`, see `DataDrop`.
         """
         super().__init__(window)
-        self._is_classifying = is_classifying
+        self._current_view = current_view
         self._context = context
         self._window = window
         self.overlay = DropOverlay(context.theme, window)
@@ -78,20 +74,21 @@ class DropController(QObject):
         self.take(drop)
 
     def _sort(self, mime: QMimeData) -> Drop:
-        return sort_drop(local_paths(mime), is_classifying=self._is_classifying())
+        data_drop = getattr(self._current_view(), "data_drop", lambda: None)
+        return sort_drop(local_paths(mime), data=data_drop())
 
     def take(self, drop: Drop) -> None:
         """Sends dropped paths to where they belong."""
-        if drop.kind == "project":
+        if drop.data is not None:
+            drop.data.take(drop.kind, drop.paths[0])
+        elif drop.kind == "project":
             self.project_dropped.emit(drop.paths[0])
         elif drop.kind == "pictures":
             self.pictures_dropped.emit(list(drop.paths))
-        elif drop.kind == "labeled":
-            self.labeled_dropped.emit(drop.paths[0])
         elif drop.kind == "class_folders":
             self.use_folder(drop.paths[0])
         elif drop.kind == "arrays":
-            self.use_data(f"{NPZ.key}:{drop.paths[0]}")
+            self.use_data(drop.kind, drop.paths[0])
         elif drop.kind in ("weights", "result"):
             self.weights_dropped.emit(drop.paths[0])
         else:
@@ -103,14 +100,14 @@ class DropController(QObject):
         """
         document = self._context.document
         if document.graph.nodes or document.path is not None:
-            self.use_data(f"{FOLDER.key}:{folder}")
+            self.use_data("class_folders", folder)
         else:
             self.folder_dropped.emit(folder)
 
-    def use_data(self, source: str) -> None:
-        """Makes a source the project's data set and shows what is in it."""
+    def use_data(self, kind: DropKind, path: str) -> None:
+        """Makes a folder or file the project's data set and shows what is in it."""
         try:
-            choice = parse_source(source, self._context.datasets)
+            choice = parse_source(f"{DATA_SOURCES[kind].key}:{path}", self._context.datasets)
         except WorkbenchError as error:
             show_error(self._window, error)
             return

@@ -41,12 +41,13 @@ from workbench.gui.shell.actions import (
 )
 from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
+from workbench.gui.shell.preload import Preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.title import WindowTitle
 from workbench.gui.shell.top_bar import TopBar
 from workbench.gui.shell.undo_report import UndoReport
-from workbench.gui.shell.view_stack import ViewStack, preload
+from workbench.gui.shell.view_stack import ViewStack
 from workbench.gui.targets.controller import TargetController
 from workbench.gui.targets.menu import DIALOGS
 from workbench.gui.targets.notebook import NotebookController
@@ -97,6 +98,7 @@ class MainWindow(QMainWindow):
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
         self.views = ViewStack(self._services())
+        self.preload = Preload(self)
         self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
         self.top = TopBar(context, self.actions_by_key["undo"], self.actions_by_key["redo"])
         self.status = StatusLine(context)
@@ -109,7 +111,7 @@ class MainWindow(QMainWindow):
         self.title = WindowTitle(self, document, self.files, revert, lambda: self._is_at_start)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
         self.data_chooser = DataChooser(context, self)
-        self.drops = DropController(context, self, self._is_classifying)
+        self.drops = DropController(context, self, self.views.currentWidget)
         self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)
@@ -143,15 +145,6 @@ class MainWindow(QMainWindow):
     def classify(self, pictures: list[str]) -> None:
         """Brings the classify view to the front and classifies images in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
-
-    def classify_labeled(self, folder: str) -> None:
-        """Brings the classify view to the front, which counts the correct images of a folder."""
-        cast("ClassifyView", self.show_view("classify")).classify_labeled(folder)
-
-    def _is_classifying(self) -> bool:
-        """The classify view is shown and has a model, which a labeled folder can be tried with."""
-        view = self.views.currentWidget()
-        return self.views.current_key == "classify" and cast("ClassifyView", view).has_model
 
     def say(self, words: str) -> None:
         """Shows a sentence in the status line for a while."""
@@ -266,7 +259,7 @@ class MainWindow(QMainWindow):
         self.popup.problem_chosen.connect(self.show_problem)
         self.popup.list.problem_hovered.connect(self._on_problem_hovered)
         self.files.opened.connect(lambda: self.show_view("design"))
-        self.files.opened.connect(preload)
+        self.files.opened.connect(self.preload.start)
         self.start.started.connect(lambda: self.show_view("data"))
         self.run_opener.opened.connect(lambda: self.show_view("train"))
         self.runs.changed.connect(self._refresh_run)
@@ -303,7 +296,6 @@ class MainWindow(QMainWindow):
         self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
-        self.drops.labeled_dropped.connect(self.classify_labeled)
         self.drops.folder_dropped.connect(self.start.from_folder)
         for part in (self.drops.data_chosen, self.data_chooser.chosen):
             part.connect(lambda: self.show_view("data"))

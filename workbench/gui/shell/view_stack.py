@@ -1,18 +1,12 @@
-"""The views, each built when it is first shown, and their code, loaded ahead."""
+"""The views, each built when it is first shown."""
 
 from __future__ import annotations
-
-import logging
-from functools import cache
-from threading import Thread
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.gui.common.view_spec import WindowServices
-from workbench.gui.views import all_views, project_views
-
-_log = logging.getLogger("workbench.window")
+from workbench.gui.views import all_views
 
 
 class ViewStack(QStackedWidget):
@@ -48,24 +42,3 @@ class ViewStack(QStackedWidget):
         self.current_key = key
         self.setCurrentWidget(widget)
         return widget
-
-
-@cache
-def preload() -> Thread:
-    """Starts to load the code of views beside the window's own thread; once.
-
-    The plots alone take some tenths of a second to load: more than a click may wait for. The
-    welcome page needs none of it, so it is loaded once there is a project to train.
-    """
-    thread = Thread(target=_load, name="preload", daemon=True)
-    thread.start()
-    return thread
-
-
-def _load() -> None:
-    """Only imports: widgets are made by the window's thread alone."""
-    for spec in project_views():
-        try:
-            spec.load()
-        except ImportError:
-            _log.exception("the view %s could not be loaded ahead", spec.key)

@@ -162,7 +162,8 @@ class SavedHostsDialog(QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         self.fill()
         super().showEvent(event)
-        self.table.setFocus()
+        has_hosts = self.table.topLevelItemCount() > 0
+        (self.table if has_hosts else self.empty.action).setFocus()
 
     def fill(self) -> None:
         """Shows what is saved now; the selected computer stays selected."""

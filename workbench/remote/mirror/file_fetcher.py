@@ -27,6 +27,7 @@ from workbench.runs.store.checkpoint import (
     best_name,
     checkpoint_path,
     read_state,
+    remove_checkpoints,
     remove_old_best,
 )
 from workbench.runs.store.provenance import ORIGIN_NAME
@@ -70,6 +71,23 @@ class Fetching:
             self._bring(f"checkpoints/{path.name}", path, self._check_generation)
         with contextlib.suppress(SaveError):  # it only uses disk space
             remove_old_best(self.run)
+
+    def final_state(self) -> None:
+        """The checkpoint of the end of a completed run, and no other; errors as `state`."""
+        self.state()
+        paths = [checkpoint_path(self.run, generation) for generation in _GENERATIONS]
+        kept = [path for path in paths if self._is_there(f"checkpoints/{path.name}")]
+        if not kept:
+            remove_checkpoints(self.run)
+            return
+        for path in paths:
+            if path not in kept:
+                path.unlink(missing_ok=True)
+        with contextlib.suppress(SaveError):
+            remove_old_best(self.run)
+
+    def _is_there(self, name: str) -> bool:
+        return self.line.call("stat", run=self.name, name=name).flag("is_there")
 
     def model(self) -> None:
         """The weights, then the card that belongs to them; errors as `state`."""

@@ -20,7 +20,7 @@ from workbench.remote.ssh.connection import Answer, Connection
 from workbench.runs.control import clear_command, mirror_command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.append_file import cannot_write
-from workbench.runs.store.checkpoint import remove_checkpoints
+from workbench.runs.store.checkpoint import keeps_final, remove_checkpoints
 
 _FINISHED = b'{"event":"run_finished"'
 _COMPLETED = b'"outcome":"completed"'
@@ -51,7 +51,7 @@ class FileFetcher:
         self._thread.start()
 
     def request(self, what: str) -> None:
-        """One of: kept, epoch, stopped, completed."""
+        """One of: kept, epoch, stopped, completed, ended."""
         with self._changed:
             self._requested.add(what)
             self._changed.notify_all()
@@ -109,13 +109,21 @@ class FileFetcher:
         fetching = self._fetching
         if "completed" in requested:
             _patiently(fetching.small, fetching.model, fetching.words)
-            remove_checkpoints(fetching.run)  # there are none there any more
+        elif "ended" in requested:
+            self._fetch_end()
         elif "stopped" in requested:
             _patiently(fetching.small, fetching.model, fetching.state, fetching.words)
         elif "kept" in requested:
             _patiently(fetching.small, fetching.state, fetching.model)
         elif "epoch" in requested:
             _patiently(fetching.small)
+
+    def _fetch_end(self) -> None:
+        """What a completed run can be trained longer from, once its trainer has tidied up."""
+        if keeps_final():
+            _patiently(self._fetching.final_state)
+        else:
+            remove_checkpoints(self._fetching.run)
 
 
 def _patiently(*steps: Callable[[], None]) -> None:
@@ -308,6 +316,9 @@ class MirrorSession:
         if not answer.text("outcome"):  # it ended without a word: its last ones show why
             self._fetcher.request("stopped")
         self._fetcher.wait()
+        if answer.text("outcome") == "completed":
+            self._fetcher.request("ended")
+            self._fetcher.wait()
         self._fetching.close()
         self._release()
         self.mirror.finish_restart()

@@ -151,6 +151,7 @@ class Setup:
         answer = self._line.call(
             "create",
             request_there(run, inner, parcel=parcel, on=self._line.name),
+            is_longer=bool(run.extensions().entries),
             name=name,
             code=code,
             python=python,

@@ -12,8 +12,7 @@ from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import ParamError, RunFolderError, UsageError
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
-from workbench.runs.link import read_remote
-from workbench.runs.state.outcome import outcome_of
+from workbench.runs.state.outcome import finished_of, outcome_of
 from workbench.runs.store.checkpoint import newest_state
 
 
@@ -24,14 +23,10 @@ def longer_training(run: RunFolder) -> LongerTraining:
         RunFolderError: it has not ended, or no checkpoint of a whole epoch is kept.
         ProjectFileError: its project is damaged.
     """
-    if read_remote(run) is not None:
-        raise RunFolderError(
-            "This run was trained on another computer: it cannot be trained longer.",
-            where=str(run.path),
-            fix="Increase the epochs in its project and train it again.",
-        )
-    outcome, state = outcome_of(run), newest_state(run)
+    outcome, state, finished = outcome_of(run), newest_state(run), finished_of(run)
     can_go_on = outcome.can_train_longer or outcome.can_resume
+    if outcome.kind == "completed" and state is not None and finished is not None:
+        can_go_on = state.epochs_done == finished.epochs_done  # else it is of an earlier epoch
     if not can_go_on or state is None or not state.epochs_done:
         raise RunFolderError(
             "This run cannot be trained longer: no checkpoint is kept to continue from.",

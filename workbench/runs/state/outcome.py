@@ -146,6 +146,11 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
     return _STARTING if _is_about_to_start(run) else _ended(run, tail)
 
 
+def finished_of(run: RunFolder) -> RunFinished | None:
+    """The last event of a run, if that was its end."""
+    return _LogEnd.read(run.events_path).finished
+
+
 def _ended(run: RunFolder, tail: _LogEnd | None) -> RunOutcome:
     """The state of a run whose trainer ended without a final event."""
     if (link := read_link(run)) is not None and read_remote(run) is None:
@@ -203,8 +208,7 @@ def _can_go_on(run: RunFolder) -> bool:
 
 def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
     if finished.outcome == "completed":
-        can_train_longer = has_checkpoint(run) and read_remote(run) is None
-        return RunOutcome("completed", can_train_longer=can_train_longer)
+        return RunOutcome("completed", can_train_longer=has_checkpoint(run))
     is_resumable = finished.can_resume and _can_go_on(run)
     if finished.outcome == "stopped" and finished.is_paused and is_resumable:
         words = f"{ended_words('paused', finished.epochs_done)}; it can be resumed."

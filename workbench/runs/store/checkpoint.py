@@ -27,8 +27,11 @@ from workbench.core.storage.save import sweep_leftovers
 from workbench.errors import SaveError, WeightsError, os_errors_as
 from workbench.protocol.events import EpochFinished, Plan
 from workbench.runs.folder import RunFolder
+from workbench.runs.home import data_home
 from workbench.runs.store.machine import Machine
 from workbench.runs.store.weights_file import read_array, read_arrays, write_arrays
+from workbench.settings.options.keeps_checkpoints import SPEC as KEEPS_CHECKPOINTS
+from workbench.settings.settings_file import read_settings
 
 STATE_VERSION = 1
 _STATE = "trainer_state"
@@ -154,6 +157,11 @@ def tidy_up(run: RunFolder) -> None:
     if not run.checkpoints_path.is_symlink():
         sweep_leftovers(run.checkpoints_path, min_age_s=0.0)
     sweep_leftovers(run.path)
+
+
+def keeps_final() -> bool:
+    """Whether completed runs keep the checkpoint of their end, by the settings."""
+    return read_settings(data_home()).get(KEEPS_CHECKPOINTS)
 
 
 def keep_final_checkpoint(run: RunFolder, epochs_done: int) -> None:

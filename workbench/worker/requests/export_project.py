@@ -154,7 +154,8 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
 
 def _next_steps(spec: ExportSpec, context: ProgramContext) -> list[str]:
     if spec.needs_weights:
-        return ["It builds the untrained network, and trains it with plain Keras."]
+        steps = ["It builds the untrained network, and trains it with plain Keras."]
+        return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]
     steps = ["It writes workbench_result.zip, which can be imported here."]
     return steps if context.load_program else [*steps, "Set DATA to the path of the images."]
 

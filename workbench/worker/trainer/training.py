@@ -11,7 +11,7 @@ from workbench.errors import SaveError
 from workbench.protocol.events import TestResult
 from workbench.protocol.messages import KeptWeights
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
-from workbench.runs.store.checkpoint import Checkpoint
+from workbench.runs.store.checkpoint import Checkpoint, keeps_final
 from workbench.runs.store.provenance import write_origin
 from workbench.worker.checkpoints.counters import TrainingCounters
 from workbench.worker.checkpoints.manager import (
@@ -28,7 +28,7 @@ from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.step.training_loop import Scores
 from workbench.worker.trainer.epoch import EpochTrainer
-from workbench.worker.trainer.final_checkpoint import keeps_final, longer_words
+from workbench.worker.trainer.final_checkpoint import longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
 from workbench.worker.trainer.saved_test import is_needed, saved_test
@@ -131,7 +131,7 @@ class Training:
             manager.close()
         if self.is_completed:
             # From there it can be trained longer; it is completed without, too.
-            if keeps_final(self._run):
+            if keeps_final():
                 self._warned(manager.keep_end)
         elif self.counters.step:
             manager.keep_place()

@@ -51,14 +51,16 @@ def within(node: Box, size: Size, cards: Sequence[Box], room: Room) -> Place:
     card, and nearest to the node.
     """
     near = [card for card in cards if card.overlaps(room.seen)]
+    boxes = [_box(place, size) for place in _places(node, size, room)]
+    flaws = [(not room.is_free(box), box.overlaps(node, DISTANCE - 1)) for box in boxes]
+    best = min(flaws)
 
-    def rank(place: Place) -> tuple[bool, bool, float, float]:
-        box = _box(place, size)
-        covered = sum(_common(box, card) for card in near)
-        is_on_node = box.overlaps(node, DISTANCE - 1)
-        return not room.is_free(box), is_on_node, covered, _distance(box, node)
+    def rank(box: Box) -> tuple[float, float]:
+        return sum(_common(box, card) for card in near), _distance(box, node)
 
-    return min(_places(node, size, room), key=rank)
+    # Most places are out already: how much they cover takes longest to work out.
+    found = min((box for box, flaw in zip(boxes, flaws, strict=True) if flaw == best), key=rank)
+    return found.left, found.top
 
 
 def _places(node: Box, size: Size, room: Room) -> Iterator[Place]:

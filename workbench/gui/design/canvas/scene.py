@@ -125,7 +125,9 @@ class GraphScene(ProblemScene):
             self._notify_contents()
 
     def _on_fixes_found(self, problem: Problem) -> None:
-        if problem == self.shown_problem():
+        has_card = self.card is not None and self.card.fixes == problem.known_fixes
+        is_seen = bool(self.views())  # they may be found after the view is closed
+        if is_seen and not has_card and problem == self.shown_problem():
             self._notify_contents()
 
     def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
@@ -312,11 +314,11 @@ class GraphScene(ProblemScene):
     def _on_selection_changed(self) -> None:
         if self._is_batch:
             return
-        self.refresh_card()
-        self.content = None
         selected = self.selection()
         if selected != self._last_selection:
             self._last_selection = selected
+            self.refresh_card()
+            self.content = None
             self.document.selection = tuple(selected[0]), tuple(selected[1])
             self.selection_changed.emit(selected[0])
 

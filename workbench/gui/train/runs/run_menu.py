@@ -62,8 +62,7 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
     elif run.can_resume:
         add("resume", "Resume")
     elif run.outcome == "completed":
-        why = f"trained on {run.on}" if run.on else "no checkpoint is kept"
-        words = "Train longer…" if run.can_train_longer else f"Train longer ({why})"
+        words = "Train longer…" if run.can_train_longer else "Train longer (no checkpoint is kept)"
         add("train_longer", words, is_enabled=run.can_train_longer)
     if run.outcome == "away":
         add("attach", f"Reconnect to {run.on}" if run.on else "Reconnect")
