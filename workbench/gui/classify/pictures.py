@@ -16,7 +16,7 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
 
-_DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 200
+_DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _OTHERS_PX, _HIGH_PX = 474, 720
 """Height of the panels above and below, and of a view with room for all."""
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
