@@ -311,3 +311,52 @@ def test_a_branch_that_leads_nowhere_is_removed_whole():
     graph = graph.with_edge(Edge("b", "x")).with_edge(Edge("x", "y"))
     assert titles_of(graph, "y") == ["Remove “x” to “y” (2 layers)", "Remove “y”"]
     assert check(fixed_by(graph, "y", "Remove “x” to “y” (2 layers)")).problems == []
+
+
+def cut_network():
+    """Input a, Conv2D b, MaxPooling2D c, Flatten d, Dense e and f; b and c are cut apart."""
+    kinds = [PICTURES, ("conv2d", RELU), ("max_pooling2d", {}), ("flatten", {})]
+    graph = chain(*kinds, ("dense", {"units": 64, **RELU}), END)
+    return graph, graph.without_edge(Edge("b", "c"))
+
+
+def test_what_was_cut_apart_is_joined_before_new_layers_are_added():
+    whole, graph = cut_network()
+    assert titles_of(graph, "c")[0] == "Connect to “b”"
+    titles = titles_of(graph, "b")
+    assert titles[0] == "Connect to “c”"
+    assert titles[1] == "Add Flatten and a Dense layer with 10 units"
+    for node, title in (("b", "Connect to “c”"), ("c", "Connect to “b”")):
+        assert fixed_by(graph, node, title) == whole
+    flat = whole.without_edge(Edge("d", "e"))
+    assert titles_of(flat, "d") == ["Connect to “e”", "Add a Dense layer with 10 units"]
+    assert fixed_by(flat, "d", "Connect to “e”") == whole
+
+
+def test_a_dead_end_is_connected_to_a_merge_that_lacks_an_input():
+    graph = chain(PICTURES, ("conv2d", SAME), ("add", {}), ("flatten", {}), END)
+    graph = graph.with_node(Node("x", "conv2d", "side", SAME)).with_edge(Edge("a", "x"))
+    assert "Connect to “c”" in titles_of(graph, "x")
+    assert check(fixed_by(graph, "x", "Connect to “c”")).problems == []
+
+
+def test_a_network_without_input_gets_one_at_every_layer_that_lacks_its_input():
+    whole, _ = cut_network()
+    graph = whole.without_nodes(["a"]).with_node(Node("x", "add", "loose"))
+    (problem,) = check(graph).problems_by_node[None]
+    assert [fix.title for fix in problem.fixes] == ["Add Input"]
+    for node in ("b", "x"):
+        assert titles_of(graph, node)[0] == "Add Input"
+        fixed = fixed_by(graph, node, "Add Input")
+        (start,) = [key for key in fixed.nodes if fixed.nodes[key].kind == "input"]
+        assert fixed.targets(start) == ("b",)
+        assert fixed.nodes[start].params["shape"] == (28, 28, 1)
+
+
+def test_a_merge_behind_a_loose_layer_is_connected_to_what_that_layer_could_follow():
+    whole, _ = cut_network()
+    graph = whole.with_node(Node("x", "conv2d", "loose", RELU)).with_node(Node("y", "add", "add"))
+    graph = graph.with_edge(Edge("x", "y"))
+    assert titles_of(graph, "x")[0] == "Connect to “c”"
+    assert titles_of(graph, "y")[0] == "Connect to “c”"
+    assert titles_of(graph, "y")[-1] == "Remove “add”"

@@ -98,7 +98,7 @@ def test_every_button_can_be_clicked(panel, document, layers, hand, zoom) -> Non
             for x in range(place.left(), place.right(), 3)
         )
         scene_points = (panel.view.pointer(p, Qt.KeyboardModifier.NoModifier).scene for p in points)
-        hand.click(next(point for point in scene_points if card.fix_at(point) is fix))
+        hand.click(next(point for point in scene_points if card.fix_at(point) == fix))
         assert document.undo_stack.undoText() == fix.title
         document.undo_stack.undo()
 
@@ -125,3 +125,56 @@ def test_it_keeps_to_the_view_when_that_becomes_small(panel, document, layers) -
     panel.resize(700, 480)
     panel.show_problem(document.analysis.problems_by_node["left"][0])
     assert_seen(panel)
+
+
+def blue(panel):
+    """The filled button of the card; "" for none."""
+    card = panel.scene.card
+    return next((f.title for i, f in enumerate(card.fixes) if card.is_primary(i)), "")
+
+
+def click_fix(panel, hand, title):
+    card = panel.scene.card
+    index = [fix.title for fix in card.fixes].index(title)
+    hand.click(card.mapToScene(card.button_places()[index].center()))
+
+
+def whole_network(layers):
+    return chain(layers, "input", "conv2d", "max_pooling2d", "flatten", "dense", "dense")
+
+
+@pytest.mark.parametrize("selected", [[], ["n2"], ["n3"]])
+def test_the_filled_button_joins_what_was_cut(panel, document, layers, hand, selected) -> None:
+    document.new(Project(graph=whole_network(layers)))
+    panel.view.set_zoom(1.0)
+    panel.scene.select([], [Edge("n2", "n3")])
+    panel.action("delete").trigger()
+    assert not document.graph.targets("n2")
+    panel.scene.select(selected)
+    here, other = ("n2", "n3") if selected == ["n2"] else ("n3", "n2")
+    assert panel.scene.card.problem.node == here
+    assert blue(panel) == f"Connect to “{document.graph.nodes[other].name}”"
+    click_fix(panel, hand, blue(panel))
+    assert document.graph == whole_network(layers)
+
+
+def test_a_network_without_its_input_gets_one_by_the_filled_button(
+    panel, document, layers, hand
+) -> None:
+    document.new(Project(graph=whole_network(layers)))
+    panel.view.set_zoom(1.0)
+    panel.scene.select(["n1"])
+    panel.action("delete").trigger()
+    assert panel.scene.card.problem.node == "n2"
+    assert blue(panel) == document.analysis.errors[0].fixes[0].title == "Add Input"
+    click_fix(panel, hand, "Add Input")
+    kinds = [document.graph.nodes[key].kind for key in document.graph.order]
+    assert kinds == ["input", "conv2d", "max_pooling2d", "flatten", "dense", "dense"]
+
+
+def test_removing_a_layer_is_never_the_filled_button(panel, document, layers) -> None:
+    graph = chain(layers, "input", "conv2d", "flatten", "dense")
+    graph = graph.with_node(Node("x", "dense", "side", layers["dense"].defaults()))
+    document.new(Project(graph=graph.with_edge(Edge("n3", "x"))))
+    assert [fix.title for fix in panel.scene.card.fixes] == ["Remove “dense”"]
+    assert blue(panel) == ""

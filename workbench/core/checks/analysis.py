@@ -193,7 +193,8 @@ def _find(
 ) -> _Found:
     """Finds all; nodes that are as in `known` are not worked out again."""
     layers, facts = context.layers, context.facts
-    propagation = Propagation(graph, layers, None if known is None else known.propagation)
+    earlier = None if known is None else known.propagation
+    propagation = Propagation(graph, layers, earlier, pictures=facts.shape)
     costs = estimate(
         graph,
         layers,
@@ -207,7 +208,7 @@ def _find(
         *propagation.problems,
         *check_places(graph, layers),
         *check_dense_inputs(graph, layers, propagation),
-        *check_outputs(graph, layers),
+        *check_outputs(graph, layers, propagation),
         *check_gradients(graph, layers, propagation),
         *check_activations(graph, layers, propagation),
         *check_end(graph, layers, propagation, facts.num_classes, facts.title),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 
 from workbench.core.checks import fixes
@@ -37,7 +38,10 @@ class Connecting:
     ) -> None:
         self._graph, self._layers, self._target = graph, layers, target
         self._shapes, self._params = shapes, params
-        self._head = _head(graph, layers)
+
+    @cached_property
+    def _head(self) -> frozenset[str]:
+        return _head(self._graph, self._layers)
 
     def fixes(self) -> Iterator[Fix]:
         """Connect to an open end or the nearest layer that suits, or insert into a chain."""
@@ -58,9 +62,9 @@ class Connecting:
         before others that fit; open ends, then what is nearest upstream.
         """
         graph, target = self._graph, self._target
-        given = {self._shapes.get(key) for key in graph.sources(target)}
+        given = {self._shapes[key] for key in graph.sources(target) if key in self._shapes}
         barred = {target, *graph.descendants(target), *graph.sources(target), *self._head}
-        able = [key for key in graph.order if key not in barred and self._suits(key)]
+        able = [key for key in graph.order if key not in barred and self.suits(key)]
         away = self._distances()
         late = {key: -place for place, key in enumerate(graph.order)}
 
@@ -73,10 +77,25 @@ class Connecting:
     def _is_open(self, key: str) -> bool:
         return not self._graph.edges_from(key)
 
-    def _suits(self, source: str) -> bool:
-        inputs = [self._shapes.get(key) for key in self._graph.sources(self._target)]
-        inputs.insert(self._graph.free_port(self._target), self._shapes.get(source))
-        return self._shape_for(self._target, inputs) is not None
+    def suits(self, source: str) -> bool:
+        """Whether the node takes the output of another as its next input. An input whose shape
+        is not known yet may become the same, if what it starts with takes that output, too.
+        """
+        graph, shape = self._graph, self._shapes.get(source)
+        inputs = [self._shapes.get(key, shape) for key in graph.sources(self._target)]
+        inputs.insert(graph.free_port(self._target), shape)
+        if self._shape_for(self._target, inputs) is None:
+            return False
+        return all(self._shape_for(key, [shape]) is not None for key in self._loose_starts)
+
+    @cached_property
+    def _loose_starts(self) -> list[str]:
+        """The layers without an input that the node's inputs start with."""
+        return [
+            key
+            for key in self._distances()
+            if key in self._params and key not in self._shapes and not self._graph.sources(key)
+        ]
 
     def _shape_for(self, key: str, inputs: list[Shape | None]) -> Shape | None:
         """The output shape of a node for these inputs; None where they do not fit."""
@@ -118,6 +137,34 @@ class Connecting:
         sources = self._graph.edges_into(edge.target)
         inputs = [shape if into == edge else self._shapes.get(into.source) for into in sources]
         return self._shape_for(edge.target, inputs) is not None
+
+
+def continuing_fixes(
+    graph: Graph,
+    layers: Layers,
+    shapes: Mapping[str, Shape],
+    params: Mapping[str, Params],
+    end: str,
+) -> Iterator[Fix]:
+    """Connect an end to the first layers that lack an input: what was cut apart is joined again."""
+    return islice(_continuing(graph, layers, shapes, params, end), _MOST_SOURCES)
+
+
+def _continuing(
+    graph: Graph,
+    layers: Layers,
+    shapes: Mapping[str, Shape],
+    params: Mapping[str, Params],
+    end: str,
+) -> Iterator[Fix]:
+    for key, node in graph.nodes.items():
+        spec, sources = layers.get(node.kind), graph.sources(key)
+        if spec is None or spec.place == "pipeline" or len(sources) >= spec.min_inputs:
+            continue
+        is_free = end not in {key, *sources, *graph.descendants(key)}
+        is_free = is_free and key not in graph.descendants(end)
+        if is_free and Connecting(graph, layers, shapes, params, key).suits(end):
+            yield fixes.connect_fix(end, key, node.name)
 
 
 def _head(graph: Graph, layers: Layers) -> frozenset[str]:

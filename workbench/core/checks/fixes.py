@@ -7,14 +7,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from workbench.core.checks.problems import Fix
 from workbench.core.format import list_text
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.removal import removed
-from workbench.core.network.roles import Layers
+from workbench.core.network.roles import Layers, shape_params, specs_of
 from workbench.core.params import Param
+from workbench.core.specs import Role, Shape
 
 REMOVE = "remove"
 """Key of the fix that removes a layer."""
@@ -116,6 +118,26 @@ def connect_fix(source: str, target: str, name: str) -> Fix:
         return graph.with_edge(Edge(source, target, graph.free_port(target)))
 
     return Fix(f"connect_{source}", f"Connect to “{name}”", _on_node(target, change))
+
+
+def add_input_fixes(graph: Graph, layers: Layers, wanted: Shape | None) -> tuple[Fix, ...]:
+    """An Input before the layer that most others follow, or one that leads nowhere yet; `wanted`
+    is its shape.
+    """
+    spec = specs_of(layers, Role.INPUT)[0]
+    params = shape_params(spec, wanted)
+    starts = [node for node in graph.nodes if not graph.edges_into(node)]
+    first = max(starts, key=lambda key: len(graph.descendants(key)), default=None)
+
+    def change(target: str | None, graph: Graph) -> Graph:
+        added = new_node(graph, spec.key, params)
+        graph = graph.with_node(added)
+        if target is not None and target in graph.nodes:
+            graph = graph.with_edge(Edge(added.id, target, graph.free_port(target)))
+        return graph
+
+    targets = dict.fromkeys((first, None))
+    return tuple(Fix("add_input", f"Add {spec.title}", partial(change, key)) for key in targets)
 
 
 def disconnect_fix(edges: Sequence[Edge], names: Sequence[str]) -> Fix:

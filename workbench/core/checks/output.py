@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from workbench.core.checks import fixes
+from workbench.core.checks.connections import continuing_fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import shape_text
@@ -72,14 +73,14 @@ def check_end(
     if len(shape) != 1:
         # check_dense_inputs reports those
         if not has_role(graph.nodes[scores], layers, Role.DENSE):
-            yield _not_flat(graph, layers, output, shape, num_classes)
+            yield _not_flat(graph, layers, found, output, num_classes)
         return
     if num_classes is not None and shape[0] != num_classes:
         yield _wrong_class_count(
             graph,
             layers,
+            found,
             output,
-            count=shape[0],
             num_classes=num_classes,
             dataset_title=dataset_title,
         )
@@ -117,19 +118,28 @@ def _dense_words(dense: LayerSpec, units: int) -> str:
 
 
 def _not_flat(
-    graph: Graph, layers: Layers, output: str, shape: Shape, num_classes: int | None
+    graph: Graph, layers: Layers, found: Propagation, output: str, num_classes: int | None
 ) -> Problem:
-    found = _classifier_fixes(output, shape, layers, num_classes)
-    title = found[0].title if found else f"Make {node_text(graph.nodes[output], layers)} flat"
+    shape = found.shapes[output]
+    growing = _classifier_fixes(output, shape, layers, num_classes)
+    title = growing[0].title if growing else f"Make {node_text(graph.nodes[output], layers)} flat"
     return Problem(
         output,
         "unfinished",
         "The output must be flat",
         f"{node_text(graph.nodes[output], layers)} is the last layer and outputs "
         f"{shape_text(shape)}. A classifier outputs one value per class.",
-        found,
+        partial(_going_on, graph, layers, found, output, growing),
         step=title[0].lower() + title[1:],
     )
+
+
+def _going_on(
+    graph: Graph, layers: Layers, found: Propagation, end: str, growing: Iterable[Fix]
+) -> Iterator[Fix]:
+    """What may follow an end: layers that were cut off before new ones."""
+    yield from continuing_fixes(graph, layers, found.shapes, found.params, end)
+    yield from growing
 
 
 def _classifier_fixes(
@@ -153,22 +163,38 @@ def _classifier_fixes(
 
 
 def _wrong_class_count(
-    graph: Graph, layers: Layers, output: str, *, count: int, num_classes: int, dataset_title: str
+    graph: Graph,
+    layers: Layers,
+    found: Propagation,
+    output: str,
+    *,
+    num_classes: int,
+    dataset_title: str,
 ) -> Problem:
     """Wrong behind a softmax; without one the last layers may still be to come."""
     scores = tail(graph, layers, output)[-1]
     node = graph.nodes[scores]
     data = f"“{dataset_title}”" if dataset_title else "the data set"
     is_head = ends_in_softmax(graph, layers, output)
+    count = found.shapes[output][0]
     return Problem(
         scores,
         "error" if is_head else "unfinished",
         "Output size does not match the number of classes",
         f"{node_text(node, layers)} has {count:,} outputs, and {data} has {num_classes:,} "
         "classes. The last layer needs one unit per class.",
-        partial(_class_count_fixes, graph, layers, output, num_classes),
+        partial(_class_count_offers, graph, layers, found, output, num_classes),
         step=f"add {_dense_words(_dense(layers, num_classes)[0], num_classes)}",
     )
+
+
+def _class_count_offers(
+    graph: Graph, layers: Layers, found: Propagation, output: str, num_classes: int
+) -> Iterator[Fix]:
+    """What makes the number of outputs right; without a softmax what was cut off may follow."""
+    fitting = _class_count_fixes(graph, layers, output, num_classes)
+    is_head = ends_in_softmax(graph, layers, output)
+    return fitting if is_head else _going_on(graph, layers, found, output, fitting)
 
 
 def _class_count_fixes(

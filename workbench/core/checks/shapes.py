@@ -12,7 +12,7 @@ from workbench.core.checks.merges import Merge
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.roles import Layers
+from workbench.core.network.roles import Layers, input_node
 from workbench.core.network.text import node_text
 from workbench.core.params import check_all
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
@@ -31,12 +31,23 @@ class Propagation:
         problems: What is wrong at the nodes, in the order of the graph.
         kept: Nodes that are taken over from `known`: those that are the same there, with the
             same inputs, and have no problem.
+
+    Args:
+        pictures: The shape that a new Input would get, where that is known.
     """
 
-    def __init__(self, graph: Graph, layers: Layers, known: Propagation | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        layers: Layers,
+        known: Propagation | None = None,
+        *,
+        pictures: Shape | None = None,
+    ) -> None:
         self._graph = graph
         self._layers = layers
         self._known = known
+        self._pictures = pictures
         self.shapes: dict[str, Shape] = {}
         self.inputs: dict[str, tuple[Shape, ...]] = {}
         self.params: dict[str, Mapping[str, Any]] = {}
@@ -116,8 +127,10 @@ class Propagation:
         yield fixes.disconnect_fix(extra, [self._graph.nodes[edge.source].name for edge in extra])
 
     def _missing_fixes(self, node: Node) -> Iterator[Fix]:
-        finding = Connecting(self._graph, self._layers, self.shapes, self.params, node.id)
-        yield from finding.fixes()
+        graph, layers = self._graph, self._layers
+        if input_node(graph, layers) is None:
+            yield from fixes.add_input_fixes(graph, layers, self._pictures)
+        yield from Connecting(graph, layers, self.shapes, self.params, node.id).fixes()
         yield fixes.remove_fix(node.id, node.name)
 
     def _wrong_shape(

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from workbench.core.checks import fixes
+from workbench.core.checks.connections import continuing_fixes
 from workbench.core.checks.problems import Fix, Problem
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
 from workbench.core.network.names import is_valid_name, valid_name
 from workbench.core.network.removal import removed
@@ -18,8 +20,6 @@ from workbench.core.network.roles import (
     input_node,
     input_nodes,
     pipeline_nodes,
-    shape_params,
-    specs_of,
 )
 from workbench.core.network.text import node_text, nodes_text
 from workbench.core.specs import Role, Shape
@@ -35,7 +35,7 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
             "unfinished",
             "No Input",
             f"The network {what}. Add an Input and connect it to the first layer.",
-            _add_input_fixes(graph, layers, wanted),
+            fixes.add_input_fixes(graph, layers, wanted),
             step="add an Input",
         )
     for node in inputs[1:]:
@@ -49,24 +49,6 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
         )
 
 
-def _add_input_fixes(graph: Graph, layers: Layers, wanted: Shape | None) -> tuple[Fix, ...]:
-    """An Input before the layer that most others follow, or one that leads nowhere yet."""
-    spec = specs_of(layers, Role.INPUT)[0]
-    params = shape_params(spec, wanted)
-    starts = [node for node in graph.nodes if not graph.edges_into(node)]
-    first = max(starts, key=lambda key: len(graph.descendants(key)), default=None)
-
-    def change(target: str | None, graph: Graph) -> Graph:
-        added = fixes.new_node(graph, spec.key, params)
-        graph = graph.with_node(added)
-        if target is not None and target in graph.nodes:
-            graph = graph.with_edge(Edge(added.id, target, graph.free_port(target)))
-        return graph
-
-    targets = dict.fromkeys((first, None))
-    return tuple(Fix("add_input", f"Add {spec.title}", partial(change, key)) for key in targets)
-
-
 def _merge_input_fix(extra: Node, first: Node) -> Fix:
     def change(graph: Graph) -> Graph:
         edges = graph.edges_from(extra.id)
@@ -78,7 +60,7 @@ def _merge_input_fix(extra: Node, first: Node) -> Fix:
     return Fix("merge_input", f"Use “{first.name}” instead", change)
 
 
-def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
+def check_outputs(graph: Graph, layers: Layers, found: Propagation) -> Iterator[Problem]:
     """At most one end: all others are reported. One that makes probabilities is the end."""
     outputs = find_outputs(graph, layers)
     if len(outputs) < 2:
@@ -96,24 +78,26 @@ def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
             "Several outputs",
             f"The network ends in {len(outputs)} layers: {names}. A classifier has one output. "
             f"Remove {name}, or connect it to a merge layer.",
-            _dead_end_fixes(graph, key),
+            partial(_dead_end_fixes, graph, layers, found, key),
             step=f"connect {name} to a merge layer, or remove it",
         )
 
 
-def _dead_end_fixes(graph: Graph, end: str) -> tuple[Fix, ...]:
-    """Remove the layers that lead to this end only, or the last of them."""
+def _dead_end_fixes(graph: Graph, layers: Layers, found: Propagation, end: str) -> Iterator[Fix]:
+    """Connect it to a layer that lacks an input, or remove the layers that lead to this end only,
+    or the last of them.
+    """
+    yield from continuing_fixes(graph, layers, found.shapes, found.params, end)
     branch = [end]
     while len(sources := graph.sources(branch[-1])) == 1 and graph.targets(*sources) == (
         branch[-1],
     ):
         branch.append(*sources)
-    last = fixes.remove_fix(end, graph.nodes[end].name)
-    if len(branch) == 1:
-        return (last,)
-    words = f"Remove “{graph.nodes[branch[-1]].name}” to “{graph.nodes[end].name}”"
-    title = f"{words} ({len(branch)} layers)"
-    return Fix(fixes.REMOVE, title, lambda graph: removed(graph, branch)), last
+    if len(branch) > 1:
+        words = f"Remove “{graph.nodes[branch[-1]].name}” to “{graph.nodes[end].name}”"
+        title = f"{words} ({len(branch)} layers)"
+        yield Fix(fixes.REMOVE, title, lambda graph: removed(graph, branch))
+    yield fixes.remove_fix(end, graph.nodes[end].name)
 
 
 def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:

@@ -204,7 +204,7 @@ def _refuse_errors(graph: Graph, layers: Registry[LayerSpec], found: Propagation
 def _problems(graph: Graph, layers: Registry[LayerSpec], found: Propagation) -> Iterator[Problem]:
     yield from check_inputs(graph, layers, None)
     yield from found.problems
-    yield from check_outputs(graph, layers)
+    yield from check_outputs(graph, layers, found)
 
 
 # weights ----------------------------------------------------------------------

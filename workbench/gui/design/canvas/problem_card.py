@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
+from workbench.core.checks.fixes import REMOVE
 from workbench.core.checks.problems import Fix, Problem
 from workbench.gui.design.canvas.card_place import Room, beside, within
 from workbench.gui.design.canvas.item import CanvasItem, Shown
@@ -150,10 +151,14 @@ class ProblemCard(CanvasItem):
         for index in range(len(self._buttons)):
             self._paint_button(painter, index)
 
+    def is_primary(self, index: int) -> bool:
+        """Whether the button of a fix is filled."""
+        return index == 0 and self.fixes[0].key != REMOVE
+
     def _paint_button(self, painter: QPainter, index: int) -> None:
-        """The first fix is the best one: it is filled."""
+        """The first fix is the best one: it is filled, unless it takes layers away."""
         look, place = self._look, self._buttons[index]
-        is_primary, is_hovered = index == 0, index == self._hovered
+        is_primary, is_hovered = self.is_primary(index), index == self._hovered
         fill = look.accent if is_primary else look.panel
         if is_hovered:
             fill = fill.lighter(112) if is_primary else look.hover
