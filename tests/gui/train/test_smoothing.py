@@ -26,8 +26,11 @@ def test_one_slider_with_its_name_and_unit_at_any_width(pages, width):
     pages.resize(width, 520)
     sliders = [slider for slider in pages.findChildren(QSlider) if slider.isVisible()]
     assert sliders == [pages.plots.smoothing.slider]
-    words = [label.text() for label in pages.plots.smoothing.findChildren(QLabel)]
-    assert words == ["Smoothing", "5% of an epoch"]
+    name, words = pages.plots.smoothing.findChildren(QLabel)
+    assert (name.text(), words.full_text) == ("Smoothing", "5% of an epoch")
+    assert name.isVisible()
+    assert words.isVisible()
+    assert words.text().startswith("5% of an")
 
 
 def test_keys_move_it_for_both_plots_and_a_double_click_resets_it(qtbot, pages):
