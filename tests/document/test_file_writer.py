@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import read_project
+from workbench.core.projects.project_file import read_project, save_project
 from workbench.core.storage.file_stamp import OnlyOver, read_stamp
 from workbench.document import file_writer, saved_project
 from workbench.errors import SaveError
@@ -37,6 +37,20 @@ def test_a_project_is_written_and_old_leftovers_are_removed(tmp_path):
     assert read_project(path).title == "Own"
     assert written == [read_stamp(path)]
     assert not left.exists()
+
+
+def test_a_look_reads_the_project_of_another_content(document, tmp_path):
+    path = tmp_path / "p.workbench"
+    project = Project(title="Own", id="1" * 16)
+    assert document.disk._see(path, None) == (None, None, False)
+    save_project(project, path)
+    stamp = read_stamp(path)
+    assert document.disk._see(path, stamp) == (stamp, None, False)
+    seen = document.disk._see(path, None)
+    assert (seen.found, seen.project) == (stamp, project)
+    assert seen.found.modified_at == stamp.modified_at
+    path.write_bytes(b"no project")
+    assert document.disk._see(path, stamp) == (read_stamp(path), None, False)
 
 
 def test_a_write_is_answered_once_with_its_outcome(qapp, tmp_path):

@@ -5,10 +5,15 @@ All sizes, scales and both themes: `bash packaging/prove.sh sizes`.
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from tests import large_text
 from tests.looks import flaws_of
 from tests.staged import VIEWS, Staged
 
@@ -49,6 +54,45 @@ def test_every_main_dialog_fits_a_small_screen(staged, qtbot):
         assert settled(qtbot, dialog) == [], name
         assert dialog.height() <= height - FRAME_PX, name
         dialog.close()
+
+
+@pytest.mark.parametrize("scale", ["1.5", "1.75"])
+def test_with_large_text_the_window_needs_no_more_than_the_screen(tmp_path, scale):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.large_text"],
+        env=large_text.environment(scale, tmp_path),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    screen, window, train = found["screen"], found["window"], found["train"]
+    assert screen[0] == round(large_text.SCREEN[0] / float(scale))
+    assert all(length <= room for length, room in zip(window, screen, strict=True))
+    assert all(place < length for place, length in zip(train, window, strict=True))
+    assert found["flaws"] == {}
+
+
+def test_panels_that_lack_room_come_back_with_it(staged, qtbot, tmp_path):
+    window = staged.window
+    window.setMinimumSize(400, 300)
+    window.resize(1200, 700)
+    view = staged.show("train").views.currentWidget()
+    docks = view.panels
+    runs, settings = docks["train_runs"], docks["train_recipe"]
+    window.resize(760, 500)
+    qtbot.waitUntil(lambda: not runs.isVisible())
+    assert settings.isVisible()
+    narrow = docks.save()
+    window.resize(1200, 700)
+    qtbot.waitUntil(runs.isVisible)
+    docks.restore(narrow)
+    assert runs.isVisible(), "what only lacked room is not stored as hidden"
+    window.resize(760, 500)
+    qtbot.waitUntil(lambda: not runs.isVisible())
+    docks.open("train_runs")  # the user's choice counts
+    assert runs.isVisible()
+    window.resize(1200, 700)
+    assert runs.isVisible()
 
 
 def test_flaws_are_found(qtbot):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
@@ -20,20 +20,31 @@ _AREAS = {
 }
 
 
-class Docks:
-    """Makes the panels, and stores their places as QMainWindow does.
+class Docks(QObject):
+    """Makes the panels, and stores their places as QMainWindow does. Where a view is too narrow
+    for all, as with large text on a small screen, those at its left give way until there is room.
 
     Args:
         view: The view, with its middle.
         theme: For the icons of the title bars.
         panels: Those of the view.
         state: What they share.
+        middle_px: Width that the middle is to have at least.
     """
 
     def __init__(
-        self, view: QMainWindow, theme: Theme, panels: Sequence[PanelSpec[S]], state: S
+        self,
+        view: QMainWindow,
+        theme: Theme,
+        panels: Sequence[PanelSpec[S]],
+        state: S,
+        *,
+        middle_px: int,
     ) -> None:
+        super().__init__(view)
         self._view = view
+        self._middle_px = middle_px
+        self._folded: list[QDockWidget] = []  # hidden for lack of room
         self._docks: dict[str, QDockWidget] = {}
         self._aside: set[str] = set()  # hidden together by `toggle_sides`
         for spec in panels:
@@ -47,6 +58,40 @@ class Docks:
         high = {self._docks[spec.key]: spec.height_px for spec in panels if spec.height_px}
         view.resizeDocks(list(wide), list(wide.values()), Qt.Orientation.Horizontal)
         view.resizeDocks(list(high), list(high.values()), Qt.Orientation.Vertical)
+        view.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        """Shows the panels that were folded as far as they have room, or folds some at the left."""
+        for dock in [each for each in reversed(self._folded) if not each.isHidden()]:
+            self._folded.remove(dock)  # opened by the user meanwhile
+        while self._folded and self._spare_px(self._folded[-1]) >= 0:
+            self._folded.pop().show()
+        left = [dock for dock in self._at("left") if not dock.isHidden()]
+        while left and self._spare_px() < 0:
+            self._folded.append(left.pop())
+            self._folded[-1].hide()
+
+    def _spare_px(self, more: QDockWidget | None = None) -> int:
+        """Width that is left when the middle and the panels beside it, and one more, are as narrow
+        as they can be.
+        """
+        sides = 0
+        for side in ("left", "right"):
+            shown = [dock for dock in self._at(side) if not dock.isHidden() or dock is more]
+            sides += max((dock.minimumSizeHint().width() for dock in shown), default=0)
+        return self._view.width() - self._middle_px - sides
+
+    def _at(self, side: str) -> list[QDockWidget]:
+        return [
+            dock
+            for dock in self._docks.values()
+            if not dock.isFloating() and self._view.dockWidgetArea(dock) == _AREAS[side]
+        ]
 
     def __getitem__(self, key: str) -> QWidget:
         """The panel of a key."""
@@ -74,17 +119,26 @@ class Docks:
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
     def save(self) -> QByteArray:
-        """Which panels are shown, and where."""
-        return self._view.saveState(LAYOUT_VERSION)
+        """Which panels are shown, and where; those that only lack room are shown."""
+        folded = [dock for dock in self._folded if dock.isHidden()]
+        for dock in folded:
+            dock.show()
+        state = self._view.saveState(LAYOUT_VERSION)
+        for dock in folded:
+            dock.hide()
+        return state
 
     def restore(self, state: QByteArray) -> None:
         """Puts the panels to where they were saved."""
-        self._view.restoreState(state, LAYOUT_VERSION)
+        if self._view.restoreState(state, LAYOUT_VERSION):
+            self._folded.clear()
+        self._fit()
 
     def show_all(self) -> None:
         """Shows every panel."""
         for dock in self._docks.values():
             dock.show()
+        self._fit()
 
     def visible(self) -> list[QWidget]:
         """What can be seen, the middle of the view first."""

@@ -13,6 +13,9 @@ from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.design.canvas_panel import CanvasPanel
 from workbench.gui.design.state import DesignState
 
+_CANVAS_PX = 280
+"""Room for the buttons on the canvas."""
+
 
 class DesignView(QMainWindow):
     """Where the network is put together; its panels share `state`."""
@@ -25,7 +28,7 @@ class DesignView(QMainWindow):
         self.state = DesignState(context, self)
         self.canvas = CanvasPanel(context)
         self.setCentralWidget(self.canvas)
-        self.panels = Docks(self, context.theme, panels, self.state)
+        self.panels = Docks(self, context.theme, panels, self.state, middle_px=_CANVAS_PX)
         self.canvas.scene.selection_changed.connect(self.state.selection_changed)
         self.canvas.view.node_activated.connect(self.state.node_activated)
         self.canvas.help_asked.connect(self.state.help_asked)

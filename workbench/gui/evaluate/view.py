@@ -24,7 +24,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
 
@@ -73,7 +73,7 @@ class EvaluateView(QWidget):
         line = row(self.chooser, *buttons, (self.wait, 1), spacing=12)
         column(line, self.note, parent=self.top, spacing=6)
         self._body.addWidget(self.hint)
-        self._body.addWidget(self._make_results())
+        self._body.addWidget(scroll_area(self._make_results()))
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._body)
         column(self.top, (self._pages, 1), parent=self, margins=(18, 14, 18, 14), spacing=12)

@@ -65,7 +65,9 @@ _FRAME_PX = (16, 64)
 """What a window manager's frame and title bar may take of a screen: known only once the window is
 shown, too late for its first size."""
 _SMALLEST_PX = (900, 500)
-"""A screen of 1920 x 1080 at a scale of 2, without the frame and a task bar."""
+"""A screen of 1920 x 1080 at a scale of 2, without the frame and a task bar. Where a large text
+size leaves less, the window is as small as the screen: parts of its bar and views give way.
+"""
 _HELP_PAGES = {
     "getting_started": "getting_started",
     "tpu_help": "tpu",
@@ -82,9 +84,9 @@ class MainWindow(QMainWindow):
         self.context = context
         self.state = state
         self.setObjectName("main_window")
-        self.setMinimumSize(*_SMALLEST_PX)
         room = self.screen().availableSize() - QSize(*_FRAME_PX)
-        self.resize(QSize(*_SIZE_PX).boundedTo(room).expandedTo(self.minimumSize()))
+        self.setMinimumSize(QSize(*_SMALLEST_PX).boundedTo(room))
+        self.resize(QSize(*_SIZE_PX).boundedTo(room))
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileController(document, state, self)

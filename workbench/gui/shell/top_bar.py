@@ -50,7 +50,9 @@ class TopBar(QToolBar):
         document = context.document
         self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
         self.target.setMenu(self.targets)
-        self._build(self._follow(undo, "undo"), self._follow(redo, "redo"))
+        self._history = [self._follow(undo, "undo"), self._follow(redo, "redo")]
+        self._next_words = ""
+        self._build()
         document.target_changed.connect(self.refresh_target)
         document.project_replaced.connect(self.refresh_target)
         # Asking what the machine has may take a moment: the window is shown first.
@@ -101,7 +103,8 @@ class TopBar(QToolBar):
 
     def _show_next(self, reason: str, num_waiting: int) -> None:
         self.next.setVisible(self.is_running)
-        self.next.setText(f"Add to queue ({num_waiting})" if num_waiting else "Add to queue")
+        self._next_words = f"Add to queue ({num_waiting})" if num_waiting else "Add to queue"
+        self.next.setAccessibleName(self._next_words)
         before = f" {plural(num_waiting, 'run', 'runs')} before it." if num_waiting else ""
         tip = f"Queues this project; it trains when the current run has ended (F5).{before}"
         self.next.setProperty("blocked", bool(reason))
@@ -120,9 +123,9 @@ class TopBar(QToolBar):
         refresh()
         return result
 
-    def _build(self, undo: QWidget, redo: QWidget) -> None:
+    def _build(self) -> None:
         """Both ends share the room beside the switch alike, so that it is in the middle."""
-        left = row(undo, redo, STRETCH, spacing=8)
+        self._left = left = row(*self._history, STRETCH, spacing=8)
         self._right = right = row(STRETCH, self.target, self.next, self.train, spacing=8)
         bar = QWidget()
         self._parts = row((left, 1), self.switch, (right, 1), parent=bar, margins=(12, 6, 12, 6))
@@ -134,13 +137,26 @@ class TopBar(QToolBar):
         self._give_room()
 
     def _give_room(self) -> None:
-        """The words of the target get all that the others leave, before the switch is centered."""
+        """The words of the target get all that the others leave, before the switch is centered.
+
+        Where even that is too little, as with large text on a small screen, the words of the
+        button that queues give way, then undo and redo, which the menu has too.
+        """
         self.target.setMinimumWidth(0)
-        for part in (self._right, self._parts):  # a row inside a row remembers its size
-            part.invalidate()
-        spare = self.width() - self._parts.totalMinimumSize().width()
+        for words, has_history in ((self._next_words, True), ("", True), ("", False)):
+            self.next.setText(words)
+            for part in self._history:
+                part.setVisible(has_history)
+            spare = self._spare_px()
+            if spare >= 0 or not self.isVisible():
+                break
         least, whole = self.target.minimumSizeHint().width(), self.target.sizeHint().width()
         self.target.setMinimumWidth(min(whole, least + max(0, spare)))
+
+    def _spare_px(self) -> int:
+        for part in (self._left, self._right, self._parts):  # a row in a row remembers its size
+            part.invalidate()
+        return self.width() - self._parts.totalMinimumSize().width()
 
     def show_target_problem(self, words: str) -> None:
         """Marks the place to train as not ready; "" where it is."""

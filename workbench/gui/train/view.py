@@ -27,6 +27,9 @@ from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
 from workbench.runs.state.outcome import RunOutcome
 
+_MIDDLE_PX = 400
+"""Header and plots of a run."""
+
 
 class TrainView(QMainWindow):
     """Everything about training, live.
@@ -74,7 +77,7 @@ class TrainView(QMainWindow):
         )
         self._pages = QStackedWidget()
         self._build()
-        self.panels = Docks(self, theme, panels, self.state)
+        self.panels = Docks(self, theme, panels, self.state, middle_px=_MIDDLE_PX)
         self._connect()
         self.state.refresh_steps()
         self._show_current()

@@ -1,0 +1,73 @@
+"""Every view with a large text size on a screen of 1440 x 900 pixels: run with the settings' factor,
+as a process of its own, since Qt reads factor and screen at its start. Prints what it finds as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+SCREEN = (1440, 900)
+_TRIES = 20
+_PAUSE_MS = 20
+
+
+def main() -> int:
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
+
+    from tests.looks import flaws_of
+    from tests.staged import VIEWS, Staged
+    from tests.window_parts import window_context
+    from workbench.app import make_window
+
+    home = Path(os.environ["WORKBENCH_HOME"])
+    app = QApplication([])
+    with window_context(home) as context:
+        context.theme.apply(app)
+        window = make_window(context, home)
+        window.show()
+        staged = Staged(window, home)
+        staged.stage()
+        flaws: dict[str, list[str]] = {}
+        for view, is_running in [(view, False) for view in VIEWS] + [("design", True)]:
+            staged.show(view)
+            window.top.show_state(is_running=is_running, reason="", num_waiting=3)
+            for _ in range(_TRIES):
+                QTest.qWait(_PAUSE_MS)
+                if not (found := [str(flaw) for flaw in flaws_of(window)]):
+                    break
+            flaws[f"{view} {is_running}"] = found
+        train = window.top.train
+        found = {
+            "screen": window.screen().availableSize().toTuple(),
+            "window": window.size().toTuple(),
+            "train": train.mapTo(window, train.rect().bottomRight()).toTuple(),
+            "flaws": {view: some for view, some in flaws.items() if some},
+        }
+        context.document.new()
+        window.close()
+    print(json.dumps(found))
+    return 0
+
+
+def environment(scale: str, folder: Path) -> dict[str, str]:
+    """What the process runs with: a screen of `SCREEN`, and text of `scale` times its size."""
+    width, height = SCREEN
+    dots = {"logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+    screen = {"name": "one", "x": 0, "y": 0, "width": width, "height": height, **dots}
+    config = folder / "screen.json"
+    config.write_text(json.dumps({"synchronousWindowSystemEvents": False, "screens": [screen]}))
+    return {
+        **os.environ,
+        "QT_SCALE_FACTOR": scale,
+        "QT_QPA_PLATFORM": f"offscreen:configfile={config}",
+        "WORKBENCH_HOME": tempfile.mkdtemp(dir=folder),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
