@@ -29,6 +29,7 @@ def context(qapp, tmp_path):
 def window(qtbot, context, tmp_path):
     window = make_window(context, tmp_path)
     qtbot.addWidget(window, before_close_func=_forget_changes)
+    window.resize(900, 736)  # the platform's screen is 800 x 800, less than any view is meant for
     window.show()
     qtbot.waitExposed(window)
     yield window
