@@ -11,8 +11,8 @@ from tests.gui.train.test_plot_overlays import batch, epoch, started, trained
 from workbench.gui.kit.colors import LIGHT
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve_button import only
-from workbench.gui.plots.header import SLIDER_STEPS
 from workbench.gui.plots.robust_range import robust_span
+from workbench.gui.plots.smoothing_control import SLIDER_STEPS
 from workbench.gui.train.plots.overlay import Overlay, overlay_color
 from workbench.gui.train.plots.run_plots import MAIN, RunPlots
 from workbench.protocol.events import DataReady, EpochFinished, RunFinished
@@ -158,13 +158,13 @@ def test_just_behind_an_epoch_its_validation_is_read_and_not_the_next_ones(pair,
 
 def test_the_average_is_read_beside_the_batch(pair, loss):
     pair.set_history(trained(epochs=2, steps_per_epoch=50))
-    loss.header.smoothing.setValue(SLIDER_STEPS // 2)
+    pair.smoothing.slider.setValue(SLIDER_STEPS // 2)
     pair.redraw()
     loss.axes.hovered.emit(1.0)
     assert loss.card.train.text() == "0.0200"
     assert loss.card.smoothed.text() == f"{loss.main.smooth.y[49]:.4f}"
     assert loss.card.smoothed.text() != loss.card.train.text()
-    loss.header.smoothing.setValue(0)
+    pair.smoothing.slider.setValue(0)
     pair.redraw()
     loss.axes.hovered.emit(1.0)
     assert loss.card.smoothed.isHidden()
@@ -256,6 +256,57 @@ def test_a_first_value_far_above_the_rest_is_left_out():
     assert robust_span([values])[1] < 5.0
 
 
+def overfitting(epochs, steps_per_epoch):
+    """A run of photos that are not rescaled: 2.3, then 40, then down to 0.2 within an epoch or two;
+    its validation loss falls to 0.3 and then rises.
+    """
+    history = MetricHistory()
+    history.add(started())
+    history.add(data(steps_per_epoch))
+    rng = np.random.default_rng(5)
+    steps = np.arange(epochs * steps_per_epoch)
+    fall = 40.0 * np.exp(-steps / (0.1 * min(steps_per_epoch, 200)))
+    rise = np.minimum(1.0, (steps + 1) / 6)
+    values = 2.3 * (1 - rise) + rise * fall + 0.2 + 0.4 * np.exp(-steps / steps_per_epoch)
+    values = values * rng.uniform(0.8, 1.25, len(steps))
+    for number in range(epochs):
+        part = values[number * steps_per_epoch : (number + 1) * steps_per_epoch]
+        last = (number + 1) * steps_per_epoch
+        history.add(batch(last - len(part) + 1, list(part), seconds=number + 1))
+        history.add(epoch(number + 1, last, 0.2 + abs(number - 4) / 100))
+    return history
+
+
+@pytest.mark.parametrize(
+    ("epochs", "steps_per_epoch"), [(2, 60), (5, 60), (18, 60), (52, 60), (2, 843), (14, 843)]
+)
+def test_the_first_steps_do_not_flatten_a_run_however_long_it_is(
+    qtbot, pair, loss, epochs, steps_per_epoch
+):
+    history = overfitting(epochs, steps_per_epoch)
+    pair.set_history(history)
+    pair.redraw()
+    low, high = loss.axes.y_range()
+    assert high < 3.0
+    later = history.losses[len(history.losses) // 2 :]
+    assert low < later.min()
+    assert high > max(later.max(), *loss.series.epoch_validation)
+    highest = float(f"{history.losses.max():.3g}")
+    assert loss.axes.strip.note == f"start up to {highest:g} not shown"
+    loss.header.ignore_outliers.trigger()
+    pair.redraw()
+    assert loss.axes.y_range()[1] > highest
+    assert loss.axes.strip.note == ""
+
+
+def test_the_start_is_left_out_for_all_runs_of_a_plot_at_once(pair, loss):
+    long, short = overfitting(18, 60), overfitting(2, 843)
+    pair.set_history(long)
+    pair.set_overlays([Overlay("short", "#16a34a", short)])
+    pair.redraw()
+    assert loss.axes.y_range()[1] < 3.0
+
+
 def test_a_run_without_outliers_is_shown_whole(pair, loss):
     values = falling(600)
     pair.set_history(spiky(values))
@@ -269,7 +320,7 @@ def test_a_run_without_outliers_is_shown_whole(pair, loss):
 @pytest.mark.parametrize(
     "values",
     [
-        2.3 / np.arange(1, 3000),  # a long tail: its start is no outlier
+        0.3 + 1.5 * np.exp(-np.arange(300) / 40),  # its start is a few times its end, no more
         np.full(50, 0.001),
         np.array([5.0, 1.0, 300.0]),  # too few to tell
         np.geomspace(2.0, 4e10, 500),  # diverged: most of it is high
@@ -319,14 +370,15 @@ def test_the_values_fill_the_axis_also_where_only_a_part_of_the_run_is_seen(pair
 def test_values_chosen_by_the_user_stay_until_all_are_wanted(pair, loss):
     pair.set_history(trained(epochs=10, steps_per_epoch=100))
     pair.redraw()
+    before = loss.axes.y_range()
     turn_wheel(loss.axes, CTRL)
     chosen = loss.axes.y_range()
     turn_wheel(loss.axes)
     pair.redraw()
-    assert loss.axes.y_range() == chosen
+    assert loss.axes.y_range() == chosen != before
     loss.axes.box.all_wanted.emit()
     pair.redraw()
-    assert loss.axes.y_range()[1] > 1.0
+    assert loss.axes.y_range() == before
 
 
 def tick_words(axis, span):

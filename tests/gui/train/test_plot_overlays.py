@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel
 from workbench.curves.learning_rate import SPEC as RATE
 from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.header import SLIDER_STEPS
+from workbench.gui.plots.smoothing_control import SLIDER_STEPS
 from workbench.gui.plots.value_axis import log_ticks, round_times
 from workbench.gui.plots.x_scale import XScale, time_words, x_words
 from workbench.gui.train.plots.overlay import OVERLAY_COLORS, Overlay, overlay_color
@@ -218,7 +218,7 @@ def test_another_run_is_drawn_below_the_current_one_with_its_raw_line_faint(pair
     pair.set_history(main, "main")
     pair.set_overlays([Overlay("other", "#16a34a", other)])
     pair.redraw()
-    pair.by_key["loss"].header.smoothing.setValue(SLIDER_STEPS // 2)
+    pair.smoothing.slider.setValue(SLIDER_STEPS // 2)
     pair.redraw()
     run = overlay_of(pair, other)
     x, y = drawn(run.raw)
@@ -228,6 +228,53 @@ def test_another_run_is_drawn_below_the_current_one_with_its_raw_line_faint(pair
     assert run.smooth.item.opts["pen"].color() == QColor("#16a34a")
     assert run.smooth.item.zValue() < pair.by_key["loss"].main.raw.item.zValue()
     assert pair.by_key["loss"].axes.box.viewRange()[1][1] > 3.0
+
+
+def test_a_run_is_drawn_alone_as_beside_a_run_with_longer_epochs(pair):
+    """To the digit: each run is averaged by its own epochs, and not by those of the one shown."""
+    short, long = trained(epochs=3, steps_per_epoch=60), trained(epochs=3, steps_per_epoch=845)
+    alone = {}
+    for key, run in (("short", short), ("long", long)):
+        pair.set_history(run)
+        pair.redraw()
+        alone[key] = [np.array(c.y) for c in pair.by_key["loss"].main.curves]
+    pair.set_overlays([Overlay("short", "#16a34a", short)])
+    pair.redraw()
+    beside = overlay_of(pair, short)
+    assert len(alone["short"][1]) == 180, "its average is drawn"
+    for curves, wanted in (
+        (beside.curves, alone["short"]),
+        (pair.by_key["loss"].main.curves, alone["long"]),
+    ):
+        assert len(curves) == len(wanted)
+        for curve, values in zip(curves, wanted, strict=True):
+            np.testing.assert_array_equal(curve.y, values)
+    read = beside.smoothed_at(60)
+    pair.set_overlays([])
+    pair.set_history(short)
+    pair.redraw()
+    assert pair.by_key["loss"].main.smoothed_at(60) == read
+
+
+def test_the_average_does_not_lag_by_an_epoch(pair):
+    """It was one of 30 steps for long runs: at 60 steps an epoch it was far behind the batches."""
+    history = trained(epochs=20, steps_per_epoch=60, height=40.0)
+    pair.set_history(history)
+    pair.redraw()
+    main = pair.by_key["loss"].main
+    assert main.is_smooth
+    assert main.smoothed_at(60) < 1.2 * float(history.losses[59])
+
+
+def test_one_slider_smooths_all_plots(pair):
+    pair.set_history(trained())
+    pair.smoothing.slider.setValue(SLIDER_STEPS)
+    pair.redraw()
+    for key in ("loss", "accuracy"):
+        assert pair.by_key[key].main.is_smooth
+    pair.smoothing.slider.setValue(0)
+    pair.redraw()
+    assert not any(pair.by_key[key].main.is_smooth for key in ("loss", "accuracy"))
 
 
 def test_dashes_are_said_of_the_lines_that_have_them(pair):
@@ -340,7 +387,7 @@ def test_a_resumed_run_is_redrawn_even_when_it_is_longer_than_before(pair):
     pair.choices.axes["step"].trigger()
     pair.set_history(history)
     pair.redraw()
-    pair.by_key["loss"].header.smoothing.setValue(SLIDER_STEPS // 2)
+    pair.smoothing.slider.setValue(SLIDER_STEPS // 2)
     pair.redraw()
     history.add(started(at=10))
     history.add(batch(11, [9.0] * 15, seconds=60))
@@ -431,7 +478,7 @@ def test_axes_stay_while_a_run_grows_a_little(pair):
     pair.set_history(history)
     pair.redraw()
     before = [plot.axes.box.viewRange() for plot in pair.by_key.values()]
-    history.add(batch(301, [0.4] * 5, seconds=400))
+    history.add(batch(301, [0.01] * 5, seconds=400))
     pair.redraw()
     assert [plot.axes.box.viewRange() for plot in pair.by_key.values()] == before
     assert before[0][0][1] < 1.2 * 300

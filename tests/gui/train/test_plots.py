@@ -21,9 +21,9 @@ from workbench.curves.loss import SPEC as LOSS
 from workbench.errors import SaveError
 from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.header import position_of, span_of
 from workbench.gui.plots.pyramid import PeakPyramid
 from workbench.gui.plots.smoothing import BiasCorrectedAverage
+from workbench.gui.plots.smoothing_control import epochs_of, position_of, smoothing_words
 from workbench.gui.plots.x_scale import XScale
 from workbench.gui.train.plots import export
 from workbench.gui.train.plots.export import RunTable, csv_text, plot_file
@@ -74,7 +74,12 @@ def test_the_first_smoothed_value_is_not_pulled_to_zero():
 @UNTIMED
 @given(st.integers(0, 60))
 def test_the_slider_reads_back_its_position(position):
-    assert position_of(span_of(position)) == position
+    assert position_of(epochs_of(position)) == position
+
+
+def test_the_slider_says_what_it_averages_over():
+    words = [smoothing_words(epochs) for epochs in (0.0, 0.05, 0.999, 2.512, 10.0)]
+    assert words == ["off", "5% of an epoch", "1 epoch", "2.5 epochs", "10 epochs"]
 
 
 # drawing few points of many --------------------------------------------------------------
@@ -344,6 +349,7 @@ def test_dragging_a_box_zooms_into_it(qtbot, pair):
 
 
 def test_another_run_forgets_the_one_before(pair):
+    pair.smoothing.slider.setValue(position_of(1))
     pair.set_history(history_of(40))
     pair.redraw()
     pair.set_history(history_of(7, steps_per_epoch=3))
@@ -395,12 +401,10 @@ def test_by_epoch_shows_means_instead_of_batches(pair):
 def test_smoothing_again_smooths_all_values(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    pair.by_key["loss"].header.smoothing.setValue(position_of(1000))
+    pair.smoothing.slider.setValue(position_of(10))
     pair.redraw()
-    wanted = BiasCorrectedAverage(1 - 1 / span_of(position_of(1000))).extend(
-        1.0 / np.arange(1.0, 41.0)
-    )
-    np.testing.assert_allclose(pair.by_key["loss"].main.smooth.y, wanted)
+    wanted = BiasCorrectedAverage(1 - 1 / 100).extend(1.0 / np.arange(1.0, 41.0))
+    np.testing.assert_allclose(pair.by_key["loss"].main.smooth.y, wanted, rtol=1e-6)
 
 
 def test_the_best_epoch_is_marked(pair):

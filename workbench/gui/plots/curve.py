@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
+from workbench.core.format import plural
 from workbench.gui.plots.pyramid import PeakPyramid, Positions
+from workbench.gui.plots.robust_range import LONGEST_START
 from workbench.gui.plots.x_scale import XScale
 
 Values = np.ndarray[Any, np.dtype[Any]]
@@ -20,6 +23,32 @@ Span = tuple[float, float]
 LOG_PARTS = 24
 """A logarithmic x axis is drawn in so many parts, each with its own share of the columns:
 otherwise a long run would have one point for all of its first decades."""
+
+
+class Outside(NamedTuple):
+    """Points that an axis leaves out of sight.
+
+    Attributes:
+        number: How many they are.
+        highest: The highest of them.
+        is_start: All belong to the start of their lines.
+    """
+
+    number: int = 0
+    highest: float = -math.inf
+    is_start: bool = True
+
+    def joined(self, other: Outside) -> Outside:
+        """These and others."""
+        highest = max(self.highest, other.highest)
+        return Outside(self.number + other.number, highest, self.is_start and other.is_start)
+
+    @property
+    def words(self) -> str:
+        """A note below the plot's title; "" where nothing is left out."""
+        if self.number and self.is_start:
+            return f"start up to {float(f'{self.highest:.3g}'):,g} not shown"
+        return f"{plural(self.number, 'outlier')} not shown" if self.number else ""
 
 
 class LiveCurve:
@@ -110,11 +139,16 @@ class LiveCurve:
         self.item.setData(scale.places(self.x[positions]), y)
         return y
 
-    def num_outside(self, span: Span, values: Span, scale: XScale) -> int:
-        """How many of all points in `span` of the x axis are below or above `values`."""
+    def outside(self, span: Span, values: Span, scale: XScale) -> Outside:
+        """Which of all points in `span` of the x axis are below or above `values`."""
         start, stop = (self._index(scale.step_at(place)) for place in span)
-        y = self.y[max(0, start) : stop + 1]
-        return int(np.count_nonzero((y < values[0]) | (y > values[1])))
+        start = max(0, start)
+        y = self.y[start : stop + 1]
+        at = np.flatnonzero((y < values[0]) | (y > values[1]))
+        if not len(at):
+            return Outside()
+        is_start = start + int(at[-1]) < LONGEST_START * len(self.y)
+        return Outside(len(at), float(np.max(y[at])), is_start)
 
     def _points(self, scale: XScale, span: Span, columns: int) -> tuple[Positions, Values, bool]:
         if not scale.is_log:

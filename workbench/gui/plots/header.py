@@ -1,13 +1,12 @@
-"""The line above a plot: title, legend, smoothing, log axis, and a menu."""
+"""The line above a plot: title, legend, log axis, and a menu."""
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QMenu, QSlider, QToolButton, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label
@@ -15,19 +14,7 @@ from workbench.gui.kit.layout import STRETCH, add_to, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve_button import CurveButton, only
 
-SLIDER_STEPS = 60
-DEFAULT_SLIDER = 26
 _SPACING_PX = 4
-
-
-def position_of(span: float) -> int:
-    """Number of steps -> nearest slider position."""
-    return round(SLIDER_STEPS * math.log10(max(1.0, span)) / 3.0)
-
-
-def span_of(position: int) -> float:
-    """Slider position -> number of steps averaged over: 1 (none) to 1,000, by ratio."""
-    return float(10.0 ** (3.0 * position / SLIDER_STEPS))
 
 
 class Swatch(QWidget):
@@ -50,44 +37,6 @@ class Swatch(QWidget):
         painter.end()
 
 
-class SmoothingSlider(QSlider):
-    """Chooses how many steps the smooth curve averages over; a double click resets it.
-
-    Until it is moved it follows the proposal, which depends on the length of the run.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
-        self.setRange(0, SLIDER_STEPS)
-        self.setValue(DEFAULT_SLIDER)
-        self._proposed = DEFAULT_SLIDER
-        self.setFixedWidth(72)
-        self.setAccessibleName("Smoothing")
-        self.valueChanged.connect(self._show_tip)
-        self._show_tip()
-
-    @property
-    def span(self) -> float:
-        """Number of steps the smooth curve averages over."""
-        return span_of(self.value())
-
-    def _show_tip(self) -> None:
-        span = round(self.span)
-        words = "off" if span <= 1 else f"about {span:,} steps"
-        self.setToolTip(f"Smoothing: {words}. Double-click to reset.")
-
-    def propose(self, span: float) -> None:
-        """Moves to a number of steps, unless the user has moved it."""
-        is_untouched = self.value() == self._proposed
-        self._proposed = position_of(span)
-        if is_untouched:
-            self.setValue(self._proposed)
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.setValue(self._proposed)
-        event.accept()
-
-
 def _toggle(text: str, tip: str) -> QToolButton:
     result = QToolButton()
     result.setText(text)
@@ -104,7 +53,7 @@ class PlotHeader(QWidget):
     Args:
         theme: Colors and icons.
         title: What is plotted.
-        is_plain: For a single line: without legend, smoothing and points by epoch.
+        is_plain: For a single line: without legend and points by epoch.
         has_validation: Whether the legend names a second line.
         can_ignore: Whether values far from the rest can be left out of sight.
 
@@ -127,13 +76,11 @@ class PlotHeader(QWidget):
     ) -> None:
         super().__init__()
         self._is_plain = is_plain
-        self._are_controls_shown = True
         self._theme = theme
         self._hidden: set[str] = set()
         self.title = plain_label(title, role="strong")
         names = ("train", "validation") if has_validation else ("train",)
         self.keys = {} if is_plain else {name: CurveButton(f" {name}") for name in names}
-        self.smoothing = SmoothingSlider()
         self.log = _toggle("Log", f"Logarithmic {title.lower()} axis")
         self.menu_button = IconButton(theme, "more", f"Options of the {title.lower()} plot")
         self.menu = QMenu(self)
@@ -175,22 +122,6 @@ class PlotHeader(QWidget):
         """Hides what makes no sense in an image, or shows it again."""
         for part in (self.log, self.menu_button):
             part.setVisible(is_shown)
-        self._are_controls_shown = is_shown
-        self._share_room()
-
-    def _share_room(self) -> None:
-        """Where room is short the slider's word gives way, then the slider: the legend stays."""
-        can_smooth = self._are_controls_shown and not self._is_plain
-        always = (self.title, *self.keys.values(), self.log, self.menu_button)
-        room = self.width() - sum(part.sizeHint().width() + _SPACING_PX for part in always)
-        slider = self.smoothing.width() + _SPACING_PX
-        words = self._smooth_words.sizeHint().width() + _SPACING_PX
-        self.smoothing.setVisible(can_smooth and room >= slider)
-        self._smooth_words.setVisible(can_smooth and room >= slider + words)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._share_room()
 
     def _build(self) -> None:
         line = row(self.title, STRETCH, parent=self, spacing=_SPACING_PX)
@@ -201,7 +132,5 @@ class PlotHeader(QWidget):
             key.only_asked.connect(partial(self._on_only, name))
             add_to(line, key)
         self.color_keys()
-        self._smooth_words = plain_label("Smoothing", role="dim")
-        add_to(line, self._smooth_words, self.smoothing, self.log, self.menu_button)
+        add_to(line, self.log, self.menu_button)
         self.by_epoch.setVisible(not self._is_plain)
-        self._share_room()

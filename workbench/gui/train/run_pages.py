@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.client.run_follower import RunFollower
 from workbench.gui.kit.buttons import SegmentedSwitch
-from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.class_accuracy import ClassPanel
 from workbench.gui.train.plots.run_plots import RunPlots
@@ -28,7 +28,8 @@ class RunPages(QWidget):
         self.switch.chosen.connect(self.show_page)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.plots)
-        column(row(self.switch, STRETCH), (self._pages, 1), parent=self, spacing=8)
+        line = row(self.switch, (self.plots.smoothing, 1), spacing=16)
+        column(line, (self._pages, 1), parent=self, spacing=8)
 
     def show_page(self, key: str) -> None:
         """Brings "curves" or "classes" to the front."""
@@ -38,6 +39,7 @@ class RunPages(QWidget):
             self._pages.addWidget(self.classes)
             self._show_classes()
         self._pages.setCurrentIndex(0 if key == "curves" else 1)
+        self.plots.smoothing.setVisible(key == "curves")
 
     def set_follower(self, follower: RunFollower | None, title: str) -> None:
         """Shows another run."""

@@ -5,6 +5,7 @@ each epoch, the best epoch marked, other runs beside it, and a crosshair with ex
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,11 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Signal
 from PySide6.QtWidgets import QFrame
 
-from workbench.core.format import plural
 from workbench.curves import CurveSpec
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.plots.curve import Span, Values
+from workbench.gui.plots.curve import Outside, Span, Values
 from workbench.gui.plots.header import PlotHeader
 from workbench.gui.plots.robust_range import robust_span, span_of
 from workbench.gui.plots.x_scale import XScale, x_words
@@ -51,6 +51,7 @@ class LivePlot(QFrame):
         self.curve = curve
         self._theme = theme
         self._is_plain = curve.is_plain
+        self._smoothing = 0.0
         self.setProperty("role", "card")
         self.setAccessibleName(f"{curve.title} plot")
         self.setMinimumSize(340, 150 if self._is_plain else 190)
@@ -65,7 +66,7 @@ class LivePlot(QFrame):
         )
         self.axes = PlotAxes(theme, is_share=curve.is_share, y_words=curve.title)
         self.card = ValueCard(theme, self.axes, curve)
-        self.main = RunCurves(self.axes.plot_item, self._main_look(), self._span)
+        self.main = RunCurves(self.axes.plot_item, self._main_look(), self._smoothing)
         self.overlays: dict[Hashable, RunCurves] = {}
         self._bounds: Span | None = None
         self._fitted: Span | None = None
@@ -74,7 +75,6 @@ class LivePlot(QFrame):
 
     def _build(self) -> None:
         column(self.header, (self.axes, 1), parent=self, margins=(12, 8, 8, 8), spacing=4)
-        self.header.smoothing.valueChanged.connect(self._on_smoothing_changed)
         self.header.log.toggled.connect(self._on_mode_changed)
         self.header.by_epoch.toggled.connect(self._on_mode_changed)
         for changed in (self.header.lines_changed, self.header.ignore_outliers.toggled):
@@ -107,10 +107,6 @@ class LivePlot(QFrame):
         return Lines(self.is_by_epoch, train, validation)
 
     @property
-    def _span(self) -> float:
-        return 1.0 if self._is_plain else self.header.smoothing.span
-
-    @property
     def runs(self) -> list[RunCurves]:
         """The current run and those beside it, as far as they are shown."""
         return [run for run in (self.main, *self.overlays.values()) if run.is_shown]
@@ -119,6 +115,13 @@ class LivePlot(QFrame):
         """Takes the current run's curve as it is now."""
         self.main.set_series(series, scale)
 
+    def set_smoothing(self, epochs: float) -> None:
+        """Averages each run over so many of its epochs; a plain curve never is."""
+        self._smoothing = 0.0 if self._is_plain else epochs
+        for run in (self.main, *self.overlays.values()):
+            run.set_smoothing(self._smoothing)
+        self.changed.emit()
+
     def set_overlays(self, runs: dict[Hashable, tuple[str, str]]) -> None:
         """Chooses the other runs: title and color by key. Known ones keep their values."""
         for key in self.overlays.keys() - runs.keys():
@@ -126,7 +129,7 @@ class LivePlot(QFrame):
         for order, (key, (title, color)) in enumerate(runs.items()):
             look = self._overlay_look(color, order)
             if key not in self.overlays:
-                self.overlays[key] = RunCurves(self.axes.plot_item, look, self._span, title)
+                self.overlays[key] = RunCurves(self.axes.plot_item, look, self._smoothing, title)
             self.overlays[key].title = title
             self.overlays[key].set_look(look)
         self.fit()
@@ -189,12 +192,12 @@ class LivePlot(QFrame):
         self._fitted = self.axes.y_range()
 
     def _note_outside(self, seen: Span) -> None:
-        """Says how many points the value axis leaves out of sight."""
+        """Says which points the value axis leaves out of sight."""
         values = self.axes.y_range()
         is_asked = self._can_ignore and not self.is_log and self._fitted == values
         runs = self.runs if is_asked and self.header.ignore_outliers.isChecked() else []
-        outside = sum(run.num_outside(seen, values, self.lines) for run in runs)
-        self.axes.strip.set_note(f"{plural(outside, 'outlier')} not shown" if outside else "")
+        found = (run.outside(seen, values, self.lines) for run in runs)
+        self.axes.strip.set_note(reduce(Outside.joined, found, Outside()).words)
 
     def show_crosshair(self, x: float | None) -> None:
         """Moves the crosshair to the current run's step nearest to `x`, at which all runs are
@@ -275,11 +278,6 @@ class LivePlot(QFrame):
         if point is None and step is not None:
             self.axes.show_tick(main.scale.place(step), series.best_words)
 
-    def _on_smoothing_changed(self) -> None:
-        for run in (self.main, *self.overlays.values()):
-            run.set_span(self._span)
-        self.changed.emit()
-
     def _on_lines_changed(self) -> None:
         lines = self.lines
         self.card.set_lines(has_train=lines.train, has_validation=lines.validation)
@@ -288,7 +286,6 @@ class LivePlot(QFrame):
 
     def _on_mode_changed(self) -> None:
         self.axes.set_log(is_log=self.is_log)
-        self.header.smoothing.setEnabled(not self.is_by_epoch)
         self.fit()
         self.all_wanted.emit()
         self.changed.emit()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from PySide6.QtGui import QColor
 
-from workbench.gui.plots.curve import LiveCurve, Span, Values
+from workbench.gui.plots.curve import LiveCurve, Outside, Span, Values
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
 from workbench.gui.plots.x_scale import XScale
 from workbench.runs.log.columns import GrowingColumns
@@ -58,17 +59,18 @@ class RunCurves:
     Args:
         plot: The pyqtgraph PlotItem they are drawn in.
         look: Colors and widths.
-        span: Number of steps the average goes over.
+        smoothing: Number of epochs of this run that the average goes over; 0.0 for none.
         title: The run's name, for the legend and the values.
     """
 
-    def __init__(self, plot: Any, look: RunLook, span: float, title: str = "") -> None:
+    def __init__(self, plot: Any, look: RunLook, smoothing: float, title: str = "") -> None:
         self.title = title
         self.look = look
         self.series = Series()
         self.scale = XScale()
         self.is_shown = True
-        self._span = span
+        self._smoothing = smoothing
+        self._span = 1.0
         width, z = look.width, look.z
         train, validation = QColor(look.train), QColor(look.validation)
         self.raw = LiveCurve(plot, color=train, width=look.raw_width, z=z + 1)
@@ -98,17 +100,24 @@ class RunCurves:
         self.epoch_train.set_color(QColor(look.train))
         self.epoch_validation.set_color(QColor(look.validation))
 
-    def set_span(self, span: float) -> None:
-        """Averages again, over another number of steps."""
-        self._span = span
-        self.forget_average()
+    def set_smoothing(self, epochs: float) -> None:
+        """Averages again, over another number of epochs."""
+        self._smoothing = epochs
         self.set_series(self.series, self.scale)
+
+    def _choose_span(self, steps_per_epoch: int) -> None:
+        """The steps to average over: by this run's own epochs, whichever runs are beside it."""
+        span = max(1.0, self._smoothing * steps_per_epoch)
+        if span != self._span:
+            self._span = span
+            self.forget_average()
 
     def set_series(self, series: Series, scale: XScale) -> None:
         """Takes the metric as it is now; arrays begin with the values given before."""
         if series.rewinds != self.series.rewinds or len(series.values) < self._averages.size:
             self.clear()
         self.series, self.scale = series, scale
+        self._choose_span(series.steps_per_epoch)
         if self.is_smooth:
             fresh = series.values[self._averages.size :]
             self._averages.append({"y": self._average.extend(fresh)})
@@ -148,11 +157,12 @@ class RunCurves:
         is_validation = lines.validation and self.is_shown
         return is_batches, is_batches and self.is_smooth, is_train and lines.by_epoch, is_validation
 
-    def num_outside(self, span: Span, values: Span, lines: Lines) -> int:
-        """How many of the points to be seen are outside the values in sight."""
+    def outside(self, span: Span, values: Span, lines: Lines) -> Outside:
+        """Which of the points to be seen are outside the values in sight."""
         wanted = zip(self.curves, self._wanted(lines), strict=True)
         points = (curve for curve, is_wanted in wanted if is_wanted and curve is not self.smooth)
-        return sum(curve.num_outside(span, values, self.scale) for curve in points)
+        found = (curve.outside(span, values, self.scale) for curve in points)
+        return reduce(Outside.joined, found, Outside())
 
     def last_place(self) -> float:
         """Where the last value is on the x axis; 0.0 where there is none."""

@@ -20,6 +20,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.kit.layout import add_to, column, row
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.kit.theme import Theme
+from workbench.gui.plots.smoothing_control import SmoothingControl
 from workbench.gui.plots.x_scale import X_AXES, XScale, scale_of
 from workbench.gui.train.plots.choices import PlotChoices
 from workbench.gui.train.plots.legend import Legend, LegendEntry
@@ -49,6 +50,7 @@ class RunPlots(QWidget):
 
     Attributes:
         by_key: The plot of each curve that has one, by the curve's key.
+        smoothing: One for all plots; it is placed by who shows them.
     """
 
     said = Signal(str)
@@ -63,6 +65,7 @@ class RunPlots(QWidget):
         self._first = self.by_key[beside[0].key]
         self.legend = Legend(theme)
         self.choices = PlotChoices(below, self)
+        self.smoothing = SmoothingControl()
         self._theme = theme
         self._title = ""
         self._main: MetricHistory | None = None
@@ -89,6 +92,8 @@ class RunPlots(QWidget):
         self.legend.hidden_changed.connect(self._on_hidden_changed)
         self.choices.changed.connect(self._on_choices_changed)
         self._theme.changed.connect(self._show_legend)
+        self.smoothing.changed.connect(self._on_smoothing_changed)
+        self._on_smoothing_changed()
         self._on_choices_changed()
 
     def _connect(self, plot: LivePlot) -> None:
@@ -150,6 +155,10 @@ class RunPlots(QWidget):
             for key, run in plot.overlays.items():
                 run.is_shown = key not in self._hidden
             plot.fit()
+
+    def _on_smoothing_changed(self) -> None:
+        for plot in self.by_key.values():
+            plot.set_smoothing(self.smoothing.epochs)
 
     def _on_choices_changed(self) -> None:
         for key, action in self.choices.below.items():
@@ -221,10 +230,8 @@ class RunPlots(QWidget):
         kind, is_log = self.choices.x_axis, self.choices.is_x_log
         words = X_AXES[kind]
         main = self._main
-        if main is not None:
-            self._propose_smoothing(main)
-            if kind == "epoch" and not main.steps_per_epoch:
-                words = X_AXES["step"]
+        if main is not None and kind == "epoch" and not main.steps_per_epoch:
+            words = X_AXES["step"]
         for plot in self.by_key.values():
             plot.axes.set_x_kind(kind, words, is_log=is_log)
         histories = {key: overlay.history for key, overlay in self._overlays.items()}
@@ -245,12 +252,6 @@ class RunPlots(QWidget):
         if self._main.finished is not None:
             return "This run has no values: it ended before its first step."
         return "First values after the first step"
-
-    def _propose_smoothing(self, history: MetricHistory) -> None:
-        total = history.progress.total_steps
-        if total:  # a sixtieth of the run, at most 30 steps: a short run stays as it is
-            for plot in self.by_key.values():
-                plot.header.smoothing.propose(min(30.0, total / 60))
 
     def _whole_span(self) -> tuple[float, float]:
         """The places of the x axis that hold everything shown."""
