@@ -297,7 +297,7 @@ def test_a_connection_into_one_of_several_inputs_names_it(design, context):
     second = document.graph.edges_into(merge)[1]
     design.canvas.scene.select([], [second])
     facts = design.panels["inspector"].facts.facts()
-    assert facts == {"Shape": "32 × 32 × 32", "Input": "2"}
+    assert facts == {"Shape": "32 × 32 × 32", "Into input": "2 of 2"}
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

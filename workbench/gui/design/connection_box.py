@@ -60,6 +60,6 @@ def edges_facts(edges: tuple[Edge, ...], graph: Graph, analysis: Analysis) -> Fa
     (edge,) = edges
     shape = analysis.shapes.get(edge.source)
     facts = [("Shape", shape_text(shape) if shape else "unknown")]
-    if len(graph.edges_into(edge.target)) > 1:
-        facts.append(("Input", count(edge.port + 1)))
+    if (inputs := len(graph.edges_into(edge.target))) > 1:
+        facts.append(("Into input", f"{count(edge.port + 1)} of {count(inputs)}"))
     return facts
