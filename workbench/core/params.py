@@ -58,6 +58,11 @@ class Param:
         """The allowed values in words."""
         raise NotImplementedError
 
+    @property
+    def listed(self) -> str:
+        """The allowed values as a form shows them."""
+        return self.expected()
+
     def _refuse(self, value: Any) -> ParamError:
         return ParamError(
             f"{self.title} cannot be {_quote(value)}.",
@@ -191,6 +196,10 @@ class ChoiceParam(Param):
 
     def expected(self) -> str:
         return "one of " + ", ".join(self.choices)
+
+    @property
+    def listed(self) -> str:
+        return "one of " + ", ".join(map(self.show, self.choices))
 
 
 @dataclass(frozen=True, kw_only=True)
