@@ -170,7 +170,7 @@ class RunLibrary(TrainerControl):
 
     def keep_place(self, project_id: str, path: str) -> None:
         """Keeps where a project's file is, for its runs."""
-        self._change(lambda: keep_place(self.home, project_id, path), lambda: None)
+        self._change(lambda: keep_place(self.home, project_id, path))
 
     def is_own(self, run: RunSummary) -> bool:
         """Whether a run is of the open project; all are, while none is open."""
@@ -328,7 +328,8 @@ class RunLibrary(TrainerControl):
 
     def stop(self, path: Path | str | None = None) -> None:
         """Requests a stop of a run (the current one), with `stop_offered` when it still runs after
-        a while; its weights are kept. A queued one leaves the queue.
+        a while; its weights are kept. A queued one leaves the queue, and the list where it never
+        began.
         """
         wanted = self._path(path)
         summary = self.summary(wanted)

@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests.gui.combos import shown_text
-from workbench.gui.classify.picture_strip import MOOD_ROLE, _fit
+from workbench.gui.classify.picture_strip import MOOD_ROLE, TILE, WORDS_PX, _fit
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.gui.common.weights_loader import WeightsLoader
@@ -362,6 +362,27 @@ def test_a_tile_shows_the_whole_image(size):
     assert place.width() / place.height() == pytest.approx(size[0] / size[1])
     assert (place.width(), place.height()) == pytest.approx((108, 36)) or place.height() == 70
     assert place.center() == tile.center()
+
+
+@pytest.mark.parametrize("size", [(1440, 760), (1024, 590), (900, 490)])
+def test_in_a_low_view_all_stays_within_reach_beside_the_test_images(qtbot, ready, size):
+    """A second click on the button closes them."""
+    ready.resize(*size)
+    pictures, recent = ready.panels["classify_pictures"], ready.panels["classify_earlier"]
+    area = ready.findChild(QScrollArea)
+    qtbot.mouseClick(pictures.drop.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: pictures.picker.strip.height() >= TILE.height() + WORDS_PX)
+    for button in (pictures.drop.open, pictures.drop.paste, pictures.picker.close_button):
+        assert not button.visibleRegion().isEmpty()
+    bar = area.verticalScrollBar()
+    is_whole = lambda: recent.visibleRegion().boundingRect().size() == recent.size()  # noqa: E731
+    qtbot.waitUntil(lambda: is_whole() is not bar.isVisible())
+    bar.setValue(bar.maximum())
+    qtbot.waitUntil(is_whole)
+    bar.setValue(0)
+    qtbot.mouseClick(pictures.drop.test, Qt.MouseButton.LeftButton)
+    assert not pictures.picker.isVisible()
+    assert not ready.state.is_picking
 
 
 def test_files_are_pasted_by_their_paths(ready, service):

@@ -1,11 +1,11 @@
-"""Where pictures come from: the drop area, or pictures of the test set to pick from."""
+"""Where pictures come from: the drop area, and pictures of the test set to pick from."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QStackedWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
@@ -16,9 +16,9 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
 
-_DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 200
-_OTHERS_PX, _RECENT_PX, _HIGH_PX = 474, 146, 720
-"""Height of the panels above and below, of the lower one, and of a view with room for all."""
+_DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
+_OTHERS_PX, _HIGH_PX = 474, 720
+"""Height of the panels above and below, and of a view with room for all."""
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
 
 
@@ -55,40 +55,39 @@ class DropArea(QFrame):
         show_instead(*(buttons if is_busy else reversed(buttons)))
 
 
-class PicturesPanel(QStackedWidget):
-    """The drop area, and the test pictures once they are requested."""
+class PicturesPanel(QWidget):
+    """The drop area, and the test pictures below it once they are requested: then of the drop area
+    only the buttons. In a low window the view scrolls.
+    """
 
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
         self._state = state
         self.drop = DropArea()
         self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
-        self.addWidget(self.drop)
-        self.addWidget(self.picker)
+        self.picker.setMinimumHeight(_LEAST_PICKER_PX)
+        self.picker.hide()
+        column((self.drop, 1), (self.picker, 1), parent=self, spacing=12)
         self.set_view_height(_HIGH_PX)
         state.height_changed.connect(self.set_view_height)
         self.drop.open.clicked.connect(self.ask_pictures)
         self.drop.paste.clicked.connect(state.paste)
-        self.drop.test.clicked.connect(self.show_test_pictures)
+        self.drop.test.clicked.connect(self._on_test)
         self.drop.folder.clicked.connect(self.ask_folder)
         self.drop.cancel.clicked.connect(state.cancel_folder)
-        self.picker.close_button.clicked.connect(lambda: self.setCurrentWidget(self.drop))
+        self.picker.close_button.clicked.connect(lambda: self._show_picker(is_shown=False))
         self.picker.strip.chosen.connect(state.classify_test_picture)
         state.table_changed.connect(self.drop.set_busy)
         state.run_changed.connect(self._on_run_changed)
-        self.currentChanged.connect(self._on_current_changed)
 
     def set_view_height(self, height: int) -> None:
         """Takes what the other panels leave of the view: in a low one the buttons in a line."""
         self._view_px = height
-        is_drop = self.currentWidget() is self.drop
-        least = _LEAST_DROP_PX if is_drop else _LEAST_PICKER_PX
-        recent = 0 if is_drop or height >= _HIGH_PX else _RECENT_PX  # it has given way
-        room = max(least, height - _OTHERS_PX + recent)
+        is_picking = not self.picker.isHidden()
+        room = _LEAST_DROP_PX if is_picking else max(_LEAST_DROP_PX, height - _OTHERS_PX)
         self.drop.set_low(is_low=room < _DROP_PX)
-        self.setMinimumHeight(min(room, _DROP_PX))
-        # A stack is as high as the size hint of its highest page, shown or not.
-        self.setMaximumHeight(room if height < _HIGH_PX else _ANY_PX)
+        self.drop.setMinimumHeight(min(room, _DROP_PX))
+        self.drop.setMaximumHeight(room if is_picking or height < _HIGH_PX else _ANY_PX)
 
     def ask_pictures(self) -> None:
         """Lets the user choose picture files."""
@@ -99,8 +98,14 @@ class PicturesPanel(QStackedWidget):
     def show_test_pictures(self) -> None:
         """Shows pictures of the run's test set to pick from."""
         if self._state.run is not None:
-            self.setCurrentWidget(self.picker)
+            self._show_picker(is_shown=True)
             self.picker.open_for(self._state.run)
+
+    def _on_test(self) -> None:
+        if self._state.is_picking:
+            self._show_picker(is_shown=False)
+        else:
+            self.show_test_pictures()
 
     def ask_folder(self) -> None:
         """Lets the user choose a folder and a table, then classifies the folder into it."""
@@ -116,10 +121,12 @@ class PicturesPanel(QStackedWidget):
         if self._state.is_picking:
             self.show_test_pictures()
 
-    def _on_current_changed(self) -> None:
-        self.set_view_height(self._view_px)
-        self._state.set_picking(is_picking=self.currentWidget() is self.picker)
+    def _show_picker(self, *, is_shown: bool) -> None:
+        if is_shown != self._state.is_picking:
+            self.picker.setVisible(is_shown)
+            self.set_view_height(self._view_px)
+            self._state.set_picking(is_picking=is_shown)
 
     def hasHeightForWidth(self) -> bool:
-        """Takes what room is left: a wrapped line in a page must not push the others away."""
+        """Takes what room is left: a wrapped line in it must not push the others away."""
         return False

@@ -77,7 +77,6 @@ class ClassifyView(QWidget):
         self.state.failed.connect(self._on_failed)
         self.state.shown.connect(lambda _entry: self._end_error())
         self.state.picking_changed.connect(lambda _is_picking: self._end_error())
-        self.state.picking_changed.connect(self._share_room)
         paste = QAction("Paste a picture", self)
         paste.setShortcut(QKeySequence(QKeySequence.StandardKey.Paste))
         # Wherever the focus is, also on the switch of views just clicked; a hidden view's
@@ -142,11 +141,6 @@ class ClassifyView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._share_room()
-
-    def _share_room(self) -> None:
-        """In a low window the test pictures take the room of the earlier ones."""
-        self.panels.set_tight(is_tight=self.state.is_picking and self.height() < 720)
         self.state.height_changed.emit(self.height())
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -31,7 +31,6 @@ class PanelSpec(Generic[S]):
         stretch: In a column: its part of the room that is left; 0 takes none.
         opened_by: Signals of what the panels share that show it, should it be closed: a command
             that leads to a panel opens it.
-        gives_way: In a column: whether it is hidden while the view has no room for it.
     """
 
     key: str
@@ -44,7 +43,6 @@ class PanelSpec(Generic[S]):
     height_px: int = 0
     stretch: int = 0
     opened_by: tuple[str, ...] = ()
-    gives_way: bool = False
 
 
 def imported(module: str, name: str) -> Callable[[Any], QWidget]:

@@ -38,7 +38,6 @@ class Sections(QObject):
         self._actions: dict[str, QAction] = {}
         self._groups: list[tuple[QWidget, list[QWidget]]] = []
         self._splitters: list[QSplitter] = []
-        self._is_tight = False
         for spec in panels:
             for signal in spec.opened_by:
                 getattr(state, signal).connect(lambda *_, key=spec.key: self.open(key))
@@ -84,15 +83,9 @@ class Sections(QObject):
         """Hides a container while all of its parts are hidden."""
         self._groups.append((container, parts))
 
-    def set_tight(self, *, is_tight: bool) -> None:
-        """Hides the panels that give way while there is no room for them, or shows them."""
-        self._is_tight = is_tight
-        self._show()
-
     def _show(self) -> None:
         for key, panel in self._panels.items():
-            has_room = not (self._is_tight and self._specs[key].gives_way)
-            panel.setVisible(has_room and self._actions[key].isChecked())
+            panel.setVisible(self._actions[key].isChecked())
         for container, parts in self._groups:
             container.setHidden(all(part.isHidden() for part in parts))
 

@@ -11,5 +11,4 @@ SPEC = PanelSpec(
     area="left",
     order=30,
     make=imported("workbench.gui.classify.earlier", "EarlierPanel"),
-    gives_way=True,
 )

@@ -295,6 +295,8 @@ class RunListPanel(QWidget):
         if asked == "toggle":
             all_shown = all(run.path in self._library.shown for run in runs)
             asked = "hide" if all_shown else "show"
+        if asked == "delete" and runs and all(run.queue_place for run in runs):
+            asked = "cancel"
         if runs and (asked != "delete" or all(run.is_over for run in runs)):
             self._state.runs_asked.emit(asked, runs[:1] if asked == "rename" else runs)
 
