@@ -171,7 +171,7 @@ class RunListPanel(QWidget):
         self.table.clicked.connect(self._on_table)
         self.others.clicked.connect(self._on_others)
         self._library.runs_changed.connect(self._on_runs_changed)
-        self._library.project_changed.connect(self._on_runs_changed)
+        self._library.project_changed.connect(self._on_project_changed)
         self._library.current_changed.connect(self._mark_current)
         self._state.overlays.changed.connect(self._show_eyes)
         theme.changed.connect(self.list.viewport().update)
@@ -189,6 +189,12 @@ class RunListPanel(QWidget):
         self.waiting.setText(f"{count(waiting)} queued")
         self.waiting.setVisible(waiting > 0)
         self._fold()
+        self._mark_current()
+
+    def _on_project_changed(self) -> None:
+        """Which runs are the project's own has changed for rows that stay as they are."""
+        self._on_runs_changed()
+        self._quietly(self._shown.invalidate)
         self._mark_current()
 
     def _fold(self) -> None:
