@@ -275,10 +275,12 @@ class PathParam(Param):
     Attributes:
         is_folder: A folder is wanted, not a file.
         patterns: File-dialog patterns, e.g. ("*.npz",).
+        empty_text: What the empty text means where that is a place, for the form.
     """
 
     is_folder: bool = False
     patterns: tuple[str, ...] = ()
+    empty_text: str = ""
     kind: ClassVar[str] = "path"
 
     def check(self, value: Any) -> str:

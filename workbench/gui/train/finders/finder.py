@@ -65,9 +65,15 @@ class FinderDialog(QDialog):
         self.use = button("Use this", role="primary")
         self.again = button("Search again")
         self.stop = button("Cancel")
+        self._build(plain_label(title, role="title"), explanation, plot)
         self.use.clicked.connect(self._on_use)
         self.again.clicked.connect(self.start)
         self.stop.clicked.connect(self._on_stop)
+        for changed in (context.document.edited, context.document.project_replaced):
+            changed.connect(self._show_buttons)
+        self.start()
+
+    def _build(self, heading: QWidget, explanation: str, plot: QWidget) -> None:
         searching = QWidget()
         column(self.progress, self.status, STRETCH, parent=searching)
         self._answer = QWidget()
@@ -75,13 +81,9 @@ class FinderDialog(QDialog):
         for page in (searching, self._answer):
             self._pages.addWidget(page)
         buttons = row(self.use, self.again, STRETCH, self.stop, spacing=8)
-        heading = plain_label(title, role="title")
         words = plain_label(explanation, role="dim", wrap=True)
         parts = (heading, words, (plot, 1), self._pages, buttons)
         column(*parts, parent=self, margins=(20, 18, 20, 16), spacing=10)
-        for changed in (context.document.edited, context.document.project_replaced):
-            changed.connect(self._show_buttons)
-        self.start()
 
     # what each finder is -----------------------------------------------------------------
 
