@@ -111,7 +111,8 @@ def test_the_queue_can_be_changed(qtbot, library, trainers, written):
     wait_for_queue(qtbot, library, "a", "c", "b")
     library.stop(path["a"])
     wait_for_queue(qtbot, library, "c", "b")
-    qtbot.waitUntil(lambda: library.summary(path["a"]).outcome == "stopped")
+    qtbot.waitUntil(lambda: library.summary(path["a"]) is None)
+    assert not path["a"].exists(), "it never began: to the trash"
     with qtbot.waitSignal(library.run_started) as started:
         library.start_now(path["b"])
     assert started.args == [str(path["b"])]
@@ -119,6 +120,36 @@ def test_the_queue_can_be_changed(qtbot, library, trainers, written):
     with qtbot.waitSignal(library.failed) as refused:
         library.move_in_queue(path["b"], 1)
     assert "not queued" in refused.args[0].what
+
+
+def test_a_run_that_began_stays_when_it_leaves_the_queue(qtbot, library, trainers, written):
+    written("busy").begin()
+    run = paused(written)
+    queue.enqueue(run.folder, resume=True)
+    open_library(qtbot, library)
+    wait_for_queue(qtbot, library, "half done")
+    library.stop(run.path)
+    wait_for_queue(qtbot, library)
+    assert library.summary(run.path).outcome == "paused"
+
+
+def test_one_that_cannot_go_to_the_trash_leaves_the_queue_and_says_why(
+    qtbot, library, trainers, written, monkeypatch
+):
+    def refuse(_path):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("workbench.runs.library.trash.send2trash", refuse)
+    written("busy").begin()
+    run = create_run(Project(), title="a")
+    queue.enqueue(run)
+    open_library(qtbot, library)
+    wait_for_queue(qtbot, library, "a")
+    with qtbot.waitSignal(library.failed) as refused:
+        library.stop(run.path)
+    assert refused.args[0].what == "The run could not be moved to the trash."
+    wait_for_queue(qtbot, library)
+    assert library.summary(run.path).outcome == "stopped"
 
 
 def test_one_that_has_just_begun_is_stopped_when_it_should_leave_the_queue(

@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 
-from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import read_project, save_project
+from workbench.core.projects.project import Project, View
+from workbench.core.projects.project_file import project_bytes, read_project, save_project
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.file_stamp import OnlyOver, path_key, read_stamp
 from workbench.document.disk_file import DiskState
@@ -190,3 +192,75 @@ def test_a_closed_document_looks_no_more(qapp, path):
     document.disk.look()
     document.look_for_data()
     assert document.disk.num_looks == 0
+
+
+def test_a_look_beside_an_own_save_raises_no_alarm(document, path, qtbot):
+    """As when a question has closed: the window becomes active while its own save goes on."""
+    document.open(path)
+    states = []
+    document.disk.changed.connect(lambda: states.append(document.disk.state))
+    document.add_node("dropout")
+
+    def look_while_saving():
+        document.disk.look()
+        document.writer.finish()  # both are done before either is reported
+
+    QTimer.singleShot(0, look_while_saving)
+    document.save()
+    qtbot.waitUntil(lambda: document.disk.num_looks == 0)
+    assert document.disk.state is DiskState.SAME
+    assert DiskState.CHANGED not in states
+    assert read_stamp(path) == document.disk.found
+
+
+def test_a_look_during_a_save_is_made_up_for(document, other, path, qtbot):
+    document.open(path)
+    look(qtbot, document)
+    other.open(path)
+    other.writer.finish()
+    document.add_node("dropout")
+    QTimer.singleShot(0, document.disk.look)
+    document.save()
+    qtbot.waitUntil(lambda: document.disk.is_open_elsewhere)
+
+
+def test_a_save_over_what_was_found_reports_the_new_state(document, path, qtbot):
+    document.open(path)
+    document.add_node("dropout")
+    changed = project_bytes(document.project, path)
+    path.write_bytes(changed.replace(b"dropout", b"flatten"))
+    look(qtbot, document)
+    assert document.disk.state is DiskState.CHANGED
+    path.write_bytes(changed)
+    document.disk.saw(read_stamp(path))
+    states = []
+    document.disk.changed.connect(lambda: states.append(document.disk.state))
+    document.save(over=document.disk.found)
+    assert document.disk.state is DiskState.SAME
+    assert states == [DiskState.SAME]
+
+
+def test_other_positions_alone_are_no_change_to_be_asked_about(document, path, qtbot):
+    document.open(path)
+    node = document.add_node("dropout")
+    document.save()
+    view = View({node: (400.0, 80.0)}, 0.5)
+    save_project(replace(document.project, view=view), path)
+    with qtbot.waitSignal(document.disk.rearranged):
+        document.disk.look()
+    assert document.disk.state is DiskState.SAME
+    document.add_node("flatten")
+    document.save()
+    assert len(read_project(path).graph.nodes) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"{", None])
+def test_another_content_is_a_change(document, path, qtbot, content):
+    document.open(path)
+    path.write_bytes(
+        project_bytes(replace(document.project, title="other"), path)
+        if content is None
+        else content
+    )
+    look(qtbot, document)
+    assert document.disk.state is DiskState.CHANGED

@@ -17,6 +17,7 @@ from workbench.errors import RunError, WorkbenchError
 from workbench.runs.control import request_retry
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.library.trash import take_out
 from workbench.runs.places import UnknownPlaceError, check_known, place_of, remember
 from workbench.runs.start import reap, reattach, start_trainer
 from workbench.runs.state import queue
@@ -86,6 +87,10 @@ class TrainerControl(QObject):
 
     def _on_queued(self, path: Path) -> None:
         """A run waits for its turn now."""
+        raise NotImplementedError
+
+    def _on_deleted(self, path: Path) -> None:
+        """The folder of a run is in the trash."""
         raise NotImplementedError
 
     # beginning ---------------------------------------------------------------------------
@@ -205,21 +210,25 @@ class TrainerControl(QObject):
         self._change(lambda: queue.move(RunFolder(path), by))
 
     def _cancel(self, path: Path) -> None:
-        """Takes a waiting run out of the queue; stops it when it has just begun."""
+        """Takes a waiting run out of the queue, to the trash where it never began; stops it when it
+        has just begun.
+        """
         run = RunFolder(path)
 
-        def work() -> bool:
-            if queue.is_waiting(run):
-                queue.cancel(run)
-                return True
-            return False
+        def work() -> Callable[[], None]:
+            if not queue.is_waiting(run):
+                return lambda: self._ask(path, is_pause=False)
+            return (lambda: self._on_deleted(path)) if take_out(run) else (lambda: None)
 
-        def on_done(is_cancelled: bool) -> None:  # noqa: FBT001 - the answer of `work`
+        def on_done(then: Callable[[], None]) -> None:
+            then()
             self.refresh()
-            if not is_cancelled:
-                self._ask(path, is_pause=False)
 
-        self._background.run(work, on_done, self.failed.emit)
+        def on_failed(error: WorkbenchError) -> None:
+            self.refresh()
+            self.failed.emit(error)
+
+        self._background.run(work, on_done, on_failed)
 
     def _change(self, work: Callable[[], object], then: Callable[[], None] | None = None) -> None:
         self._background.run(work, lambda _done: (then or self.refresh)(), self.failed.emit)

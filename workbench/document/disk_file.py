@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import read_stamped
 from workbench.core.storage.file_stamp import FileStamp, OnlyOver, read_stamp
 from workbench.document.file_writer import FileWriter
 from workbench.document.open_marks import OpenMarks
-from workbench.errors import SaveError
+from workbench.errors import ProjectFileError, SaveError
 
 
 class DiskState(Enum):
@@ -21,13 +27,32 @@ class DiskState(Enum):
     GONE = "gone"
 
 
+class _Seen(NamedTuple):
+    """What a look has found.
+
+    Attributes:
+        found: The content; None for no file.
+        project: The project in it, where that is another content than the expected one.
+        is_open_elsewhere: Another window of this user has it open, too.
+    """
+
+    found: FileStamp | None
+    project: Project | None
+    is_open_elsewhere: bool
+
+
 class DiskFile(QObject):
     """Compares by content. The disk is checked by the writer, after what is still to be
-    written: an own save is never mistaken for another window's.
+    written, and what was seen beside an own save is not used: an own save is never mistaken
+    for another window's.
+
+    A file that another program has written with the same project, but for positions on the
+    canvas, is taken for the one that was read: there is nothing to be asked about.
 
     Args:
         writer: The document's.
         folder: Where windows of this user see each other and take turns in saving.
+        is_same: Whether a project is what the document has, but for positions.
 
     Attributes:
         path: The file; None while the project has none.
@@ -37,14 +62,21 @@ class DiskFile(QObject):
 
         num_looks: Looks that are still to come.
 
-    `changed` is emitted when `state`, `found` or `is_open_elsewhere` has.
+    `changed` is emitted when `state`, `found` or `is_open_elsewhere` has; `rearranged` when another
+    program has written the same project, perhaps with other positions.
     """
 
     changed = Signal()
+    rearranged = Signal()
 
-    def __init__(self, writer: FileWriter, folder: Path) -> None:
+    def __init__(
+        self, writer: FileWriter, folder: Path, is_same: Callable[[Project], bool]
+    ) -> None:
         super().__init__(writer)
         self._writer = writer
+        self._is_same = is_same
+        self._is_saving = False
+        self._is_look_due = False
         self._folder = folder
         self._marks = OpenMarks(folder)
         self.path: Path | None = None
@@ -62,33 +94,65 @@ class DiskFile(QObject):
 
     def take(self, path: Path | None, stamp: FileStamp | None) -> None:
         """The document has just been read from a file or written to it, or has none."""
-        is_other = path != self.path
+        before, is_other = self._shown(), path != self.path
         self.path, self.stamp = path, stamp
         if is_other:
             marks = self._marks
             work = marks.release if path is None else lambda: marks.hold(path)
             self._writer.write(work, lambda _error: self.look())
-        self._show(stamp, is_open_elsewhere=self.is_open_elsewhere and not is_other)
+        self._show(stamp, is_open_elsewhere=self.is_open_elsewhere and not is_other, before=before)
+
+    @contextlib.contextmanager
+    def saving(self) -> Iterator[None]:
+        """Around a save and the `take` after it: a look that comes meanwhile, as with the window
+        that becomes active again behind a question, is due afterwards.
+        """
+        self._is_saving = True
+        try:
+            yield
+        finally:
+            self._is_saving = False
+        if self._is_look_due:
+            self._is_look_due = False
+            self.look()
 
     def look(self) -> None:
         """Looks at the disk soon, in the writer's thread; a file that cannot be read counts as
         unchanged.
         """
-        path, stamp, marks = self.path, self.stamp, self._marks
+        path, stamp = self.path, self.stamp
         if path is None:
             return
+        if self._is_saving:
+            self._is_look_due = True
+            return
         self.num_looks += 1
-        seen: list[tuple[FileStamp | None, bool]] = []
+        seen: list[_Seen] = []
 
         def done(_error: SaveError | None) -> None:
             self.num_looks -= 1
             # Read or written again since: what was seen is older than that.
             if seen and path == self.path and stamp is self.stamp:
-                self._show(seen[0][0], is_open_elsewhere=seen[0][1])
+                self._take_seen(seen[0])
 
-        self._writer.write(
-            lambda: seen.append((read_stamp(path), marks.is_held_elsewhere(path))), done
-        )
+        self._writer.write(lambda: seen.append(self._see(path, stamp)), done)
+
+    def _see(self, path: Path, expected: FileStamp | None) -> _Seen:
+        """In the writer's thread."""
+        found = read_stamp(path)
+        project = None
+        if found is not None and found != expected:
+            with contextlib.suppress(ProjectFileError):  # no project: certainly another one
+                project, stamp = read_stamped(path)
+                found = replace(stamp, modified_at=found.modified_at)
+        return _Seen(found, project, self._marks.is_held_elsewhere(path))
+
+    def _take_seen(self, seen: _Seen) -> None:
+        before = self._shown()
+        if seen.project is not None and self._is_same(seen.project):
+            self.stamp = seen.found
+            self.rearranged.emit()
+        self._show(seen.found, is_open_elsewhere=seen.is_open_elsewhere, before=before)
 
     def guard(self, target: Path, over: FileStamp | None) -> OnlyOver:
         """Around the rename of a save: of the project's own file only what was read or written
@@ -99,15 +163,24 @@ class DiskFile(QObject):
 
     def saw(self, found: FileStamp | None) -> None:
         """A save has found something else in the file."""
-        self._show(found, is_open_elsewhere=self.is_open_elsewhere)
+        before = self._shown()
+        self._show(found, is_open_elsewhere=self.is_open_elsewhere, before=before)
 
     def close(self) -> None:
         """Gives the mark back, and looks no more; everything must be written."""
         self.path = None
         self._marks.release()
 
-    def _show(self, found: FileStamp | None, *, is_open_elsewhere: bool) -> None:
-        before = (self.found, self.is_open_elsewhere)
+    def _shown(self) -> tuple[DiskState, FileStamp | None, bool]:
+        return self.state, self.found, self.is_open_elsewhere
+
+    def _show(
+        self,
+        found: FileStamp | None,
+        *,
+        is_open_elsewhere: bool,
+        before: tuple[DiskState, FileStamp | None, bool],
+    ) -> None:
         self.found, self.is_open_elsewhere = found, is_open_elsewhere
-        if before != (found, is_open_elsewhere):
+        if self._shown() != before:
             self.changed.emit()

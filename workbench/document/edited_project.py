@@ -98,7 +98,8 @@ class EditedProject(QObject):
         self.undo_stack.setUndoLimit(_UNDO_LIMIT)
         self.writer = FileWriter(self)
         self._looker = FileWriter(self)  # a slow disk with images keeps no project from being saved
-        self.disk = DiskFile(self.writer, state_folder or data_home() / "open")
+        folder = state_folder or data_home() / "open"
+        self.disk = DiskFile(self.writer, folder, self._is_same)
         self.disk.changed.connect(self._report_dirty)
         self._state = Project()
         self.project_id = ""
@@ -149,6 +150,13 @@ class EditedProject(QObject):
         if self._saved_state is None or self.disk.state is DiskState.GONE:
             return True
         return self._state is not self._saved_state and self._state != self._saved_state
+
+    def _is_same(self, project: Project) -> bool:
+        """Whether a project is what is edited, or what was last saved, but for the canvas."""
+        return any(
+            own is not None and replace(own, id=self.project_id, view=project.view) == project
+            for own in (self._state, self._saved_state)
+        )
 
     @property
     def recovered_from(self) -> Path | None:

@@ -66,15 +66,16 @@ class SavedProject(EditedProject):
         if self._origin is not None and self._origin != target and self._origin.exists():
             project = replace(project, id=new_project_id())
         guard, written = self.disk.guard(target, over), list[FileStamp]()
-        try:
-            self.writer.write_and_wait(lambda: _save(project, target, guard, written))
-        except FileChangedError:
-            self.disk.saw(guard.found)
-            raise
-        except UnconfirmedSaveError:
+        with self.disk.saving():
+            try:
+                self.writer.write_and_wait(lambda: _save(project, target, guard, written))
+            except FileChangedError:
+                self.disk.saw(guard.found)
+                raise
+            except UnconfirmedSaveError:
+                self._take_saved(state, target, written[0], project.id)
+                raise
             self._take_saved(state, target, written[0], project.id)
-            raise
-        self._take_saved(state, target, written[0], project.id)
 
     def close(self) -> None:
         """Waits for what is still written; for the end of the application."""

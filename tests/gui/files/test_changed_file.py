@@ -143,6 +143,58 @@ def test_a_window_that_becomes_active_shows_the_bar(opened, path, qtbot):
     assert read_project(path).graph == opened.context.document.graph
 
 
+@pytest.fixture
+def coming_back(opened):
+    """The window manager activates the window again and again: each time a question closes."""
+    timer = QTimer()
+    timer.timeout.connect(
+        lambda: QApplication.sendEvent(opened, QEvent(QEvent.Type.WindowActivate))
+    )
+    yield timer
+    timer.stop()
+
+
+def test_no_bar_for_the_save_of_a_window_that_is_closed_and_stays(
+    opened, path, answers, coming_back, qtbot
+):
+    opened.context.document.set_recipe(epochs=77)
+    opened.runs.may_close = lambda: False  # "A model is being trained": Cancel
+    answers.append("Save")
+    coming_back.start(0)
+    opened.close()
+    coming_back.stop()
+    activate(opened, qtbot)
+    assert opened.isVisible()
+    assert read_project(path).recipe.epochs == 77
+    assert not opened.changed_bar.isVisible()
+    opened.context.document.set_recipe(epochs=78)
+    opened.actions_by_key["save"].trigger()
+    activate(opened, qtbot)
+    assert not opened.changed_bar.isVisible()
+
+
+def test_a_confirmed_save_removes_the_bar(opened, path, answers, qtbot):
+    save_project(find_template("fashion_convnet").project, path)
+    activate(opened, qtbot)
+    assert opened.changed_bar.isVisible()
+    opened.context.document.set_recipe(epochs=77)
+    answers.append("Overwrite")
+    opened.actions_by_key["save"].trigger()
+    assert not opened.changed_bar.isVisible()
+    assert read_project(path).recipe.epochs == 77
+
+
+def test_a_file_with_the_same_project_and_other_positions_is_noted_quietly(opened, path, qtbot):
+    project = opened.context.document.project
+    moved = {node: (x + 40.0, y) for node, (x, y) in project.view.positions.items()}
+    save_project(replace(project, view=replace(project.view, positions=moved)), path)
+    activate(opened, qtbot)
+    assert not opened.changed_bar.isVisible()
+    assert opened.status.currentMessage().startswith("p was saved by another program, with the")
+    opened.context.document.set_recipe(epochs=77)
+    assert opened.files.save()
+
+
 def test_reload_asks_where_there_are_own_changes(opened, path, answers, qtbot):
     save_project(find_template("fashion_convnet").project, path)
     remove(opened, "flatten")

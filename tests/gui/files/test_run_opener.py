@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QPushButton
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.gui.files import run_opener
+from workbench.protocol.events import RunFinished
 from workbench.runs.home import runs_home
 from workbench.templates import find_template
 
@@ -168,3 +169,58 @@ def test_a_run_of_an_earlier_version_opens(window, qtbot, listed):
     document = window.context.document
     assert (document.recipe.learning_rate, document.recipe.epochs) == (0.05, 2)
     assert window.context.library.current.run.name == "2026-11-22_20-16-06_stripes"
+
+
+def pause(run):
+    run._writer.write(
+        RunFinished(
+            outcome="stopped", run=run.folder.name, seconds=3.0, epochs_done=1,
+            can_resume=True, is_paused=True,
+        )
+    )  # fmt: skip
+    return run.end()
+
+
+def test_a_run_goes_by_the_file_that_its_project_was_saved_as_later(
+    window, qtbot, listed, changed, tmp_path
+):
+    train(replace(changed, title=""), is_over=True)
+    window.show_view("welcome")
+    listed()
+    recent = window.views.view("welcome").recent_runs
+    assert recent.lines[0].link.text() == "Untitled: 1 · lr 0.0003 · 40 epochs"
+    window.context.document.save(tmp_path / "mynet.workbench")
+    name = "mynet: 1 · lr 0.0003 · 40 epochs"
+    qtbot.waitUntil(lambda: list(links(recent)) == [name])
+    assert window.context.library.runs[0].project == "mynet"
+
+
+def test_the_welcome_page_shows_what_trains_and_what_is_paused(
+    window, qtbot, listed, changed, monkeypatch
+):
+    halted = pause(train(changed, is_over=False))
+    for _ in range(5):
+        train(changed)
+    live = train(changed, is_over=False)
+    resumed = []
+    library = window.context.library
+    monkeypatch.setattr(library, "resume", lambda path, wait: resumed.append((path, wait)))
+    window.show_view("welcome")
+    listed()
+    lines = window.views.view("welcome").recent_runs.lines
+    assert [line.state.text() for line in lines[:3]] == [
+        "Running · epoch 2 of 5",
+        "Paused after 1 epoch",
+        "",
+    ]
+    qtbot.waitUntil(lines[0].state.isVisible)
+    assert [line.state.isVisible() for line in lines[:3]] == [True, True, False]
+    assert [line.resume.isVisible() for line in lines[:3]] == [False, True, False]
+    live.train(1)
+    library.refresh()
+    qtbot.waitUntil(lambda: lines[0].state.text() == "Running · epoch 3 of 5")
+    press(lines[1].resume)
+    assert resumed == [(halted.path, True)]
+    live.finish()
+    library.refresh()
+    qtbot.waitUntil(lambda: all(run.is_over for run in library.runs))  # else closing would ask

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
-from tests.staged import CLASSES, Staged
+from tests.staged import CLASSES, VIEWS, Staged
 from workbench.gui.kit.cards import TextBox
 from workbench.gui.train.runs.run_columns import COLUMNS, NUMBERS
 from workbench.gui.train.runs.run_list import RunListPanel
@@ -59,6 +59,32 @@ def test_the_bar_stays_where_it_is_at_the_first_change_of_theme(staged, context,
     assert places() == before
     context.theme.set_mode("light")
     assert places() == before
+
+
+class Strays(QObject):
+    """Notes each window that is shown."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.found.append(repr(watched))
+        return False
+
+
+def test_no_part_of_a_view_is_ever_a_window_of_its_own(window, tmp_path, qapp):
+    """A part that is shown before it has its place flashes on the screen."""
+    strays = Strays()
+    qapp.installEventFilter(strays)
+    staged = Staged(window, tmp_path)
+    staged.stage()
+    for view in VIEWS:
+        staged.show(view)
+    qapp.processEvents()
+    qapp.removeEventFilter(strays)
+    assert strays.found == []
 
 
 def test_headings_of_scores_are_over_their_numbers(staged, qtbot):

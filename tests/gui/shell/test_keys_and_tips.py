@@ -46,6 +46,34 @@ def test_from_the_start_page_the_views_begin_at_either_end(active, key, number):
     assert active.views.current_key == project_views()[number].key
 
 
+def test_undo_is_put_in_words_where_it_cannot_be_seen(active):
+    document = active.context.document
+    document.add_node("dropout")
+    active.show_view("train")
+    press(active, Qt.Key.Key_Z, CTRL)
+    assert active.status.currentMessage() == "Undid: Add Dropout"
+    press(active, Qt.Key.Key_Z, CTRL | SHIFT)
+    assert active.status.currentMessage() == "Redid: Add Dropout"
+    active.status.clearMessage()
+    active.show_view("design")
+    press(active, Qt.Key.Key_Z, CTRL)
+    assert active.status.currentMessage() == ""
+
+
+def test_the_focus_is_never_on_the_segment_of_another_view(active, qtbot):
+    design, train = (active.top.switch._buttons[key] for key in ("design", "train"))
+    qtbot.mouseClick(design, Qt.MouseButton.LeftButton)
+    design.setFocus(Qt.FocusReason.TabFocusReason)
+    press(active, Qt.Key.Key_3, CTRL)
+    assert active.views.current_key == "train"
+    assert train.hasFocus()
+    press(active, Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier)
+    assert active.views.current_key == "evaluate"
+    for _ in range(60):
+        press(active, Qt.Key.Key_Tab, Qt.KeyboardModifier.NoModifier)
+        assert not design.hasFocus()
+
+
 def test_ctrl_w_closes_the_project_and_then_the_window(active):
     press(active, Qt.Key.Key_W, CTRL)
     assert active.views.current_key == "welcome"

@@ -214,6 +214,25 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["second"])
 
 
+def test_del_takes_waiting_runs_out_of_the_queue(qtbot, view, context, written, open_library):
+    written("busy").begin()
+    for title in ("first", "second"):
+        enqueue(create_run(context.document.project, title=title))
+    open_library()
+    runs = view.panels["train_runs"].list
+    qtbot.waitUntil(lambda: runs.model().rowCount() == 3)
+    runs.clearSelection()
+    for row in range(3):
+        index = runs.model().index(row, 0)
+        if index.data(SUMMARY_ROLE).queue_place:
+            flags = QItemSelectionModel.SelectionFlag
+            runs.selectionModel().select(index, flags.Select | flags.Rows)
+    assert len(view.panels["train_runs"].selected()) == 2
+    qtbot.keyClick(runs, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: [run.title for run in context.library.runs] == ["busy"])
+    assert runs.model().rowCount() == 1
+
+
 def test_a_new_run_leaves_selection_and_place_as_they_were(qtbot, view, context, written, three):
     choose(view, "a")
     written("d").begin().train(1).finish()

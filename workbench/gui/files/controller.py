@@ -43,6 +43,7 @@ class FileController(QObject):
         self._was_elsewhere = False
         window.installEventFilter(self)
         document.disk.changed.connect(self._on_disk_changed)
+        document.disk.rearranged.connect(self._on_rearranged)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.WindowActivate:
@@ -171,6 +172,12 @@ class FileController(QObject):
         if is_elsewhere and not self._was_elsewhere:
             self.said.emit(f"{self.name} is also open in another window.")
         self._was_elsewhere = is_elsewhere
+
+    def _on_rearranged(self) -> None:
+        self.said.emit(
+            f"{self.name} was saved by another program, with the same network, training settings "
+            "and data."
+        )
 
     def _reload(self, path: Path) -> bool:
         if not self._read(path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,24 +10,25 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from workbench.client.run_library import RunLibrary
+from workbench.client.run_library import LIVE, RunLibrary
 from workbench.gui.common.run_text import state_words
-from workbench.gui.kit.buttons import button
+from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.layout import column
+from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.runs.library.places import file_of, read_places
 from workbench.runs.library.projects import RunGroup, full_name, group_runs
 from workbench.runs.library.summary import RunSummary
 
 MAX_RUNS = 4
+MAX_PAUSED = 2
 MAX_UNSAVED = 3
 _LONGEST = 52
 """Characters of a link; the tooltip has all."""
 
 
 class RecentRuns(QWidget):
-    """Links to unsaved projects, then to runs; hidden while there is none. `chosen` with a run's
-    folder: its project is to be opened.
+    """Links to unsaved projects, then to runs, those that go on or are paused first; hidden while
+    there is none. `chosen` with a run's folder: its project is to be opened.
     """
 
     chosen = Signal(Path)
@@ -37,7 +38,9 @@ class RecentRuns(QWidget):
         self._library = library
         self._links = column(parent=self, spacing=2)
         self.shown: list[str] = []
-        library.runs_changed.connect(self.refresh)
+        self.lines: list[RunLine] = []
+        for news in (library.runs_changed, library.failed):
+            news.connect(lambda *_: self.refresh())
         self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -49,29 +52,88 @@ class RecentRuns(QWidget):
         runs = self._library.runs
         unsaved = unsaved_projects(runs, self._library.home)[:MAX_UNSAVED]
         links = [(f"Untitled ({group.title})", group.runs[0]) for group in unsaved]
-        named = [(full_name(run), run) for run in runs[:MAX_RUNS]]
+        named = [(full_name(run), run) for run in recent_runs(runs)]
         words = [text for text, _ in [*links, *named]]
         self.setVisible(bool(words))
-        if words == self.shown:
-            return
-        self.shown = words
+        if words != self.shown:
+            self.shown = words
+            self._list(links, named)
+        for line, (_, run) in zip(self.lines, named, strict=True):
+            line.show_run(run)
+
+    def _list(
+        self, links: Sequence[tuple[str, RunSummary]], named: Sequence[tuple[str, RunSummary]]
+    ) -> None:
         while (item := self._links.takeAt(0)) is not None:
             if widget := item.widget():
+                widget.hide()
                 widget.deleteLater()
         for text, run in links:
             self._links.addWidget(self._link(text, run))
         if named:
             self._links.addSpacing(10)
             self._links.addWidget(plain_label("Recent runs", role="heading"))
-        for text, run in named:
-            self._links.addWidget(self._link(text, run))
+        self.lines = [RunLine(self._link(text, run), self._resume) for text, run in named]
+        for line in self.lines:
+            self._links.addWidget(line)
 
-    def _link(self, text: str, run: RunSummary) -> QWidget:
+    def _link(self, text: str, run: RunSummary) -> TextButton:
         shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
         link = button(shown.replace("&", "&&"), role="link")
         link.setToolTip(plain_tip(f"{full_name(run)}\n{state_words(run)}"))
         link.clicked.connect(partial(self.chosen.emit, run.path))
         return link
+
+    def _resume(self, path: Path) -> None:
+        self._library.resume(path, wait=self._library.is_training)
+
+
+class RunLine(QWidget):
+    """A run's link; below it how far it is, where it goes on or is paused.
+
+    Args:
+        link: Opens the run's project.
+        resume: Called with the folder of a paused run.
+    """
+
+    def __init__(self, link: TextButton, resume: Callable[[Path], None]) -> None:
+        super().__init__()
+        self.link = link
+        self.state = plain_label(role="dim")
+        self.resume = button("Resume", role="link")
+        self.resume.clicked.connect(lambda _=False: self._ask(resume))
+        self._path: Path | None = None
+        self._below = QWidget()
+        row(self.state, self.resume, STRETCH, parent=self._below, spacing=8)
+        column(self.link, self._below, parent=self, spacing=0)
+
+    def show_run(self, run: RunSummary) -> None:
+        """Shows how far a run is; nothing of one that is over."""
+        self._path = run.path
+        is_unfinished = not run.is_over or is_paused(run)
+        words = state_words(run) if is_unfinished else ""
+        self.link.setToolTip(plain_tip(f"{full_name(run)}\n{state_words(run)}"))
+        self.state.setText(words)
+        self.resume.setVisible(is_paused(run))
+        self._below.setVisible(is_unfinished)
+
+    def _ask(self, resume: Callable[[Path], None]) -> None:
+        self.resume.hide()  # a second press would start nothing
+        if self._path is not None:
+            resume(self._path)
+
+
+def is_paused(run: RunSummary) -> bool:
+    """It was paused, and can go on."""
+    return run.outcome == "paused" and run.can_resume
+
+
+def recent_runs(runs: Sequence[RunSummary]) -> list[RunSummary]:
+    """The newest runs; before them those that train and the last paused ones, however old."""
+    live = [run for run in runs if run.outcome in LIVE]
+    paused = [run for run in runs if is_paused(run)]
+    first = [*live, *paused[:MAX_PAUSED]]
+    return [*first, *(run for run in runs if run not in first)][:MAX_RUNS]
 
 
 def unsaved_projects(runs: Sequence[RunSummary], home: Path) -> list[RunGroup]:

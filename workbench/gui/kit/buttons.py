@@ -240,8 +240,16 @@ class SegmentedSwitch(QFrame):
         self._buttons[key].setToolTip(tip)
 
     def set_current(self, key: str | None) -> None:
-        """Marks a choice without a signal; None marks none."""
+        """Marks a choice without a signal; None marks none. The keyboard reaches the chosen segment
+        only, as in a group of radio buttons: a frame around another would look like a choice.
+        """
+        had_focus = any(segment.hasFocus() for segment in self._buttons.values())
+        policy = Qt.FocusPolicy
         for name, segment in self._buttons.items():
             segment.group().setExclusive(False)
             segment.setChecked(name == key)
             segment.group().setExclusive(True)
+            is_reached = key is None or name == key
+            segment.setFocusPolicy(policy.StrongFocus if is_reached else policy.ClickFocus)
+        if had_focus and key is not None:
+            self._buttons[key].setFocus(Qt.FocusReason.OtherFocusReason)

@@ -72,9 +72,9 @@ class TextBox(Box):
         super().__init__(role)
         self.title = plain_label(title, role="strong", wrap=True)
         self.text = plain_label(text, role="dim" if role == "hint" else "text", wrap=True)
-        self.title.setVisible(bool(title))
         self.column.addWidget(self.title)
         self.column.addWidget(self.text)
+        self.title.setVisible(bool(title))  # in its place: else it is a window of its own
 
 
 class Figure(QWidget):

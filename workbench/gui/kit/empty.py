@@ -41,9 +41,9 @@ class EmptyPage(QWidget):
         self.action, self.second = button(action, role="primary"), button(second)
         self.action.clicked.connect(self.pressed)
         self.second.clicked.connect(self.second_pressed)
-        for each in (self.action, self.second):
-            each.setVisible(bool(each.text()))
         self._build()
+        for each in (self.action, self.second):  # in their place: else it is a window of its own
+            each.setVisible(bool(each.text()))
         self._refresh()
         theme.changed.connect(self._refresh)
 

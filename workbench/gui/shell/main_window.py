@@ -46,6 +46,7 @@ from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.title import WindowTitle
 from workbench.gui.shell.top_bar import TopBar
+from workbench.gui.shell.undo_report import UndoReport
 from workbench.gui.shell.view_stack import ViewStack
 from workbench.gui.targets.controller import TargetController
 from workbench.gui.targets.menu import DIALOGS
@@ -242,17 +243,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
-        parts = (
-            self.files,
-            self.places,
-            self.start,
-            self.drops,
-            self.runs,
-            self.notebooks,
-            self.layouts,
-        )
-        for part in (*parts, self.context.weights):
-            part.said.connect(self.say)
+        self._connect_words()
         self.top.switch.chosen.connect(self.show_view)
         self.top.train.clicked.connect(self.runs.toggle)
         self.top.next.clicked.connect(self.runs.start)
@@ -279,6 +270,22 @@ class MainWindow(QMainWindow):
         self._connect_exports()
         self._connect_drops()
         self._refresh_run()
+
+    def _connect_words(self) -> None:
+        """What goes into the status line."""
+        stack, actions = self.context.document.undo_stack, self.actions_by_key
+        undo = UndoReport(stack, actions, lambda: self.views.current_key == "design", self)
+        parts = (
+            self.files,
+            self.places,
+            self.start,
+            self.drops,
+            self.runs,
+            self.notebooks,
+            self.layouts,
+        )
+        for part in (*parts, undo, self.context.weights):
+            part.said.connect(self.say)
 
     def _connect_exports(self) -> None:
         self.notebooks.blocked.connect(self.show_problems)

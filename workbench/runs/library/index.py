@@ -20,6 +20,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import matches
 from workbench.runs.library.outside import outside_runs
+from workbench.runs.library.places import as_called_now
 from workbench.runs.library.summary import SUMMARY_VERSION, RunSummary, summarise
 from workbench.runs.state.queue import MARKER_NAME
 from workbench.runs.store.notes import NOTES_NAME
@@ -72,7 +73,8 @@ def list_runs(home: Path | None = None) -> list[RunSummary]:
             new[name] = line
     if new != old:
         _write_index(home, new)
-    return sorted(found, key=lambda summary: (summary.created, summary.name), reverse=True)
+    found.sort(key=lambda summary: (summary.created, summary.name), reverse=True)
+    return as_called_now(found, home)
 
 
 def index_problem(home: Path | None = None) -> LinkFoundError | None:

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
+from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.core.storage.json_file import read_json, save_json
 from workbench.runs.library.summary import RunSummary
 
@@ -35,6 +37,21 @@ def keep_place(home: Path, project_id: str, path: str) -> None:
     files[project_id] = path
     home.mkdir(parents=True, exist_ok=True)
     save_json(home / PLACES_NAME, _Places(files=dict(list(files.items())[-MAX_PLACES:])))
+
+
+def as_called_now(runs: Iterable[RunSummary], home: Path) -> list[RunSummary]:
+    """Runs with the present file of their project, by which it is called: it may have been saved,
+    or saved elsewhere, after they were started.
+    """
+    files = read_places(home)
+    return [_with_file(run, files.get(run.project_id, "")) for run in runs]
+
+
+def _with_file(run: RunSummary, path: str) -> RunSummary:
+    if path in {"", run.project_path}:
+        return run
+    name = Path(path).name.removesuffix(PROJECT_SUFFIX)
+    return msgspec.structs.replace(run, project=name, project_path=path)
 
 
 def file_of(run: RunSummary, places: dict[str, str]) -> Path | None:

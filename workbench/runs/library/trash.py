@@ -12,6 +12,8 @@ from send2trash import send2trash
 from workbench.errors import RunError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link
+from workbench.runs.log.event_log import read_all
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.ownership import check_own
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
@@ -54,6 +56,22 @@ def trash_run(run: RunFolder) -> None:
     fix = "Delete its folder with the file manager."
     with os_errors_as(RunError, what, run.path, fix=fix):
         send2trash(run.path)
+
+
+def take_out(run: RunFolder) -> bool:
+    """Removes a waiting run from the queue; one that never began goes to the trash, as there is
+    nothing to look at or to resume. True where it went. Errors as of `queue.cancel` and
+    `trash_run`.
+    """
+    queue.cancel(run)
+    history = MetricHistory()
+    history.add_all(read_all(run.events_path))
+    ended = history.finished
+    has_begun = history.started is not None or ended is None or ended.outcome != "stopped"
+    if has_begun:
+        return False
+    trash_run(run)
+    return True
 
 
 def _make_home() -> None:

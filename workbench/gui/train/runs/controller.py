@@ -61,7 +61,7 @@ class RunActions(QObject):
             "start_now": lambda runs: library.start_now(runs[0].path),
             "earlier": lambda runs: library.move_in_queue(runs[0].path, -1),
             "later": lambda runs: library.move_in_queue(runs[0].path, 1),
-            "cancel": lambda runs: library.stop(runs[0].path),
+            "cancel": self._on_cancel,
             "rename": partial(self._edit_notes, "rename"),
             "tags": self._on_tags,
             "note": partial(self._edit_notes, "note"),
@@ -179,6 +179,10 @@ class RunActions(QObject):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit(str(error))
+
+    def _on_cancel(self, runs: Runs) -> None:
+        for run in runs:
+            self._library.stop(run.path)
 
     def _on_delete(self, runs: Runs) -> None:
         what = f"Move the run “{runs[0].label}” to the trash?"

@@ -46,7 +46,7 @@ def run_menu(
         add("tags", "Add tags…")
     what = "Move to trash" if len(chosen) == 1 else f"Move {plural(len(chosen), 'run')} to trash"
     is_over = all(run.is_over for run in chosen)
-    add("delete", f"{what}\tDel", is_enabled=is_over)
+    add("delete", f"{what}\tDel" if is_over else what, is_enabled=is_over)
     return menu
 
 
@@ -58,7 +58,7 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
         add("start_now", "Start now")
         add("earlier", "Move up in queue", is_enabled=run.queue_place > 1)
         add("later", "Move down in queue")
-        add("cancel", "Remove from queue")
+        add("cancel", "Remove from queue\tDel")
     elif run.can_resume:
         add("resume", "Resume")
     elif run.outcome == "completed":
