@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.core.format import count, plural
+from workbench.gui.common.dock_widths import set_dock_width
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
@@ -223,7 +224,7 @@ class RunListPanel(QWidget):
         window = dock.parentWidget() if dock is not None else None
         if isinstance(dock, QDockWidget) and isinstance(window, QMainWindow):
             width_px = LIST_PX if self.list.width() >= WIDE_FROM_PX else TABLE_PX
-            window.resizeDocks([dock], [width_px], Qt.Orientation.Horizontal)
+            set_dock_width(window, dock, width_px)
 
     def _on_filter(self, words: str) -> None:
         self._quietly(lambda: self._shown.set_words(words))
