@@ -31,7 +31,7 @@ def _files_in_text(text: str) -> list[str]:
 
 def _path_of(line: str) -> str:
     url = QUrl(line)
-    return url.toLocalFile() if url.isLocalFile() else os.path.expanduser(line)
+    return url.toLocalFile() if url.isLocalFile() else line
 
 
 class ClassifyState(QObject):
