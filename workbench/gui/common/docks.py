@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
+from workbench.gui.common.dock_widths import DockWidths, set_dock_width
 from workbench.gui.common.panel_spec import PanelSpec, S
 from workbench.gui.common.window_state import LAYOUT_VERSION
 from workbench.gui.kit.docks import make_dock
@@ -43,9 +44,11 @@ class Docks:
             dock = make_dock(theme, spec.key, spec.title, spec.make(state))
             self._docks[spec.key] = dock
             view.addDockWidget(_AREAS[spec.area], dock)
-        wide = {self._docks[spec.key]: spec.width_px for spec in panels if spec.width_px}
+        wide = {spec.key: spec.width_px for spec in panels if spec.width_px}
+        self._widths = DockWidths(view, {key: self._docks[key] for key in wide})
         high = {self._docks[spec.key]: spec.height_px for spec in panels if spec.height_px}
-        view.resizeDocks(list(wide), list(wide.values()), Qt.Orientation.Horizontal)
+        for key, width_px in wide.items():
+            set_dock_width(view, self._docks[key], width_px)
         view.resizeDocks(list(high), list(high.values()), Qt.Orientation.Vertical)
 
     def __getitem__(self, key: str) -> QWidget:
@@ -75,11 +78,12 @@ class Docks:
 
     def save(self) -> QByteArray:
         """Which panels are shown, and where."""
-        return self._view.saveState(LAYOUT_VERSION)
+        return QByteArray(self._widths.save(bytes(self._view.saveState(LAYOUT_VERSION).data())))
 
     def restore(self, state: QByteArray) -> None:
         """Puts the panels to where they were saved."""
-        self._view.restoreState(state, LAYOUT_VERSION)
+        places = self._widths.restore(bytes(state.data()))
+        self._view.restoreState(QByteArray(places), LAYOUT_VERSION)
 
     def show_all(self) -> None:
         """Shows every panel."""
