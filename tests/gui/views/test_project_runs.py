@@ -96,7 +96,8 @@ def test_a_project_without_a_run_shows_none_of_another(qtbot, both, classify, co
         assert view.empty.isVisible()
     assert not evaluate.start.isVisible()
     assert evaluate.chooser.box.isVisible()
-    train.close_background()
+    for view in (train, evaluate):
+        view.close_background()
 
 
 @pytest.fixture
@@ -186,6 +187,7 @@ def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context)
     context.library.select(fashion.path)
     assert evaluate.note.text() == "This model is of another project: fashion."
     assert evaluate.note.isVisible()
+    evaluate.close_background()
 
 
 def test_another_model_answers_all_pictures_again(qtbot, both, classify, context, service):

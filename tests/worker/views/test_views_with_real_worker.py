@@ -69,6 +69,7 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     assert evaluated.args[0].accuracy == pytest.approx(history.finished.test.accuracy)
     train.close_background()
     classify.close_background()
+    evaluate.close_background()
 
 
 def test_a_completed_run_is_trained_longer_by_its_button(qtbot, context, small_project):
