@@ -24,8 +24,7 @@ def test_unsaved_changes_are_answered_by_alt_and_a_letter(qapp, key, answer):
         assert isinstance(box, QMessageBox)
         QTest.qWaitForWindowActive(box)
         QTest.keyClick(box, key, Qt.KeyboardModifier.AltModifier)
-        if not QTest.qWaitFor(lambda: not box.isVisible()):  # the click is shown for a moment
-            box.done(0)
+        QTimer.singleShot(10_000, box.reject)  # a key without a meaning must not hang the test
 
     QTimer.singleShot(0, press)
     assert ask_unsaved(None, "mynet") is answer
