@@ -1,0 +1,31 @@
+"""Questions of the window, answered by keys."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from workbench.gui.kit.messages import Answer, ask_unsaved
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        (Qt.Key.Key_S, Answer.SAVE),
+        (Qt.Key.Key_D, Answer.DISCARD),
+        (Qt.Key.Key_C, Answer.CANCEL),
+    ],
+)
+def test_unsaved_changes_are_answered_by_alt_and_a_letter(qapp, key, answer):
+    def press():
+        box = QApplication.activeModalWidget()
+        assert isinstance(box, QMessageBox)
+        QTest.qWaitForWindowActive(box)
+        QTest.keyClick(box, key, Qt.KeyboardModifier.AltModifier)
+        if not QTest.qWaitFor(lambda: not box.isVisible()):  # the click is shown for a moment
+            box.done(0)
+
+    QTimer.singleShot(0, press)
+    assert ask_unsaved(None, "mynet") is answer
