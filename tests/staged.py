@@ -32,6 +32,7 @@ from workbench.protocol.messages import (
     ClassScore,
     DataDescription,
     Evaluation,
+    KeptWeights,
     Score,
     Thumbnail,
 )
@@ -39,6 +40,7 @@ from workbench.runs.folder import create_run
 from workbench.runs.log.confusion_history import append_confusion
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard
 from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
+from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.runs.store.machine import this_machine
 from workbench.templates import find_template
 
@@ -116,7 +118,9 @@ class Staged:
     # content -------------------------------------------------------------------------
 
     def _write_runs(self, project) -> None:
-        card = ModelCard(class_names=CLASSES, input_shape=[28, 28, 1], fit="crop", graph={})
+        card = ModelCard(
+            class_names=CLASSES, input_shape=[28, 28, 1], fit="crop", graph={}, checksum="now"
+        )
         for title in ("Baseline", "A title that is longer than the list of runs is wide"):
             folder = create_run(project, title=title)
             run = WrittenRun.of(folder, step=0, resumed_at_step=None, epochs=40)
@@ -128,6 +132,7 @@ class Staged:
             (folder.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
             (folder.path / WEIGHTS_NAME).write_bytes(b"weights")
             write_checkpoint(folder, _END, {})
+            keep_evaluation(folder, _evaluation())
 
     def _fill_design_problem(self, _view) -> None:
         document = self.window.context.document
@@ -172,18 +177,8 @@ class Staged:
         )
 
     def _fill_evaluate(self, view) -> None:
-        count = len(CLASSES)
-        confusion = (np.eye(count, dtype=int) * 880 + 12).tolist()
-        scores = [
-            ClassScore(name=name, precision=0.91, recall=0.883, f1=0.896, count=1_000)
-            for name in CLASSES
-        ]
-        result = Evaluation(
-            id=1, loss=0.3127, accuracy=0.8921, classes=CLASSES, per_class=scores,
-            confusion=confusion,
-        )  # fmt: skip
-        view.state.evaluation, view.state.subject = result, "Run “Baseline”, test set"
-        view.state.evaluated.emit(result)
+        while view.state.known is None or view.state.latest is None:
+            QApplication.processEvents()
 
     def _fill_classify(self, view) -> None:
         path = self._picture(1)
@@ -243,6 +238,25 @@ class Staged:
         view = self.window.show_view("train")
         getattr(view.panels["train_recipe"], name).click()
         return view.finders.dialog
+
+
+def _evaluation() -> KeptEvaluation:
+    """With long words for what it is of."""
+    count = len(CLASSES)
+    scores = [
+        ClassScore(name=name, precision=0.91, recall=0.883, f1=0.896, count=1_000)
+        for name in CLASSES
+    ]
+    result = Evaluation(
+        id=1, loss=0.3127, accuracy=0.8921, classes=CLASSES, per_class=scores,
+        confusion=(np.eye(count, dtype=int) * 880 + 12).tolist(),
+        weights=KeptWeights(epoch=32, kind="best", is_averaged=True, is_chosen_on_test=True),
+        is_validated_on_test=True,
+    )  # fmt: skip
+    params = {"path": "/pictures/held out by somebody else"}
+    return KeptEvaluation(
+        result=result, source="folder", params=params, checksum="earlier", created=1.7e9
+    )
 
 
 def _shown(dialog: QWidget) -> QWidget:

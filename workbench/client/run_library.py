@@ -12,11 +12,13 @@ from workbench.client.run_follower import RunFollower
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import TrainerControl
 from workbench.errors import WorkbenchError
+from workbench.protocol.events import EpochFinished, RunEvent
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary
 from workbench.runs.library.places import keep_place
 from workbench.runs.library.projects import OpenProject
+from workbench.runs.library.summary import with_epochs
 from workbench.runs.library.trash import trash_run
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
@@ -114,7 +116,7 @@ class RunLibrary(TrainerControl):
 
     def _on_listed(self, found: tuple[list[RunSummary], WorkbenchError | None]) -> None:
         self._is_listing = False
-        runs, problem = found
+        runs, problem = [self._as_followed(run) for run in found[0]], found[1]
         self._report_queue_problem(problem)
         running = [run for run in runs if run.outcome in LIVE]
         is_idle = not running and not any(run.queue_place for run in runs)
@@ -162,6 +164,8 @@ class RunLibrary(TrainerControl):
             current = self.summary(self.current.run.path) if self.current is not None else None
             if current is None or not self.is_own(current):
                 self._select_own()
+            if before is not None:
+                self._show_none_beside()
         self.project_changed.emit()
 
     def keep_place(self, project_id: str, path: str) -> None:
@@ -220,6 +224,15 @@ class RunLibrary(TrainerControl):
             self._follow(path)
         self.shown_changed.emit()
 
+    def _show_none_beside(self) -> None:
+        """What was compared in one project is no comparison in another."""
+        paths, self.shown = self.shown, set()
+        for path in paths:
+            if (follower := self._followers.get(path)) is not None:
+                self._forget_unless_needed(follower)
+        if paths:
+            self.shown_changed.emit()
+
     def shown_histories(self) -> dict[Path, MetricHistory]:
         """The histories of the shown runs that have been read; only to be looked at."""
         followers = {path: self._followers.get(path) for path in sorted(self.shown)}
@@ -239,8 +252,26 @@ class RunLibrary(TrainerControl):
             )
             follower.loaded.connect(lambda: self._on_shown_read(path))
             follower.events_arrived.connect(lambda _events: self._on_shown_grew(path))
+            follower.events_arrived.connect(lambda events: self._on_events(path, events))
             follower.start()
         return follower
+
+    def _on_events(self, path: Path, events: list[RunEvent]) -> None:
+        """The list has the figures of an epoch at once with the header and the plots."""
+        follower = self._followers.get(path)
+        if follower is None or not any(isinstance(event, EpochFinished) for event in events):
+            return
+        runs = [self._as_followed(run) for run in self.runs]
+        is_other, self.runs = runs != self.runs, runs
+        if is_other:
+            self.runs_changed.emit()
+
+    def _as_followed(self, run: RunSummary) -> RunSummary:
+        """A run's line; its epochs by its follower, where that has read more of the log."""
+        follower = self._followers.get(run.path)
+        if follower is None or not follower.is_loaded or run.outcome not in LIVE:
+            return run
+        return with_epochs(run, follower.history)
 
     def _on_shown_read(self, path: Path) -> None:
         if path in self.shown:

@@ -20,6 +20,7 @@ from workbench.layers._common import (
 )
 
 MAX_KERNEL = 1024
+_USUAL_SIDE = 3
 
 
 FILTERS = IntParam(
@@ -72,9 +73,18 @@ def window_shape(
             f"The image is too small for {title}",
             f"A window of {shape_text(window)}{spread} does not fit into "
             f"{shape_text(picture[:2])}: the output would be empty.",
-            ('set_padding:"same"',),
+            ('set_padding:"same"', f"set_{key}:{_fitting(window, dilation, (height, width))}"),
         )
     return (height - reach[0]) // strides[0] + 1, (width - reach[1]) // strides[1] + 1, channels
+
+
+def _fitting(window: Sequence[int], dilation: Sequence[int], size: Sequence[int]) -> list[int]:
+    """The window with the usual size on each axis on which it does not fit, or the largest that
+    does.
+    """
+    largest = [(side - 1) // step + 1 for side, step in zip(size, dilation, strict=True)]
+    sides = zip(window, largest, strict=True)
+    return [side if side <= most else min(_USUAL_SIDE, most) for side, most in sides]
 
 
 def check_dilation(title: str, params: Params) -> None:

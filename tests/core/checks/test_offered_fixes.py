@@ -360,3 +360,18 @@ def test_a_merge_behind_a_loose_layer_is_connected_to_what_that_layer_could_foll
     assert titles_of(graph, "x")[0] == "Connect to “c”"
     assert titles_of(graph, "y")[0] == "Connect to “c”"
     assert titles_of(graph, "y")[-1] == "Remove “add”"
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "title"),
+    [
+        ("conv2d", {"kernel_size": [99, 99]}, "Set kernel size to 3 × 3"),
+        ("conv2d", {"kernel_size": [99, 5]}, "Set kernel size to 3 × 5"),
+        ("conv2d", {"kernel_size": [5, 5], "dilation_rate": [20, 1]}, "Set kernel size to 2 × 5"),
+        ("max_pooling2d", {"pool_size": [40, 40]}, "Set pool size to 3 × 3"),
+    ],
+)
+def test_a_window_that_is_larger_than_the_image_gets_a_size_that_fits(kind, params, title):
+    graph = chain(PICTURES, (kind, params), ("flatten", {}), END)
+    assert titles_of(graph, "b") == ["Set padding to same", title]
+    assert faults(fixed_by(graph, "b", title)) == []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from workbench.gui.design.canvas.gesture import LAYER_MIME
 
@@ -235,3 +235,110 @@ def test_a_missing_activation_is_hinted_at_with_a_button_that_sets_it(design, co
     qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
     assert context.document.graph.nodes[dense].params["activation"] == "relu"
     assert context.document.analysis.problems == []
+
+
+def click_middle_of(design, qtbot, edge):
+    view, line = design.canvas.view, design.canvas.scene.edges[edge]
+    view.center_on(line.middle_point())
+    place = view.mapFromScene(line.middle_point())
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_a_selected_connection_is_shown_with_what_can_be_done(design, context, qtbot):
+    inspector, document = design.panels["inspector"], context.document
+    pool = find(design, "max_pooling2d")
+    (edge,) = document.graph.edges_into(pool)
+    click_middle_of(design, qtbot, edge)
+    assert design.canvas.scene.selected_edges() == [edge]
+    assert inspector.heading.text() == "Connection"
+    start, end = (document.graph.nodes[key].name for key in (edge.source, pool))
+    assert inspector.connection.words.text() == f"From Conv2D “{start}”\nto MaxPooling2D “{end}”"
+    assert inspector.facts.facts() == {"Shape": "32 × 32 × 32"}
+    qtbot.mouseClick(inspector.connection.remove, Qt.MouseButton.LeftButton)
+    assert edge not in document.graph.edges
+    assert inspector.heading.text() == "The network"
+    assert not inspector.connection.isVisible()
+    document.undo_stack.undo()
+    assert inspector.heading.text() == "Connection"
+
+
+def test_a_layer_is_inserted_into_the_selected_connection(design, context, qtbot):
+    inspector, document = design.panels["inspector"], context.document
+    pool = find(design, "max_pooling2d")
+    (edge,) = document.graph.edges_into(pool)
+    click_middle_of(design, qtbot, edge)
+    qtbot.mouseClick(inspector.connection.insert, Qt.MouseButton.LeftButton)
+    search = design.canvas.search
+    assert search.isVisible()
+    field = search.findChild(QLineEdit)
+    qtbot.keyClicks(field, "relu")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    (added,) = document.graph.sources(pool)
+    assert document.graph.nodes[added].kind == "relu"
+    assert document.graph.sources(added) == (edge.source,)
+
+
+def test_several_connections_are_removed_together(design, context, qtbot):
+    inspector, document = design.panels["inspector"], context.document
+    edges = [document.graph.edges_into(find(design, "conv2d", index))[0] for index in (1, 2)]
+    design.canvas.scene.select([], edges)
+    assert inspector.heading.text() == "2 connections"
+    assert not inspector.connection.insert.isVisible()
+    assert inspector.facts.facts() == {"Connections": "2"}
+    qtbot.mouseClick(inspector.connection.remove, Qt.MouseButton.LeftButton)
+    assert not set(edges) & set(document.graph.edges)
+
+
+def test_a_connection_into_one_of_several_inputs_names_it(design, context):
+    document = context.document
+    merge = document.add_node("add", (900.0, 0.0))
+    document.connect(find(design, "conv2d"), merge)
+    document.connect(find(design, "conv2d", 1), merge)
+    second = document.graph.edges_into(merge)[1]
+    design.canvas.scene.select([], [second])
+    facts = design.panels["inspector"].facts.facts()
+    assert facts == {"Shape": "32 × 32 × 32", "Into input": "2 of 2"}
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_selected_connection_is_a_thick_line_with_both_ends(design, context, qapp, mode):
+    context.theme.set_mode(mode)
+    context.theme.apply(qapp)
+    view, scene = design.canvas.view, design.canvas.scene
+    view.set_zoom(1.0)
+    (edge,) = context.document.graph.edges_into(find(design, "max_pooling2d"))
+    line = scene.edges[edge]
+    view.center_on(line.middle_point())
+
+    def wide(point):
+        """How many pixels of a row across the line are blue."""
+        image, at = view.viewport().grab().toImage(), view.mapFromScene(point)
+        ratio = image.devicePixelRatio()
+        row = range(at.x() - 12, at.x() + 13)
+        colors = [image.pixelColor(round(x * ratio), round(at.y() * ratio)) for x in row]
+        return sum(color == scene.look.accent for color in colors)
+
+    start = line.middle_point() * 2 - line.end_point()
+    assert wide(line.middle_point()) == 0
+    scene.select([], [edge])
+    assert wide(line.middle_point()) >= 3
+    assert wide(line.end_point() - QPointF(0, 3)) >= 8
+    assert wide(start + QPointF(0, 3)) >= 8
+
+
+def test_a_name_that_is_refused_has_a_red_field(design, context, qtbot):
+    node = find(design, "conv2d")
+    design.canvas.select([node])
+    inspector = design.panels["inspector"]
+    for text, is_bad in (("my/conv layer", True), ("my_conv", False)):
+        inspector.name.setFocus()
+        inspector.name.selectAll()
+        qtbot.keyClicks(inspector.name, text)
+        qtbot.keyClick(inspector.name, Qt.Key.Key_Return)
+        assert inspector.name_error.isVisible() == is_bad
+        assert bool(inspector.name.property("bad")) == is_bad
+    qtbot.keyClicks(inspector.name, "my/conv")
+    qtbot.keyClick(inspector.name, Qt.Key.Key_Return)
+    assert inspector.name.property("bad")
+    design.canvas.select([find(design, "flatten")])
+    assert not inspector.name.property("bad")

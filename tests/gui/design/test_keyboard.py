@@ -6,7 +6,7 @@ import json
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QWheelEvent
+from PySide6.QtGui import QCursor, QEnterEvent, QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -322,3 +322,39 @@ def test_search_offers_what_starts_a_network_until_one_does(panel, document, lay
     hand.key(Qt.Key.Key_A)
     QTest.keyClicks(panel.search._field, "input")
     assert panel.search._list.item(0).text() == "This layer cannot have an input"
+
+
+def point_at(panel, scene_point):
+    """Moves the pointer of the mouse to a scene point, as Qt notices it."""
+    viewport = panel.view.viewport()
+    place = panel.view.mapFromScene(scene_point)
+    QCursor.setPos(viewport.mapToGlobal(place))
+    at = QPointF(place)
+    QApplication.sendEvent(viewport, QEnterEvent(at, at, viewport.mapToGlobal(at)))
+    assert viewport.underMouse()
+
+
+def test_a_copy_is_pasted_beside_its_original_also_with_the_pointer_on_it(
+    small, document, hand
+) -> None:
+    duplicates = document.duplicate(["n2"])
+    beside = document.positions[duplicates[0]]
+    document.undo_stack.undo()
+    small.select(["n2"])
+    hand.key(Qt.Key.Key_C, CTRL)
+    point_at(small, small.scene.nodes["n2"].card_rect().center())
+    hand.key(Qt.Key.Key_V, CTRL)
+    (pasted,) = small.scene.selected_ids()
+    assert document.positions[pasted] == beside
+    assert beside[0] > document.positions["n2"][0]
+    assert beside[1] == document.positions["n2"][1]
+
+
+def test_a_copy_is_pasted_at_the_pointer_on_free_ground(small, document, hand) -> None:
+    small.select(["n2"])
+    hand.key(Qt.Key.Key_C, CTRL)
+    place = small.scene.nodes["n3"].card_rect().center() + QPointF(200, 20)
+    point_at(small, place)
+    hand.key(Qt.Key.Key_V, CTRL)
+    (pasted,) = small.scene.selected_ids()
+    assert document.positions[pasted] == pytest.approx(place.toTuple(), abs=2)

@@ -178,3 +178,65 @@ def test_removing_a_layer_is_never_the_filled_button(panel, document, layers) ->
     document.new(Project(graph=graph.with_edge(Edge("n3", "x"))))
     assert [fix.title for fix in panel.scene.card.fixes] == ["Remove “dense”"]
     assert blue(panel) == ""
+
+
+def line_box(card):
+    """What the card's line covers, in scene pixels."""
+    return QRectF(card.mapToScene(card._anchor), card.mapToScene(card._end)).normalized()
+
+
+def crossed_by_line(panel):
+    card = panel.scene.card
+    line = line_box(card).adjusted(-0.5, -0.5, 0.5, 0.5)
+    others = [item for key, item in panel.scene.nodes.items() if key != card.problem.node]
+    return [item.node_id for item in others if item.card_rect().intersects(line)]
+
+
+def beside_a_column(layers, right):
+    graph = chain(layers, "input", "conv2d", "max_pooling2d", "flatten", "dense")
+    places = {f"n{i}": (0.0, i * 110.0) for i in range(1, 6)}
+    graph = graph.with_node(Node("x", "conv2d", "side", layers["conv2d"].defaults()))
+    return Project(graph=graph, view=View(positions={**places, "x": (right, 220.0)}))
+
+
+def test_the_line_of_the_card_crosses_no_other_layer_where_there_is_room(
+    panel, document, layers
+) -> None:
+    """The near side is behind another layer; on the far one the line runs above the others."""
+    graph = chain(layers, "input", "conv2d", "flatten", "dense")
+    graph = graph.with_node(Node("x", "conv2d", "side", layers["conv2d"].defaults()))
+    places = {"n2": (-270.0, 0.0), "x": (0.0, 0.0)}
+    places |= {"n1": (280.0, 66.0), "n3": (530.0, 66.0), "n4": (780.0, 66.0)}
+    document.new(Project(graph=graph, view=View(positions=places)))
+    panel.resize(2400, 330)
+    panel.view.set_zoom(1.0)
+    panel.view.center_on(QPointF(300, 25))
+    panel.scene.select(["x"])
+    assert panel.scene.card.problem.node == "x"
+    assert_seen(panel)
+    assert crossed_by_line(panel) == []
+    assert not panel.scene.card.is_line_crossing
+    panel.view.center_on(QPointF(3300, 25))
+    panel.scene.settle_card(anywhere=True)
+    assert crossed_by_line(panel) == []
+
+
+def test_the_layer_is_marked_where_the_line_of_its_card_crosses_another(
+    panel, document, layers
+) -> None:
+    document.new(beside_a_column(layers, 270.0))
+    panel.resize(1000, 330)
+    panel.view.set_zoom(1.0)
+    view = panel.view
+    view.center_on(QPointF(0, 250))
+    panel.scene.select(["n1"])
+    card = panel.scene.card
+    assert card.problem.node == "x"
+    assert crossed_by_line(panel) == ["n2"]
+    assert card.is_line_crossing
+    assert [key for key, item in panel.scene.nodes.items() if item.is_marked] == ["x"]
+    panel.resize(1400, 800)
+    view.center_on(QPointF(300, 250))
+    panel.scene.settle_card()
+    assert crossed_by_line(panel) == []
+    assert not panel.scene.nodes["x"].is_marked

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from workbench.core.params import FloatParam, IntParam, SizeParam
 from workbench.gui.forms.param_form import ParamForm
@@ -188,3 +189,33 @@ def test_a_comma_that_may_mean_both_is_refused_with_the_reason(qtbot, form, emit
     assert form._errors["kernel"].text().replace("\N{NO-BREAK SPACE}", " ") == (
         "“64,100” may be 64 × 100 or 64100. Enter 64 × 100, or 64100 without a comma."
     )
+
+
+def send_click(line, kind, at_ms):
+    """Sends a press or a double click, with the time of the event, and its release."""
+    place = QPointF(10, line.height() / 2)
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    for each, buttons in ((kind, left), (QEvent.Type.MouseButtonRelease, none)):
+        event = QMouseEvent(
+            each, place, line.mapToGlobal(place), left, buttons, Qt.KeyboardModifier.NoModifier
+        )
+        event.setTimestamp(at_ms)
+        QApplication.sendEvent(line, event)
+
+
+@pytest.mark.parametrize(("pause_ms", "selected"), [(60, "5,000"), (5_000, "")])
+def test_a_triple_click_selects_the_number_as_a_double_click_does(
+    qtbot, form, emitted, pause_ms, selected
+):
+    enter(qtbot, form, "epochs", "5000")
+    line = line_of(form, "epochs")
+    line.deselect()
+    send_click(line, QEvent.Type.MouseButtonPress, 1_000)
+    send_click(line, QEvent.Type.MouseButtonDblClick, 1_060)
+    assert line.selectedText() == "5,000"
+    send_click(line, QEvent.Type.MouseButtonPress, 1_060 + pause_ms)
+    assert line.selectedText() == selected
+    if selected:
+        qtbot.keyClicks(line, "2")
+        qtbot.keyClick(line, Qt.Key.Key_Return)
+        assert emitted[-1] == ("epochs", 2)

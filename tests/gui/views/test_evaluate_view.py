@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import msgspec
@@ -16,6 +17,7 @@ from tests.gui.views.test_classify_view import (
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
+from workbench.protocol.events import TestResult
 from workbench.protocol.messages import (
     ClassScore,
     ErrorParts,
@@ -25,6 +27,9 @@ from workbench.protocol.messages import (
     KeptWeights,
     Progress,
 )
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.evaluation import EVALUATION_NAME, KeptEvaluation, keep_evaluation
 
 RESULT = Evaluation(
     id=1,
@@ -61,7 +66,8 @@ def view(qtbot, context, service, model, open_library):  # noqa: F811
     with qtbot.waitExposed(view):
         view.show()
     open_library()
-    return view
+    yield view
+    view.close_background()
 
 
 @pytest.fixture
@@ -85,8 +91,10 @@ def test_all_figures_are_shown(shown):
     assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert shown.panels["evaluate_classes"].loss.value.text() == "0.5124"
     assert shown.panels["evaluate_classes"].pictures.value.text() == "20"
-    assert shown.panels["evaluate_classes"].source.text() == (
-        "Run “cifar”, test set · weights: last epoch (40)"
+    assert (
+        shown.panels["evaluate_classes"]
+        .source.text()
+        .startswith("Run “cifar”, test set · weights: last epoch (40) · today ")
     )
     assert table_texts(shown) == [
         ["cat", "90.0%", "60.0%", "72.0%", "5"],
@@ -140,12 +148,14 @@ def test_a_hundred_classes_fit(qtbot, shown):
 
 
 def test_other_pictures_are_named(view, service):
-    view.evaluate_on(Choice("folder", {"path": "/x/flowers"}), "flowers")
+    view.evaluate_on(Choice("folder", {"path": "/x/flowers"}))
     request, answer = service.take(Evaluate)
     assert (request.source, request.params) == ("folder", {"path": "/x/flowers"})
     answer(RESULT)
-    assert view.panels["evaluate_classes"].source.text() == (
-        "Run “cifar”, flowers · weights: last epoch (40)"
+    assert (
+        view.panels["evaluate_classes"]
+        .source.text()
+        .startswith("Run “cifar”, Image folder: flowers · weights: last epoch (40) · today ")
     )
 
 
@@ -194,6 +204,7 @@ def test_a_view_opened_later_shows_the_selected_run(qtbot, view, context, servic
     later = EvaluateView(replace(context, service=service), panels_of("evaluate"))
     qtbot.addWidget(later)
     assert later.chooser.path == selected
+    later.close_background()
 
 
 def test_a_result_comes_back_with_its_model(shown, service, model, qtbot):  # noqa: F811
@@ -202,7 +213,7 @@ def test_a_result_comes_back_with_its_model(shown, service, model, qtbot):  # no
     library.refresh()
     qtbot.waitUntil(lambda: shown.chooser.box.count() == 2)
     shown.chooser.choose(newer.path)
-    assert shown._body.currentIndex() == 0
+    qtbot.waitUntil(shown.hint.isVisible)
     shown.start.click()
     service.take(Evaluate)[1](replace_result(accuracy=0.5))
     assert shown.panels["evaluate_classes"].accuracy.value.text() == "50.0%"
@@ -214,3 +225,116 @@ def test_a_result_comes_back_with_its_model(shown, service, model, qtbot):  # no
 
 def replace_result(**values):
     return msgspec.structs.replace(RESULT, **values)
+
+
+# what is kept -----------------------------------------------------------------------------
+
+CARD = ModelCard(
+    class_names=["cat", "dog"],
+    input_shape=[8, 8, 3],
+    fit="crop",
+    graph={},
+    checksum="abc",
+    test=TestResult(loss=0.4, accuracy=0.87, count=10_000),
+)
+KEPT = KeptEvaluation(result=RESULT, checksum="abc", created=1_700_000_000.0)
+
+
+def chosen_again(qtbot, view):
+    """Shows the view as it is found later: hidden, then shown."""
+    view.hide()
+    with qtbot.waitSignal(view.state.looked):
+        view.show()
+
+
+def test_an_evaluation_is_kept_for_the_next_start(qtbot, view, context, service):
+    """It is shown with its images, weights and day, until other weights replace these."""
+    run = RunFolder(view.chooser.path)
+    write_card(run.path, CARD)
+    folder = {"source": "folder", "params": {"path": "/x/held out"}}
+    keep_evaluation(run, msgspec.structs.replace(KEPT, **folder))
+    later = EvaluateView(replace(context, service=service), panels_of("evaluate"))
+    qtbot.addWidget(later)
+    with qtbot.waitSignal(later.state.evaluated):
+        later.show()
+    assert later.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
+    assert later.panels["evaluate_classes"].source.text() == (
+        "Run “cifar”, Image folder: held out · weights: last epoch (40) · 14 Nov 2023"
+    )
+    assert table_texts(later)[0] == ["cat", "90.0%", "60.0%", "72.0%", "5"]
+    assert not later.note.isVisible()
+    write_card(run.path, msgspec.structs.replace(CARD, checksum="other", test=None))
+    chosen_again(qtbot, later)
+    assert later.note.text().startswith("The weights have changed since this evaluation.")
+    assert later.note.isVisible()
+    later.close_background()
+
+
+def test_one_of_this_session_goes_stale_too(qtbot, view, service):
+    run = RunFolder(view.chooser.path)
+    write_card(run.path, CARD)
+
+    def evaluate():
+        view.start.click()
+        _, answer = service.take(Evaluate)
+        kept = msgspec.structs.replace(KEPT, created=time.time())
+        keep_evaluation(run, kept)  # as the worker does
+        with qtbot.waitSignal(view.state.looked):
+            answer(RESULT)
+
+    evaluate()
+    assert not view.note.isVisible()
+    write_card(run.path, msgspec.structs.replace(CARD, checksum="other"))
+    chosen_again(qtbot, view)
+    assert view.note.text().startswith("The weights have changed since this evaluation.")
+
+
+def test_before_the_first_one_the_test_of_the_training_is_shown(qtbot, view):
+    assert view.hint.title.text() == "Not evaluated yet"
+    write_card(view.chooser.path, CARD)
+    chosen_again(qtbot, view)
+    assert view.hint.isVisible()
+    assert view.hint.title.text() == "Test accuracy 87.0%"
+    assert view.hint.text.text().startswith(
+        "Measured at the end of the training on 10,000 test images."
+    )
+    assert view.hint.action.isVisible()
+
+
+def test_a_kept_one_that_is_damaged_is_named_and_harmless(qtbot, context, view, service):
+    run = RunFolder(view.chooser.path)
+    write_card(run.path, CARD)
+    (run.path / EVALUATION_NAME).write_bytes(b'{"result": "<b>none</b>"}')
+    later = EvaluateView(replace(context, service=service), panels_of("evaluate"))
+    qtbot.addWidget(later)
+    with qtbot.waitSignal(later.state.looked):
+        later.show()
+    assert later.wait.text().startswith("The kept evaluation is damaged.")
+    assert later.hint.isVisible()
+    assert later.hint.title.text() == "Test accuracy 87.0%"
+    later.start.click()
+    service.take(Evaluate)[1](RESULT)
+    assert later.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
+    later.close_background()
+
+
+def test_an_evaluation_that_ends_after_another_model_was_chosen_is_not_shown_as_its_own(
+    qtbot,
+    view,
+    service,
+    context,
+    model,  # noqa: F811
+):
+    first = view.chooser.path
+    view.start.click()
+    newer = model("wide")
+    context.library.refresh()
+    qtbot.waitUntil(lambda: view.chooser.box.count() == 2)
+    context.library.select(newer.path)
+    assert view.chooser.path == newer.path
+    service.take(Evaluate)[1](RESULT)
+    qtbot.waitUntil(view.hint.isVisible)
+    assert view.start.isEnabled()
+    view.chooser.choose(first)
+    assert view.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
+    assert "cifar" in view.panels["evaluate_classes"].source.text()

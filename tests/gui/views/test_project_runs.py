@@ -15,6 +15,7 @@ from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
+from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, eye_rect
 from workbench.gui.train.view import TrainView
 from workbench.protocol.messages import Classify, Done, ErrorParts, Failed, Score, TestPicture
 from workbench.templates import find_template
@@ -95,7 +96,81 @@ def test_a_project_without_a_run_shows_none_of_another(qtbot, both, classify, co
         assert view.empty.isVisible()
     assert not evaluate.start.isVisible()
     assert evaluate.chooser.box.isVisible()
+    for view in (train, evaluate):
+        view.close_background()
+
+
+@pytest.fixture
+def train(qtbot, context):
+    train = TrainView(context, panels_of("train"))
+    train.resize(1300, 800)
+    qtbot.addWidget(train)
+    with qtbot.waitExposed(train):
+        train.show()
+    yield train
     train.close_background()
+
+
+def listed(train):
+    model = train.panels["train_runs"].list.model()
+    return [model.index(row, 0).data(SUMMARY_ROLE).path for row in range(model.rowCount())]
+
+
+def test_folded_away_are_all_runs_that_are_not_of_the_project_just_opened(both, train, context):
+    flowers, fashion = both
+    context.document.restore(FLOWERS)
+    assert listed(train) == [flowers.path]
+    context.document.new(find_template("lenet5").project)
+    assert listed(train) == []
+    assert train.panels["train_runs"].others.text() == "▸ 2 runs of other projects"
+    context.document.restore(FASHION)
+    assert listed(train) == [fashion.path]
+
+
+def test_runs_overlaid_in_one_project_are_not_in_the_next(qtbot, both, train, context):
+    _flowers, fashion = both
+    context.document.restore(FLOWERS)
+    QTest.mouseClick(train.panels["train_runs"].others, Qt.MouseButton.LeftButton)
+    view = train.panels["train_runs"].list
+    row = listed(train).index(fashion.path)
+    place = eye_rect(view.visualRect(view.model().index(row, 0))).center()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: bool(train.plots.by_key["loss"].overlays))
+    context.document.restore(replace(FLOWERS, title="tulips"))  # the same project
+    assert context.library.shown == {fashion.path}
+    context.document.new(find_template("lenet5").project)
+    assert context.library.shown == set()
+    assert not train.plots.by_key["loss"].overlays
+    assert not train.plots.legend.isVisible()
+    assert not train.state.overlays.colors
+
+
+def test_a_network_that_has_changed_since_the_run_is_remarked_on(
+    qtbot, trained, train, context, open_library
+):
+    lenet = replace(find_template("lenet5").project, id=new_project_id(), title="lenet")
+    run, other = trained(lenet), trained(FLOWERS)
+    open_library()
+    document, panel = context.document, train.panels["train_recipe"]
+    document.restore(lenet)
+    qtbot.waitUntil(lambda: panel._run_project is not None)
+    panel.take.click()  # its settings
+    assert context.library.current.run.path == run.path
+    assert panel.other.isHidden()
+    (conv, *_) = [node.id for node in document.graph.nodes.values() if "filters" in node.params]
+    document.move({conv: (900.0, 900.0)})
+    assert panel.other.isHidden(), "only its place has changed"
+    train.hide()
+    document.set_params(conv, filters=99)
+    train.show()
+    assert panel.other.isVisible()
+    assert panel.network.text() == "The network has changed since this run."
+    assert not panel.take.isVisible(), "its settings are the same"
+    document.undo_stack.undo()
+    assert panel.other.isHidden()
+    context.library.select(other.path)
+    qtbot.waitUntil(lambda: panel._run_project is not None)
+    assert not panel.network.isVisible(), "another project has another network"
 
 
 def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context):
@@ -112,6 +187,7 @@ def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context)
     context.library.select(fashion.path)
     assert evaluate.note.text() == "This model is of another project: fashion."
     assert evaluate.note.isVisible()
+    evaluate.close_background()
 
 
 def test_another_model_answers_all_pictures_again(qtbot, both, classify, context, service):

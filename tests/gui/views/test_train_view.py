@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 from PySide6.QtGui import QGuiApplication
 
@@ -49,6 +51,28 @@ def test_an_active_run_is_shown_live(qtbot, view, written, open_library):
     view.plots.redraw()
     assert view.plots.by_key["loss"].series.values.tolist() == run.losses
     assert any("Epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
+
+
+def test_header_list_and_plots_have_one_best_epoch_at_any_moment(
+    qtbot, view, context, written, open_library
+):
+    run = written("cifar", epochs=9).begin().train(3)
+    open_library()
+    qtbot.waitUntil(lambda: view.header.best_epoch.value.text() == "3")
+    view.plots.redraw()
+    context.library._timer.stop()  # the list is not read again
+    in_an_hour = perf_counter() + 3600.0  # as after a drawing whose costs have not passed yet
+    view.plots._pace.drew(in_an_hour, 0.0, view.plots._size())
+    run.batches([0.25] * 10)
+    run.epoch(4, val_accuracy=0.9)
+    qtbot.waitUntil(lambda: view.header.best_epoch.value.text() == "4")
+    assert view.header.best.value.text() == "90.0%"
+    (listed,) = view.panels["train_runs"].model.runs
+    assert (listed.best_val_accuracy, listed.epochs_done) == (0.9, 4)
+    strips = [view.plots.by_key[key].axes.strip for key in ("loss", "accuracy")]
+    qtbot.waitUntil(
+        lambda: [strip.words for strip in strips] == ["best val. accuracy: epoch 4"] * 2
+    )
 
 
 @pytest.mark.parametrize("on_test", [False, True])

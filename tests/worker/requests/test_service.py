@@ -24,6 +24,7 @@ from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
+from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 from workbench.worker.requests.session import SessionFolder, sweep_session_folders
 
@@ -205,6 +206,24 @@ def test_evaluating_uses_the_part_that_training_keeps_apart(brightness):
         ("bright", 1.0, 1.0, 1.0),
         ("dark", 1.0, 1.0, 1.0),
     ]
+
+
+def test_an_evaluation_is_kept_with_the_run(brightness, tmp_path):
+    """Where the file is a link, the scores are answered all the same, and nothing is written."""
+    run = RunFolder(Path(brightness.run))
+    answer = brightness.last(m.Evaluate, model=brightness.run)
+    known = known_scores(run)
+    assert known.kept.result == answer
+    assert known.kept.checksum == known.checksum == run.model_card().checksum != ""
+    assert known.kept.images_words() == "test set"
+    path = run.path / EVALUATION_NAME
+    path.unlink()
+    (tmp_path / "mine").write_text("precious")
+    path.symlink_to(tmp_path / "mine")
+    answer = brightness.last(m.Evaluate, model=brightness.run)
+    path.unlink()
+    assert answer.accuracy == 1.0
+    assert (tmp_path / "mine").read_text() == "precious"
 
 
 def test_another_source_is_matched_by_class_names(brightness, tmp_path):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
+from workbench.gui.common.dock_widths import DockWidths, set_dock_width
 from workbench.gui.common.panel_spec import PanelSpec, S
 from workbench.gui.common.window_state import LAYOUT_VERSION
 from workbench.gui.kit.docks import make_dock
@@ -54,9 +55,11 @@ class Docks(QObject):
             dock = make_dock(theme, spec.key, spec.title, spec.make(state))
             self._docks[spec.key] = dock
             view.addDockWidget(_AREAS[spec.area], dock)
-        wide = {self._docks[spec.key]: spec.width_px for spec in panels if spec.width_px}
+        wide = {spec.key: spec.width_px for spec in panels if spec.width_px}
+        self._widths = DockWidths(view, {key: self._docks[key] for key in wide})
         high = {self._docks[spec.key]: spec.height_px for spec in panels if spec.height_px}
-        view.resizeDocks(list(wide), list(wide.values()), Qt.Orientation.Horizontal)
+        for key, width_px in wide.items():
+            set_dock_width(view, self._docks[key], width_px)
         view.resizeDocks(list(high), list(high.values()), Qt.Orientation.Vertical)
         view.installEventFilter(self)
 
@@ -123,14 +126,15 @@ class Docks(QObject):
         folded = [dock for dock in self._folded if dock.isHidden()]
         for dock in folded:
             dock.show()
-        state = self._view.saveState(LAYOUT_VERSION)
+        state = self._widths.save(bytes(self._view.saveState(LAYOUT_VERSION).data()))
         for dock in folded:
             dock.hide()
-        return state
+        return QByteArray(state)
 
     def restore(self, state: QByteArray) -> None:
         """Puts the panels to where they were saved."""
-        if self._view.restoreState(state, LAYOUT_VERSION):
+        places = self._widths.restore(bytes(state.data()))
+        if self._view.restoreState(QByteArray(places), LAYOUT_VERSION):
             self._folded.clear()
         self._fit()
 

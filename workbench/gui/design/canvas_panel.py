@@ -194,15 +194,17 @@ class CanvasPanel(QWidget):
         self.delete()
 
     def paste(self) -> None:
-        """Adds what the clipboard holds, at the pointer or in the middle."""
-        self._paste_at(self._paste_point())
+        """Adds what the clipboard holds: at the pointer where that is on free ground, else beside
+        the original.
+        """
+        self._paste_at(self._pointed_ground())
 
-    def _paste_at(self, place: QPointF) -> None:
+    def _paste_at(self, place: QPointF | None) -> None:
         mime = QGuiApplication.clipboard().mimeData()
         text = mime.text()
         if mime.hasFormat(GRAPH_MIME):
             text = bytes(mime.data(GRAPH_MIME).data()).decode("utf-8", "replace")
-        corner = round(place.x()), round(place.y())
+        corner = None if place is None else (round(place.x()), round(place.y()))
         self._show_new(self._edit(lambda: self._document.paste(text, corner)))
 
     def duplicate(self) -> None:
@@ -234,11 +236,15 @@ class CanvasPanel(QWidget):
     def _help_on(self, node_id: str) -> None:
         self.help_asked.emit(self._document.graph.nodes[node_id].kind)
 
-    def _paste_point(self) -> QPointF:
-        position = self.view.viewport().mapFromGlobal(QCursor.pos())
-        if self.view.viewport().rect().contains(position) and self.view.underMouse():
-            return self.view.mapToScene(position)
-        return self.view.visible_rect().center() - QPointF(118, 60)
+    def _pointed_ground(self) -> QPointF | None:
+        """The scene point under the pointer; None for one beside the canvas or on a card."""
+        viewport = self.view.viewport()
+        position = viewport.mapFromGlobal(QCursor.pos())
+        if not viewport.rect().contains(position) or not viewport.underMouse():
+            return None
+        point = self.view.mapToScene(position)
+        is_card = self.scene.node_at(point) or self.scene.card_at(point)
+        return None if is_card else point
 
     def _arrange(self) -> None:
         self._edit(self._document.arrange)

@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
 from workbench.core.checks.matrix_unit import tpu_hint
 from workbench.core.format import count
-from workbench.core.network.graph import Node
+from workbench.core.network.graph import Edge, Node
 from workbench.core.params import Param
-from workbench.core.specs import shared_params
+from workbench.core.specs import LayerSpec, shared_params
 from workbench.errors import WorkbenchError
+from workbench.gui.design.connection_box import ConnectionBox, edges_facts, edges_heading
 from workbench.gui.design.layer_facts import layer_facts, network_facts, selection_facts
 from workbench.gui.design.state import DesignState
 from workbench.gui.forms.param_form import ParamForm
@@ -21,7 +22,7 @@ from workbench.gui.forms.select_on_focus import select_on_focus
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows, TextBox
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, restyle
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.problem_list import ProblemList
 
@@ -31,6 +32,10 @@ _HOW_TO = (
     "insert it."
 )
 
+_CONNECTIONS = (
+    "Drag the end of a connection to another layer, or away from all layers to remove it. Drop a "
+    "layer on it to insert that."
+)
 _TOGETHER = "Move, copy, duplicate or delete them together."
 _FOR_ALL = "What you enter is set for all of them."
 
@@ -38,7 +43,8 @@ _UNKNOWN = "This version does not support this layer type. It is kept unchanged.
 
 
 class InspectorPanel(QScrollArea):
-    """Settings and numbers of the selected layer; totals when none or several are.
+    """Settings and numbers of the selected layer, totals of several; the selected connections;
+    totals of the network where nothing is selected.
 
     Attributes:
         form: The form of the one selected layer.
@@ -90,7 +96,11 @@ class InspectorPanel(QScrollArea):
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")
         self.more.clicked.connect(lambda: self._state.help_asked.emit(self._page))
-        about_it = (self.heading, self.name, self.name_error, self._form_place, self.problems)
+        self.connection = ConnectionBox()
+        self.connection.insert_asked.connect(self._on_insert)
+        self.connection.remove_asked.connect(self._on_remove)
+        named = (self.heading, self.name, self.name_error, self.connection)
+        about_it = (*named, self._form_place, self.problems)
         facts = (self._facts_heading, self.facts, self.tpu)
         what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
         parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
@@ -110,16 +120,36 @@ class InspectorPanel(QScrollArea):
         target: QWidget = self.form if self.form is not None else self.name
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def _edges(self) -> tuple[Edge, ...]:
+        """The selected connections that are there."""
+        return tuple(
+            edge for edge in self._document.selection[1] if edge in self._document.graph.edges
+        )
+
+    def _on_insert(self) -> None:
+        self._state.insert_asked.emit(self._edges()[0])
+
+    def _on_remove(self) -> None:
+        self._document.remove([], self._edges())
+
     def _on_project_replaced(self) -> None:
         self._selected = ()
 
     def _refresh(self) -> None:
         nodes = self._document.graph.nodes
         present = [nodes[key] for key in self._selected if key in nodes]
+        edges = () if present else self._edges()
+        self.connection.setVisible(bool(edges))
         if len(present) == 1:
             self._show_one(present[0])
-        else:
+            return
+        self._show_form_of_many(present)
+        if present:
             self._show_many(present)
+        elif edges:
+            self._show_edges(edges)
+        else:
+            self._show_network()
 
     def _show_one(self, node: Node) -> None:
         spec = self._layers.get(node.kind)
@@ -128,7 +158,7 @@ class InspectorPanel(QScrollArea):
         self.name.show()
         if not self.name.hasFocus() or not self.name.isModified():
             self.name.setText(node.name)
-            self.name_error.hide()
+            self._show_refusal("")
         self._show_form([node], spec.params if spec else ())
         analysis = self._document.analysis
         self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
@@ -142,23 +172,38 @@ class InspectorPanel(QScrollArea):
         else:
             self._show_what("What it does", spec.summary, has_page=True)
 
-    def _show_many(self, nodes: Sequence[Node]) -> None:
-        specs = [spec for node in nodes if (spec := self._layers.get(node.kind)) is not None]
-        is_known = len(specs) == len(nodes)
-        self._show_form(nodes, shared_params(specs) if is_known else ())
+    def _specs_of(self, nodes: Sequence[Node]) -> list[LayerSpec]:
+        return [spec for node in nodes if (spec := self._layers.get(node.kind)) is not None]
+
+    def _show_form_of_many(self, nodes: Sequence[Node]) -> None:
+        """The settings that several layers share; none without a layer."""
+        specs = self._specs_of(nodes)
+        self._show_form(nodes, shared_params(specs) if len(specs) == len(nodes) else ())
         self.name.hide()
         self.name_error.hide()
         self.tpu.hide()
+
+    def _show_many(self, nodes: Sequence[Node]) -> None:
+        specs = self._specs_of(nodes)
+        titles = {spec.title for spec in specs} if len(specs) == len(nodes) else set()
+        what = f"{titles.pop()} layers" if len(titles) == 1 else "layers selected"
+        self.heading.setText(f"{count(len(nodes))} {what}")
+        self._facts_heading.setText("These layers")
+        self.facts.set_facts(selection_facts([node.id for node in nodes], self._document.analysis))
+        self.problems.set_problems([])
+        self._show_what("How to", _TOGETHER if self.form is None else f"{_FOR_ALL} {_TOGETHER}")
+
+    def _show_edges(self, edges: tuple[Edge, ...]) -> None:
+        graph = self._document.graph
+        self.heading.setText(edges_heading(edges))
+        self.connection.show_edges(edges, graph, self._layers)
+        self._facts_heading.setText("This connection" if len(edges) == 1 else "These connections")
+        self.facts.set_facts(edges_facts(edges, graph, self._document.analysis))
+        self.problems.set_problems([])
+        self._show_what("How to", _CONNECTIONS)
+
+    def _show_network(self) -> None:
         analysis = self._document.analysis
-        if nodes:
-            titles = {spec.title for spec in specs} if is_known else set()
-            what = f"{titles.pop()} layers" if len(titles) == 1 else "layers selected"
-            self.heading.setText(f"{count(len(nodes))} {what}")
-            self._facts_heading.setText("These layers")
-            self.facts.set_facts(selection_facts([node.id for node in nodes], analysis))
-            self.problems.set_problems([])
-            self._show_what("How to", _TOGETHER if self.form is None else f"{_FOR_ALL} {_TOGETHER}")
-            return
         self.heading.setText("The network")
         self._facts_heading.setText("Totals")
         estimate = self._state.context.estimator.prediction
@@ -214,5 +259,10 @@ class InspectorPanel(QScrollArea):
             self._document.rename(node.id, wanted)
         except WorkbenchError as error:
             refusal = f"{error.what} {error.fix}".strip()
-        self.name_error.setText(refusal)
-        self.name_error.setVisible(bool(refusal))
+        self._show_refusal(refusal)
+
+    def _show_refusal(self, words: str) -> None:
+        """Marks the name, with the reason why it is not taken; "" for none."""
+        self.name_error.setText(words)
+        self.name_error.setVisible(bool(words))
+        restyle(self.name, bad=bool(words))

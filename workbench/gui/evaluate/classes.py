@@ -86,7 +86,7 @@ class ClassesPanel(TitledBox):
     def __init__(self, state: EvaluateState) -> None:
         super().__init__("Classes")
         self._state = state
-        self.source = plain_label(role="dim")
+        self.source = plain_label(role="dim", wrap=True)
         figures = [Figure(heading, 110) for heading in ("Accuracy", "Loss", "Support")]
         self.accuracy, self.loss, self.pictures = figures
         self.pictures.setToolTip("Test images")

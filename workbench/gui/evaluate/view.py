@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
+from workbench.core.format import plural, share
 from workbench.core.params import PathParam
 from workbench.core.projects.project import Choice
 from workbench.core.projects.source import parse_source
@@ -26,6 +27,13 @@ from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.protocol.events import TestResult
+
+NOT_YET = "Not evaluated yet"
+SHOWS = (
+    "Evaluation shows how accurate the model is for each class on the test images, which are held "
+    "out from training, and which classes it confuses."
+)
 
 
 class EvaluateView(QWidget):
@@ -45,14 +53,7 @@ class EvaluateView(QWidget):
         self.cancel = button("Cancel")
         self.note = plain_label(role="warning", wrap=True)
         self.wait = WaitLabel()
-        self.hint = EmptyPage(
-            theme,
-            "chart",
-            "Not evaluated yet",
-            "Evaluation shows how accurate the model is for each class on the test images, "
-            "which are held out from training, and which classes it confuses.",
-            action="Evaluate",
-        )
+        self.hint = EmptyPage(theme, "chart", NOT_YET, SHOWS, action="Evaluate")
         self.empty = EmptyPage(
             theme,
             "chart",
@@ -74,6 +75,7 @@ class EvaluateView(QWidget):
         column(line, self.note, parent=self.top, spacing=6)
         self._body.addWidget(self.hint)
         self._body.addWidget(scroll_area(self._make_results()))
+        self._body.addWidget(QWidget())  # until it is known whether there are results
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._body)
         column(self.top, (self._pages, 1), parent=self, margins=(18, 14, 18, 14), spacing=12)
@@ -89,14 +91,16 @@ class EvaluateView(QWidget):
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
-        self.chooser.models_changed.connect(self._show_head)
+        self.chooser.models_changed.connect(self._on_models_changed)
         self.start.clicked.connect(self.evaluate)
         self.hint.pressed.connect(self.evaluate)
         self.other.clicked.connect(self._on_other)
         self.cancel.clicked.connect(self.state.cancel)
         self.state.started.connect(self._on_started)
         self.state.progressed.connect(self.wait.wait_for)
+        self.state.ended.connect(self._show_idle)
         self.state.evaluated.connect(self._on_evaluated)
+        self.state.looked.connect(self._on_looked)
         self.state.failed.connect(self._on_failed)
         self.empty.pressed.connect(self.train_requested)
 
@@ -104,13 +108,15 @@ class EvaluateView(QWidget):
 
     def evaluate(self) -> None:
         """Evaluates the chosen run on its own test images."""
-        if self.chooser.path is not None:
-            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, test set")
+        self.state.evaluate()
 
-    def evaluate_on(self, choice: Choice, words: str) -> None:
+    def evaluate_on(self, choice: Choice) -> None:
         """Evaluates the chosen run on another source."""
-        if self.chooser.path is not None:
-            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, {words}", choice)
+        self.state.evaluate(choice)
+
+    def close_background(self) -> None:
+        """Waits for what still reads; called before the application ends."""
+        self.state.background.close()
 
     def data_drop(self) -> DataDrop | None:
         """The model is evaluated on dropped images; the project keeps its data set."""
@@ -131,12 +137,20 @@ class EvaluateView(QWidget):
         self.wait.wait_for("Evaluating")
 
     def _on_evaluated(self) -> None:
-        self._show_idle()
         self._body.setCurrentIndex(1)
         self._show_head()
 
+    def _on_looked(self) -> None:
+        """What the training's own test has found is shown until there is more."""
+        if self.state.latest is None:
+            known = self.state.known
+            title, text = hint_words(known.test if known is not None else None)
+            self.hint.title.setText(title)
+            self.hint.text.setText(text)
+            self._body.setCurrentIndex(0)
+        self._show_head()
+
     def _on_failed(self, error: WorkbenchError) -> None:
-        self._show_idle()
         self.wait.say(str(error), is_bad=True)
 
     def _show_idle(self) -> None:
@@ -150,16 +164,27 @@ class EvaluateView(QWidget):
     def _on_model_changed(self) -> None:
         run = self.chooser.path
         self._pages.setCurrentIndex(0 if run is None else 1)
-        if run is None or not self.state.show_latest(run):
-            self._body.setCurrentIndex(0)
+        self._body.setCurrentIndex(2)
+        if not self.state.is_busy:
+            self.wait.say("")
+        self.state.choose(run, self.chooser.title)
         self._show_head()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.state.look()  # it may have trained, or been evaluated elsewhere
+
+    def _on_models_changed(self) -> None:
+        self._show_head()
+        if self.isVisible():
+            self.state.look()  # the chosen one may have other weights
 
     def _show_head(self) -> None:
         """The choice of a model, where there is any: be it of another project."""
         self.top.setVisible(self.chooser.has_models)
         for part in (self.start, self.other):
             part.setVisible(self.chooser.path is not None)
-        notes = self.chooser.note, self.state.remark_on(self.chooser.path)
+        notes = self.chooser.note, self.state.remark()
         self.note.setText("\n".join(filter(None, notes)))
         self.note.setVisible(any(notes))
 
@@ -183,7 +208,7 @@ class EvaluateView(QWidget):
         except WorkbenchError as error:
             self.wait.say(str(error), is_bad=True)
             return
-        self.evaluate_on(choice, Path(value).name if value else spec.title)
+        self.evaluate_on(choice)
 
     def _ask_path(self, spec: DatasetSpec) -> str:
         param = next(p for p in spec.params if p.key == spec.source_param)
@@ -192,3 +217,12 @@ class EvaluateView(QWidget):
         patterns = " ".join(param.patterns) if isinstance(param, PathParam) else ""
         filters = f"{spec.title} ({patterns});;All files (*)" if patterns else ""
         return ask_file(self, spec.title, filters, kind="data")
+
+
+def hint_words(test: TestResult | None) -> tuple[str, str]:
+    """Title and text of a page without an evaluation: what the training's own test has found."""
+    if test is None or test.accuracy is None:
+        return NOT_YET, SHOWS
+    images = f" on {plural(test.count, 'test image')}" if test.count else ""
+    measured = f"Measured at the end of the training{images}."
+    return f"Test accuracy {share(test.accuracy)}", f"{measured} {SHOWS}"

@@ -6,11 +6,12 @@ makes another number of it.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox
 
 from workbench.core.arithmetic import evaluate
@@ -45,6 +46,7 @@ class NumberField(QAbstractSpinBox):
         self._suffix = ""
         self._is_mixed = False
         self._is_typed = False  # Qt sets the line's text when it is entered: then it forgets
+        self._double_click_ms = -math.inf
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         line = self.lineEdit()
         # A style sheet's padding does not reach the line inside a spin box.
@@ -209,8 +211,19 @@ class NumberField(QAbstractSpinBox):
             event.ignore()  # the form scrolls
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A double click selects the whole number, thousands and decimals alike."""
-        if event.type() == QEvent.Type.MouseButtonDblClick and watched is self.lineEdit():
+        """A double click selects the whole number, thousands and decimals alike; one click more
+        leaves it selected.
+        """
+        if watched is self.lineEdit() and self._selects_all(event):
             self.select_number()
             return True
         return super().eventFilter(watched, event)
+
+    def _selects_all(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonDblClick:
+            self._double_click_ms = cast("QMouseEvent", event).timestamp()
+            return True
+        if event.type() != QEvent.Type.MouseButtonPress:
+            return False
+        since = cast("QMouseEvent", event).timestamp() - self._double_click_ms
+        return since < QGuiApplication.styleHints().mouseDoubleClickInterval()

@@ -131,8 +131,6 @@ def summarise(run: RunFolder) -> RunSummary | None:
     history = _summary_history(run.events_path)
     outcome = _waiting(run, place) if place else outcome_of(run, history)
     finished, started = history.finished, history.started
-    best = history.best
-    last = history.epochs[-1] if history.epochs else None
     return RunSummary(
         path=run.path,
         name=run.name,
@@ -142,13 +140,10 @@ def summarise(run: RunFolder) -> RunSummary | None:
         outcome=outcome.kind,
         words=outcome.sentence(),
         verdict=finished.verdict if finished is not None else "",
-        epochs_done=finished.epochs_done if finished is not None else len(history.epochs),
         epochs=started.epochs if started is not None else _planned_epochs(request),
-        best_val_accuracy=best.val_accuracy if best else None,
         test_accuracy=finished.test.accuracy if finished and finished.test else None,
-        best_loss=best.val_loss if best else None,
         seconds=history.elapsed_s,
-        images_per_second=last.images_per_second if last is not None else None,
+        **_of_epochs(history),
         parameters=_parameters(msgspec.json.encode(request.project.get("graph"))),
         dataset=dataset_words(request.project.get("dataset")),
         tags=notes.tags,
@@ -160,6 +155,25 @@ def summarise(run: RunFolder) -> RunSummary | None:
         on=_host_of(run),
         queue_place=place,
     )
+
+
+def with_epochs(run: RunSummary, history: MetricHistory) -> RunSummary:
+    """A run with the figures of these epochs, which may be more than were logged when it was
+    listed.
+    """
+    return msgspec.structs.replace(run, **_of_epochs(history))
+
+
+def _of_epochs(history: MetricHistory) -> dict[str, Any]:
+    """What an epoch may change."""
+    finished, best = history.finished, history.best
+    last = history.epochs[-1] if history.epochs else None
+    return {
+        "epochs_done": finished.epochs_done if finished is not None else len(history.epochs),
+        "best_val_accuracy": best.val_accuracy if best else None,
+        "best_loss": best.val_loss if best else None,
+        "images_per_second": last.images_per_second if last is not None else None,
+    }
 
 
 def _of_request(request: RunRequest, own_title: str) -> dict[str, Any]:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+import sys
+import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.errors import WorkbenchError
 from workbench.protocol.messages import AnyAnswer, ClassScore, Evaluate, Evaluation
+from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import weights_of
+from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.worker.input.sources import match_classes, other_part, run_test_part
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.scoring import score_all
@@ -33,7 +39,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     truth = match_classes(part.y, names, card.class_names)
     predicted, loss = score_all(runner, part.x, truth, partial(_report, job))
     confusion = confusion_matrix(truth, predicted, len(card.class_names))
-    return Evaluation(
+    answer = Evaluation(
         id=job.id,
         loss=loss if math.isfinite(loss) else None,
         accuracy=float(np.trace(confusion)) / len(truth),
@@ -43,6 +49,26 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
         weights=weights_of(card),
         is_validated_on_test=not request.source and card.recipe.get("validation") == "test",
     )
+    _keep(request, answer, card.checksum)
+    return answer
+
+
+def _keep(request: Evaluate, answer: Evaluation, checksum: str) -> None:
+    """Keeps the scores with the run. Where that is not possible, the log has the reason."""
+    run = RunFolder(Path(request.model))
+    if not run.request_path.is_file():  # an exported model
+        return
+    kept = KeptEvaluation(
+        result=answer,
+        source=request.source,
+        params=request.params,
+        checksum=checksum,
+        created=time.time(),
+    )
+    try:
+        keep_evaluation(run, kept)
+    except WorkbenchError as error:
+        sys.stderr.write(f"The evaluation was not kept. {error}\n")
 
 
 def _report(job: Job, fraction: float) -> None:

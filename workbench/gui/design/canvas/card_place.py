@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.gui.design.canvas.routing import Box
+from workbench.gui.design.canvas.style import RADIUS
 
 DISTANCE = 24.0
 _MARGIN = 10.0
@@ -38,29 +39,55 @@ class Room:
 
 
 def beside(node: Box, size: Size, cards: Sequence[Box]) -> Place:
-    """Beside a node, whatever is seen: on the nearest place that covers no other card."""
+    """Beside a node, whatever is seen: on the nearest place that covers no other card, and from
+    which the line to the node crosses none, if there is one.
+    """
     width, height = size
     top = (node.top + node.bottom) / 2 - height / 2
-    lefts = list(_lefts(node, width, _STEP))
-    free = (x for x in lefts if not _covered(_box((x, top), size), cards))
-    return next(free, max(card.right for card in (node, *cards)) + DISTANCE), top
+    nearest = None
+    for x in _lefts(node, width, _STEP):
+        box = _box((x, top), size)
+        if _covered(box, cards):
+            continue
+        if not crossed(node, box, cards):
+            return x, top
+        nearest = x if nearest is None else nearest
+    beyond = max(card.right for card in (node, *cards)) + DISTANCE
+    return beyond if nearest is None else nearest, top
 
 
 def within(node: Box, size: Size, cards: Sequence[Box], room: Room) -> Place:
     """Near a node, where all of the card is seen: if it can be on a place that covers no other
-    card, and nearest to the node.
+    card, where the line to the node crosses none, and nearest to the node.
     """
     near = [card for card in cards if card.overlaps(room.seen)]
     boxes = [_box(place, size) for place in _places(node, size, room)]
     flaws = [(not room.is_free(box), box.overlaps(node, DISTANCE - 1)) for box in boxes]
     best = min(flaws)
 
-    def rank(box: Box) -> tuple[float, float]:
-        return sum(_common(box, card) for card in near), _distance(box, node)
-
     # Most places are out already: how much they cover takes longest to work out.
-    found = min((box for box, flaw in zip(boxes, flaws, strict=True) if flaw == best), key=rank)
+    kept = [box for box, flaw in zip(boxes, flaws, strict=True) if flaw == best]
+    covered = [sum(_common(box, card) for card in near) for box in kept]
+    least = [box for box, area in zip(kept, covered, strict=True) if area == min(covered)]
+    found = min(least, key=lambda box: (crossed(node, box, near), _distance(box, node)))
     return found.left, found.top
+
+
+def line_between(node: Box, box: Box) -> tuple[Place, Place]:
+    """The line from the edge of a node to a card's box, which it meets off its round corners."""
+    across, down = (node.left + node.right) / 2, (node.top + node.bottom) / 2
+    if box.left >= node.right or box.right <= node.left:
+        x, end = (node.right, box.left) if box.left >= node.right else (node.left, box.right)
+        return (x, down), (end, _clamped(down, box.top + RADIUS, box.bottom - RADIUS))
+    y, end = (node.bottom, box.top) if box.top >= node.bottom else (node.top, box.bottom)
+    return (across, y), (_clamped(across, box.left + RADIUS, box.right - RADIUS), end)
+
+
+def crossed(node: Box, box: Box, cards: Sequence[Box]) -> bool:
+    """Whether the line from a node to a card's box runs over another node."""
+    (x, y), (end_x, end_y) = line_between(node, box)
+    line = Box(min(x, end_x), min(y, end_y), max(x, end_x), max(y, end_y))
+    return any(line.overlaps(card) for card in cards)
 
 
 def _places(node: Box, size: Size, room: Room) -> Iterator[Place]:

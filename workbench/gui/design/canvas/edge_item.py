@@ -18,6 +18,9 @@ LINE_REACH = 7.0
 """How near the pointer must be to a line, in scene pixels at 100%."""
 
 
+_END_RADIUS = 7.0
+
+
 class EdgeItem(CanvasItem):
     """A line along a route; it draws what it is given and never writes to the graph.
 
@@ -50,7 +53,7 @@ class EdgeItem(CanvasItem):
         stroker = QPainterPathStroker()
         stroker.setWidth(2 * LINE_REACH)
         self._grab = stroker.createStroke(self._path)
-        self._bounds = self._path.boundingRect().adjusted(-4, -4, 4, 4)
+        self._bounds = self._path.boundingRect().adjusted(-8, -8, 8, 8)
         self.update()
 
     def end_point(self) -> QPointF:
@@ -89,11 +92,24 @@ class EdgeItem(CanvasItem):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, not self.is_straight)
         is_far = scale_of(painter) < DETAIL_FROM
         usual = self._look.far_edge_pen if is_far else self._look.edge_pen
-        is_marked = self.is_hot or self.isSelected()
-        painter.setPen(self._look.hot_edge_pen if is_marked else usual)
+        if self.isSelected():
+            look = self._look
+            painter.setPen(look.far_selected_edge_pen if is_far else look.selected_edge_pen)
+        else:
+            painter.setPen(self._look.hot_edge_pen if self.is_hot else usual)
         painter.setOpacity(0.35 if self.is_faded else 1.0)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(self._path)
+        if self.isSelected() and self.route:
+            self._draw_ends(painter)
+
+    def _draw_ends(self, painter: QPainter) -> None:
+        """Both ends of a selected line: which layers it connects, also where lines meet."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._look.accent)
+        for x, y in (self.route[0], self.route[-1]):
+            painter.drawEllipse(QPointF(x, y), _END_RADIUS, _END_RADIUS)
 
 
 def _to_stretch(point: QPointF, start: QPointF, end: QPointF) -> float:

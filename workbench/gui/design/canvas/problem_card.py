@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter
 
 from workbench.core.checks.fixes import REMOVE
 from workbench.core.checks.problems import Fix, Problem
-from workbench.gui.design.canvas.card_place import Room, beside, within
+from workbench.gui.design.canvas.card_place import Room, beside, crossed, line_between, within
 from workbench.gui.design.canvas.item import CanvasItem, Shown
 from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import RADIUS, CanvasStyle, TextStyle
@@ -27,7 +27,11 @@ _WRAP = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.Alignment
 
 
 class ProblemCard(CanvasItem):
-    """Title, reason and fix buttons of one problem, painted as plain text."""
+    """Title, reason and fix buttons of one problem, painted as plain text.
+
+    Attributes:
+        is_line_crossing: Its line runs over another node, which it may seem to be about.
+    """
 
     LEVEL = 4.0
     _hovered = Shown[int | None](None)
@@ -36,6 +40,7 @@ class ProblemCard(CanvasItem):
         super().__init__(look)
         self.problem = problem
         self.fixes = tuple(fixes)
+        self.is_line_crossing = False
         self._message = unbroken(problem.message)
         self._anchor = self._end = QPointF()
         self._texts = self._lay_out_texts()
@@ -81,7 +86,7 @@ class ProblemCard(CanvasItem):
             x, y = beside(node, size, others)
         self.prepareGeometryChange()
         self.setPos(round(x), round(y))
-        self._lay_out_line(node)
+        self._lay_out_line(node, others)
 
     def is_well_placed(self, node: Box, room: Room | None) -> bool:
         """Whether it can stay: all of it and of its node is seen, or its node is not."""
@@ -92,23 +97,13 @@ class ProblemCard(CanvasItem):
         is_clear = room.is_free(box) and not box.overlaps(node)
         return self.scale() == _scale_in(room) and is_clear
 
-    def _lay_out_line(self, node: Box) -> None:
+    def _lay_out_line(self, node: Box, others: Sequence[Box]) -> None:
         """The line from the edge of the node to the card."""
         place = self.mapRectToScene(self.size)
-        across, down = (node.left + node.right) / 2, (node.top + node.bottom) / 2
-        if place.left() >= node.right or place.right() <= node.left:
-            start = QPointF(node.right if place.left() >= node.right else node.left, down)
-        else:
-            start = QPointF(across, node.bottom if place.top() >= node.bottom else node.top)
-        inner = place.adjusted(RADIUS, RADIUS, -RADIUS, -RADIUS)
-        is_beside = start.y() == down
-        x = min(max(start.x(), place.left()), place.right()) if is_beside else start.x()
-        y = start.y() if is_beside else min(max(start.y(), place.top()), place.bottom())
-        end = QPointF(
-            x if is_beside else min(max(x, inner.left()), inner.right()),
-            min(max(y, inner.top()), inner.bottom()) if is_beside else y,
-        )
-        self._anchor, self._end = self.mapFromScene(start), self.mapFromScene(end)
+        box = Box(place.left(), place.top(), place.right(), place.bottom())
+        start, end = line_between(node, box)
+        self._anchor, self._end = (self.mapFromScene(QPointF(*each)) for each in (start, end))
+        self.is_line_crossing = crossed(node, box, others)
 
     def covers(self, scene_point: QPointF) -> bool:
         """Whether a scene point is on the card, without its line."""

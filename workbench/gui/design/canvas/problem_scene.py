@@ -88,6 +88,7 @@ class ProblemScene(QGraphicsScene):
             boxes = self.boxes()
             room = None if anywhere else self.find_room()
             self.card.place(boxes[self.card.problem.node or ""], list(boxes.values()), room)
+            self._mark()
 
     def look_at(self, problem: Problem | None) -> None:
         """Marks the layers that a problem names; None: that of the selected layer."""
@@ -103,11 +104,20 @@ class ProblemScene(QGraphicsScene):
         found = self.document.analysis.problems
         shown = map(self._text_of, (card, self._looked_at))
         self.mentions = Mentions.of(graph, found, shown, self._text_of(looked_at))
+        self._mark()
         for key, item in self.nodes.items():
-            item.is_marked = key in self.mentions.marked
             is_there = key in graph.nodes  # a removed one is taken away a moment later
             if is_there and item.facts.is_named != (key in self.mentions.named):
                 item.facts = self.facts_of(key)
+
+    def _mark(self) -> None:
+        """Marks the layers that the problem looked at names, and that of a card whose line leads
+        over another layer.
+        """
+        card = self.card
+        meant = card.problem.node if card is not None and card.is_line_crossing else None
+        for key, item in self.nodes.items():
+            item.is_marked = key in self.mentions.marked or key == meant
 
     def _text_of(self, problem: Problem | None) -> str:
         """The words of a problem, with those of its buttons on the screen."""

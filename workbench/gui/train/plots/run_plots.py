@@ -177,6 +177,10 @@ class RunPlots(QWidget):
     def grow(self) -> None:
         """There are new values: draws them soon, within the share of time they may take."""
         self._is_dirty = True
+        best = self._main.best if self._main is not None else None
+        if best is not None and best.epoch != self._first.series.best_epoch:
+            self.refresh()  # the best epoch is that of the header at any moment
+            return
         if not self.isVisible():
             return
         wait_ms = max(REDRAW_INTERVAL_MS, self._wait_ms())

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.core.format import count, plural
+from workbench.gui.common.dock_widths import set_dock_width
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
@@ -171,7 +172,7 @@ class RunListPanel(QWidget):
         self.table.clicked.connect(self._on_table)
         self.others.clicked.connect(self._on_others)
         self._library.runs_changed.connect(self._on_runs_changed)
-        self._library.project_changed.connect(self._on_runs_changed)
+        self._library.project_changed.connect(self._on_project_changed)
         self._library.current_changed.connect(self._mark_current)
         self._state.overlays.changed.connect(self._show_eyes)
         theme.changed.connect(self.list.viewport().update)
@@ -189,6 +190,12 @@ class RunListPanel(QWidget):
         self.waiting.setText(f"{count(waiting)} queued")
         self.waiting.setVisible(waiting > 0)
         self._fold()
+        self._mark_current()
+
+    def _on_project_changed(self) -> None:
+        """Which runs are the project's own has changed for rows that stay as they are."""
+        self._on_runs_changed()
+        self._quietly(self._shown.invalidate)
         self._mark_current()
 
     def _fold(self) -> None:
@@ -217,7 +224,7 @@ class RunListPanel(QWidget):
         window = dock.parentWidget() if dock is not None else None
         if isinstance(dock, QDockWidget) and isinstance(window, QMainWindow):
             width_px = LIST_PX if self.list.width() >= WIDE_FROM_PX else TABLE_PX
-            window.resizeDocks([dock], [width_px], Qt.Orientation.Horizontal)
+            set_dock_width(window, dock, width_px)
 
     def _on_filter(self, words: str) -> None:
         self._quietly(lambda: self._shown.set_words(words))

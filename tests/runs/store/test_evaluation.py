@@ -1,0 +1,154 @@
+"""The evaluation that is kept with a run: read back as it was, and harmless where it is not."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+import pytest
+
+from workbench.core.projects.project import Project
+from workbench.errors import LinkFoundError, RunFolderError
+from workbench.protocol.events import TestResult
+from workbench.protocol.messages import ClassScore, Evaluation, KeptWeights
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.evaluation import (
+    EVALUATION_NAME,
+    KeptEvaluation,
+    keep_evaluation,
+    known_scores,
+    read_evaluation,
+)
+
+CLASSES = ["cat", "dog"]
+RESULT = Evaluation(
+    id=3,
+    loss=0.51239,
+    accuracy=0.75,
+    classes=CLASSES,
+    per_class=[
+        ClassScore(name="cat", precision=0.9, recall=0.6, f1=0.72, count=5),
+        ClassScore(name="dog", precision=0.4, recall=0.8, f1=0.53, count=15),
+    ],
+    confusion=[[3, 2], [3, 12]],
+    weights=KeptWeights(epoch=40),
+)
+KEPT = KeptEvaluation(result=RESULT, checksum="abc", created=1_700_000_000.0)
+CARD = ModelCard(
+    class_names=CLASSES,
+    input_shape=[8, 8, 3],
+    fit="crop",
+    graph={},
+    checksum="abc",
+    test=TestResult(loss=0.4, accuracy=0.8, count=20),
+)
+
+
+@pytest.fixture
+def run():
+    run = create_run(Project(), title="kept")
+    write_card(run.path, CARD)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("source", "params", "words"),
+    [
+        ("", {}, "test set"),
+        ("folder", {"path": "/x/held out"}, "Image folder: held out"),
+        ("gone", {}, "gone"),
+    ],
+)
+def test_it_is_read_as_it_was_kept(run, source, params, words):
+    kept = msgspec.structs.replace(KEPT, source=source, params=params)
+    keep_evaluation(run, kept)
+    known = known_scores(run)
+    assert (known.kept, known.test, known.checksum) == (kept, CARD.test, "abc")
+    assert known.problem is None
+    assert kept.images_words() == words
+
+
+def test_a_run_that_was_never_evaluated_has_its_own_test(run):
+    known = known_scores(run)
+    assert (known.kept, known.test, known.problem) == (None, CARD.test, None)
+
+
+def _changed(**values):
+    return msgspec.json.encode(
+        msgspec.structs.replace(KEPT, result=msgspec.structs.replace(RESULT, **values))
+    )
+
+
+def _scored(**values):
+    scores = [msgspec.structs.replace(RESULT.per_class[0], **values), RESULT.per_class[1]]
+    return _changed(per_class=scores)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b'{"result": {"answer": "done"}}',
+        _changed(classes=["cat", "cow"]),
+        _changed(per_class=RESULT.per_class[:1]),
+        _changed(confusion=[[3, 2]]),
+        _changed(confusion=[[3, 2], [3]]),
+        _changed(confusion=[[3, 2], [3, -12]]),
+        _changed(confusion=[[3, 2], [3, 2**60]]),
+        _changed(accuracy=7.5),
+        _changed(weights=KeptWeights(epoch=40, kind="w" * 1_000)),
+        _changed(weights=KeptWeights(epoch=-1)),
+        _changed(loss=2.0).replace(b'"loss":2.0', b'"loss":1e999'),
+        _scored(precision=-0.1),
+        _scored(count=-5),
+        msgspec.json.encode(msgspec.structs.replace(KEPT, created=1e18)),
+        msgspec.json.encode(msgspec.structs.replace(KEPT, created=-1.0)),
+        msgspec.json.encode(KEPT) + b" " * 3 * 1024 * 1024,
+    ],
+)
+def test_what_cannot_be_scores_of_this_model_is_refused(run, content):
+    (run.path / EVALUATION_NAME).write_bytes(content)
+    known = known_scores(run)
+    assert (known.kept, known.test) == (None, CARD.test)
+    assert known.problem is not None
+    assert known.problem.what == "The kept evaluation is damaged."
+    assert known.problem.fix == "Evaluate again."
+    assert len(str(known.problem)) < 1_000
+
+
+def test_one_of_a_newer_version_says_so(run):
+    newer = msgspec.structs.replace(KEPT, version=2)
+    (run.path / EVALUATION_NAME).write_bytes(msgspec.json.encode(newer))
+    with pytest.raises(RunFolderError, match="newer version"):
+        read_evaluation(run, CLASSES)
+
+
+def test_a_pipe_of_that_name_is_not_waited_for(run):
+    os.mkfifo(run.path / EVALUATION_NAME)
+    assert known_scores(run).kept is None
+
+
+def test_it_is_written_neither_through_a_link_nor_outside_a_run(run, tmp_path):
+    (tmp_path / "mine").write_text("precious")
+    (run.path / EVALUATION_NAME).symlink_to(tmp_path / "mine")
+    with pytest.raises(LinkFoundError):
+        keep_evaluation(run, KEPT)
+    assert (tmp_path / "mine").read_text() == "precious"
+    with pytest.raises(RunFolderError, match="not a run folder"):
+        keep_evaluation(RunFolder(tmp_path), KEPT)
+
+
+def test_one_that_is_too_large_is_not_kept(run):
+    params = {"path": "x" * 3 * 1024 * 1024}
+    with pytest.raises(RunFolderError, match="too large"):
+        keep_evaluation(run, msgspec.structs.replace(KEPT, source="folder", params=params))
+    assert not (run.path / EVALUATION_NAME).exists()
+
+
+def test_a_folder_without_a_model_has_none(tmp_path):
+    with pytest.raises(RunFolderError):
+        known_scores(RunFolder(tmp_path))

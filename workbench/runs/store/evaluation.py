@@ -1,0 +1,164 @@
+"""The latest evaluation of a run, in `evaluation.json` of its folder: scores, images, weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from workbench.core.projects.project import Choice
+from workbench.core.storage.json_file import DAMAGED, refuse_newer
+from workbench.core.storage.save import save_bytes
+from workbench.errors import RunFolderError, os_errors_as
+from workbench.protocol.events import TestResult
+from workbench.protocol.messages import ClassScore, Evaluation, KeptWeights
+from workbench.runs.folder import RunFolder
+from workbench.runs.naming import source_words
+from workbench.runs.ownership import check_own
+
+EVALUATION_NAME = "evaluation.json"
+EVALUATION_VERSION = 1
+
+_MAX_BYTES = 2 * 1024 * 1024
+"""A confusion matrix of 1,000 classes; more would take long to read."""
+_MAX_COUNT = 2**53
+_MAX_WORDS = 200
+_END_OF_DATES = 253_402_214_400.0
+"""The last day of the year 9999."""
+
+
+class KeptEvaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """An evaluation and what it is of.
+
+    Attributes:
+        result: The scores.
+        source, params: The data set, as in an Evaluate request; "" for the run's test images.
+        checksum: Of the weights, as in the model card; "" where it has none.
+        created: Seconds since the epoch.
+    """
+
+    result: Evaluation
+    source: str = ""
+    params: dict[str, Any] = {}
+    checksum: str = ""
+    created: float = 0.0
+    format: str = "workbench-evaluation"
+    version: int = EVALUATION_VERSION
+
+    def images_words(self) -> str:
+        """The images in words: "test set", “Image folder: flowers”."""
+        if not self.source:
+            return "test set"
+        return source_words(Choice(self.source, self.params))[:_MAX_WORDS]
+
+
+@dataclass(frozen=True)
+class KnownScores:
+    """What the folder of a run has of its model's scores.
+
+    Attributes:
+        kept: The latest evaluation; None for none.
+        test: The test at the end of its training; None where it has none.
+        checksum: Of the weights that are there now.
+        problem: Why the kept evaluation is not shown; None where nothing is wrong.
+    """
+
+    kept: KeptEvaluation | None
+    test: TestResult | None
+    checksum: str
+    problem: RunFolderError | None = None
+
+
+def keep_evaluation(run: RunFolder, kept: KeptEvaluation) -> None:
+    """Replaces the evaluation in a run's folder.
+
+    Raises:
+        LinkFoundError: the folder, or the file, is a link.
+        RunFolderError: it is no run folder, or the result is too large to be kept.
+        SaveError: it cannot be written.
+    """
+    if not run.request_path.is_file():
+        raise RunFolderError("This is not a run folder.", where=str(run.path))
+    check_own(run.path)
+    data = msgspec.json.encode(kept)
+    if len(data) > _MAX_BYTES:
+        raise RunFolderError("The evaluation is too large to be kept.", where=str(run.path))
+    save_bytes(run.path / EVALUATION_NAME, data)
+
+
+def read_evaluation(run: RunFolder, class_names: list[str]) -> KeptEvaluation | None:
+    """The kept evaluation of a run's model with these classes; None where nothing was kept.
+
+    Raises:
+        RunFolderError: the file is damaged, newer, or not of these classes.
+    """
+    path = run.path / EVALUATION_NAME
+    if not path.is_file():
+        return None
+    what = "The kept evaluation cannot be read."
+    with os_errors_as(RunFolderError, what, path), path.open("rb") as file:
+        data = file.read(_MAX_BYTES + 1)
+    try:
+        kept = msgspec.json.decode(data, type=KeptEvaluation)
+    except DAMAGED as error:
+        raise _damaged(run, str(error)) from error
+    what = "The evaluation was kept by a newer version of Workbench."
+    refuse_newer(RunFolderError, what, path, kept.version, EVALUATION_VERSION)
+    if len(data) > _MAX_BYTES or not _is_sound(kept, class_names):
+        raise _damaged(run, "scores that cannot be of this model")
+    return kept
+
+
+def known_scores(run: RunFolder) -> KnownScores:
+    """What is known of a model's scores; raises RunFolderError where there is no model."""
+    card = run.model_card()
+    try:
+        kept, problem = read_evaluation(run, card.class_names), None
+    except RunFolderError as error:
+        kept, problem = None, error
+    return KnownScores(kept, card.test, card.checksum, problem)
+
+
+def _damaged(run: RunFolder, received: str) -> RunFolderError:
+    return RunFolderError(
+        "The kept evaluation is damaged.",
+        where=str(run.path / EVALUATION_NAME),
+        received=received[:_MAX_WORDS],
+        fix="Evaluate again.",
+    )
+
+
+def _is_sound(kept: KeptEvaluation, class_names: list[str]) -> bool:
+    """Whether all of it can be shown as scores of these classes: a file may come from elsewhere."""
+    result, count = kept.result, len(class_names)
+    rows = result.confusion
+    return (
+        result.classes == class_names
+        and [score.name for score in result.per_class] == class_names
+        and len(rows) == count
+        and all(len(row) == count and all(map(_is_count, row)) for row in rows)
+        and all(map(_is_score, result.per_class))
+        and (result.accuracy is None or _is_share(result.accuracy))
+        and (result.loss is None or math.isfinite(result.loss))
+        and (result.weights is None or _is_known(result.weights))
+        and 0 <= kept.created < _END_OF_DATES
+    )
+
+
+def _is_score(score: ClassScore) -> bool:
+    shares = (score.precision, score.recall, score.f1)
+    return all(map(_is_share, shares)) and _is_count(score.count)
+
+
+def _is_known(weights: KeptWeights) -> bool:
+    return weights.kind in ("last", "best") and _is_count(weights.epoch)
+
+
+def _is_share(value: float) -> bool:
+    return 0 <= value <= 1
+
+
+def _is_count(value: int) -> bool:
+    return 0 <= value <= _MAX_COUNT
