@@ -54,8 +54,8 @@ def test_train_and_test_folders(tmp_path, names):
     assert data.class_names == ("a", "b")
     assert data.train.labels.tolist() == [0, 0, 0, 1, 1]
     assert data.test.labels.tolist() == [0, 0, 1]
-    assert any('"c" matches no training class' in note for note in data.notes)
-    assert any('"extras" is not used' in note for note in data.notes)
+    assert any("“c” matches no training class" in note for note in data.notes)
+    assert any("“extras” is not used" in note for note in data.notes)
 
 
 def test_test_is_taken_before_val(tmp_path):
@@ -63,7 +63,7 @@ def test_test_is_taken_before_val(tmp_path):
         fill(tmp_path / part, {"a": count, "b": count})
     data = load(tmp_path)
     assert len(data.test) == 2
-    assert data.notes == ('Folder "val" is not used.',)
+    assert data.notes == ("Folder “val” is not used.",)
 
 
 def test_a_train_may_be_a_class(tmp_path):
@@ -88,8 +88,8 @@ def test_classes_may_be_nested_and_names_foreign(tmp_path):
 def test_empty_and_single_classes_are_noted(tmp_path):
     data = load(fill(tmp_path, {"a": 3, "b": 1, "empty": 0}))
     assert data.class_names == ("a", "b")
-    assert any('"empty" has no images' in note for note in data.notes)
-    assert any('"b" has only one image' in note for note in data.notes)
+    assert any("“empty” has no images" in note for note in data.notes)
+    assert any("“b” has only one image" in note for note in data.notes)
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,11 @@ def _request(arguments: argparse.Namespace) -> AnyRequest:
 def _show(answer: AnyAnswer) -> None:
     match answer:
         case BatchSizeTried(problem="") if answer.images_per_second and answer.memory_bytes:
+            spread = f"  measured {answer.times} times, spread {share(answer.spread, 0)}"
+            again = spread if answer.times > 1 else ""
             print(
                 f"{answer.size:>8,} {answer.images_per_second:>12,.0f} images/s "
-                f"{bytes_text(answer.memory_bytes):>8}"
+                f"{bytes_text(answer.memory_bytes):>8}{again}"
             )
         case BatchSizeTried():
             print(f"{answer.size:>8,} {answer.problem}")

@@ -58,6 +58,11 @@ class Param:
         """The allowed values in words."""
         raise NotImplementedError
 
+    @property
+    def listed(self) -> str:
+        """The allowed values as a form shows them."""
+        return self.expected()
+
     def _refuse(self, value: Any) -> ParamError:
         return ParamError(
             f"{self.title} cannot be {_quote(value)}.",
@@ -192,6 +197,10 @@ class ChoiceParam(Param):
     def expected(self) -> str:
         return "one of " + ", ".join(self.choices)
 
+    @property
+    def listed(self) -> str:
+        return "one of " + ", ".join(map(self.show, self.choices))
+
 
 @dataclass(frozen=True, kw_only=True)
 class SizeParam(Param):
@@ -266,10 +275,12 @@ class PathParam(Param):
     Attributes:
         is_folder: A folder is wanted, not a file.
         patterns: File-dialog patterns, e.g. ("*.npz",).
+        empty_text: What the empty text means where that is a place, for the form.
     """
 
     is_folder: bool = False
     patterns: tuple[str, ...] = ()
+    empty_text: str = ""
     kind: ClassVar[str] = "path"
 
     def check(self, value: Any) -> str:

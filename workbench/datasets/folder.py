@@ -39,12 +39,12 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     test = {name: _list(folder, ctx) for name, folder in layout.test.items()}
     notes = [*layout.notes]
     empty = [name for name in train if not train[name]]
-    notes += [f'Folder "{name}" has no images and is ignored.' for name in empty]
+    notes += [f"Folder “{name}” has no images and is ignored." for name in empty]
     names = tuple(name for name in train if train[name])
     _check_classes(root, names, train)
-    notes += [f'Class "{name}" has only one image.' for name in names if len(train[name]) == 1]
+    notes += [f"Class “{name}” has only one image." for name in names if len(train[name]) == 1]
     notes += [
-        f'Test folder "{name}" matches no training class and is ignored.'
+        f"Test folder “{name}” matches no training class and is ignored."
         for name in test
         if name not in names and test[name]
     ]
@@ -96,7 +96,7 @@ def _layout(root: Path) -> _Layout:
     if train is None or not is_split:  # "train" may well be a class, beside cars and planes
         return _Layout({folder.name: folder for folder in folders}, {})
     notes = tuple(
-        f'Folder "{folder.name}" is not used.'
+        f"Folder “{folder.name}” is not used."
         for folder in folders
         if folder not in (train, *tests[:1])
     )

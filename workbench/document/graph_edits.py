@@ -37,7 +37,7 @@ def new_node(graph: Graph, kind: str, layers: Layers, images: Shape | None = Non
     if spec is None:
         near = layers.near(kind)
         raise GraphError(
-            f'There is no layer type "{kind}".',
+            f"There is no layer type “{kind}”.",
             received=kind,
             expected=" or ".join(near) if near else "a layer from the palette",
         )
@@ -84,7 +84,7 @@ def connected(graph: Graph, source: str, target: str, port: int | None, layers: 
             else f"{limit} inputs, all connected"
         )
         raise GraphError(
-            f'"{graph.nodes[target].name}" has {inputs}.',
+            f"“{graph.nodes[target].name}” has {inputs}.",
             fix="Remove a connection first, or merge the branches with a layer such as Add.",
         )
     return graph.with_edge(Edge(source, target, port))

@@ -218,7 +218,7 @@ class ProjectDocument(SavedProject):
         if not is_valid_name(name):
             raise ParamError(_NAME_RULE, received=name)
         if any(other.name == name for other in self.graph.nodes.values() if other is not node):
-            raise GraphError(f'Another layer is named "{name}".', fix="Choose another name.")
+            raise GraphError(f"Another layer is named “{name}”.", fix="Choose another name.")
         graph = self.graph.with_node(replace(node, name=name))
         self._push_graph(f"Rename {node.name} to {name}", graph)
 

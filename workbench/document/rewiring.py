@@ -99,6 +99,6 @@ def _refuse_fewer_inputs(graph: Graph, node: Node, spec: LayerSpec) -> None:
     if most is not None and count > most:
         takes = f"only {most} inputs" if most > 1 else "only one input" if most else "no input"
         raise GraphError(
-            f'{spec.title} takes {takes}, and "{node.name}" has {count}.',
+            f"{spec.title} takes {takes}, and “{node.name}” has {count}.",
             fix="Remove a connection first, or choose another layer.",
         )

@@ -23,11 +23,15 @@ def script(context: Any, file: str) -> str:
 
 def untrained_script(context: Any, file: str) -> str:
     """The text of the script for a project. Classes are numbered where their names are unknown."""
+    if context.class_names:
+        return _script(context, context, file, context.class_names)
     numbers = [str(number) for number in range(context.num_outputs)]
-    return _script(context, context, file, context.class_names or numbers)
+    return _script(context, context, file, numbers, is_numbered=True)
 
 
-def _script(card: Any, context: Any, file: str, class_names: Sequence[str]) -> str:
+def _script(
+    card: Any, context: Any, file: str, class_names: Sequence[str], *, is_numbered: bool = False
+) -> str:
     calls = context.keras_calls()
     names = names_of(calls)
     resize = ["pixels", "INPUT_SHAPE[:2]", "antialias=True", *_RESIZE.get(card.fit, ())]
@@ -37,6 +41,7 @@ def _script(card: Any, context: Any, file: str, class_names: Sequence[str]) -> s
         "title": comment_text(card.title) or "A network",
         "file": comment_text(file.replace(" ", "_")),
         "input_shape": literal(tuple(card.input_shape)),
+        "is_numbered": is_numbered,
         "class_names": sequence("CLASS_NAMES", class_names),
         "layers": "\n".join(layer_lines(calls, names)),
         "output": output_of(calls, names),

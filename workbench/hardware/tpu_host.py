@@ -121,8 +121,9 @@ class TpuHost:
                 where="tpu:local",
                 received="neither /dev/accel0 nor a TPU in /dev/vfio",
                 expected="a TPU VM",
-                fix="Train on a TPU VM over SSH: --target ssh:HOST/tpu:local. `workbench "
-                "preflight` shows here what would happen there.",
+                fix="Train on a TPU VM over SSH: in the window, Run > Connect a TPU or another "
+                "computer; in a terminal, --target ssh:HOST/tpu:local. Run > Will it train on a "
+                "TPU, or workbench preflight, shows here what would happen there.",
             )
         if generation == "tpu7x":
             return TpuError(

@@ -409,12 +409,21 @@ class LearningRateFound(Answer, frozen=True, kw_only=True, tag="learning_rate_fo
 
 
 class BatchSizeTried(Answer, frozen=True, kw_only=True, tag="batch_size_tried"):
-    """One batch size: its speed and the memory of the whole process with it; or why not."""
+    """One batch size: its speed and the memory of the whole process with it; or why not. It comes
+    again for a size that was measured again; the latest counts.
+
+    Attributes:
+        images_per_second: The median of all its measurements; None where it does not fit.
+        times: How often it was measured.
+        spread: How far its measurements are apart, 0..1 of the highest.
+    """
 
     size: int
     images_per_second: float | None = None
     memory_bytes: int | None = None
     problem: str = ""
+    times: int = 1
+    spread: float = 0.0
 
 
 class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
@@ -426,6 +435,7 @@ class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
         steps_per_epoch: With the suggested size.
         images_per_epoch: That these steps train on.
         learning_rate: Peak rate with the suggested size, by the project's LR scaling.
+        is_uncertain: Speeds still contradict each other after they were measured again.
     """
 
     fastest: int
@@ -436,6 +446,7 @@ class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
     steps_per_epoch: int | None = None
     images_per_epoch: int | None = None
     learning_rate: float | None = None
+    is_uncertain: bool = False
 
 
 class PreflightStage(Answer, frozen=True, kw_only=True, tag="preflight_stage"):

@@ -26,7 +26,12 @@ def runs_home(settings: Settings | None = None) -> Path:
     """The folder of runs: the one that `settings` name (None: those in `data_home`), if any."""
     settings = settings or read_settings(data_home())
     chosen = settings.get(RUNS_FOLDER)
-    return Path(chosen).absolute() if chosen else data_home() / "runs"
+    return Path(chosen).absolute() if chosen else default_runs_home()
+
+
+def default_runs_home() -> Path:
+    """The folder of runs where no other is chosen."""
+    return data_home() / "runs"
 
 
 def cache_home() -> Path:

@@ -19,8 +19,8 @@ def nodes(*names):
 @pytest.mark.parametrize(
     ("edges", "words"),
     [
-        ([Edge("a", "x")], 'no layer "x"'),
-        ([Edge("a", "b"), Edge("c", "b")], 'Input 1 of "B" is already connected to "A"'),
+        ([Edge("a", "x")], "no layer “x”"),
+        ([Edge("a", "b"), Edge("c", "b")], "Input 1 of “B” is already connected to “A”"),
         ([Edge("a", "b"), Edge("a", "b")], "is already connected"),
         ([Edge("a", "b"), Edge("b", "c"), Edge("c", "a")], "cycle"),
         ([Edge("a", "a")], "cycle"),
@@ -46,7 +46,7 @@ def test_an_edge_is_added_and_removed_without_changing_the_graph():
 
 def test_an_edge_back_names_both_nodes():
     graph = Graph.of(nodes("a", "b", "c"), [Edge("a", "b"), Edge("b", "c")])
-    with pytest.raises(GraphError, match='"C" already depends on "A"') as caught:
+    with pytest.raises(GraphError, match="“C” already depends on “A”") as caught:
         graph.with_edge(Edge("c", "a"))
     assert "cycle" in str(caught.value)
     with pytest.raises(GraphError, match="is already connected"):

@@ -12,7 +12,8 @@ from workbench.core.projects.project import Choice
 from workbench.core.specs.dataset import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.split import Given, split_counts, split_parts, split_words
+from workbench.gui.data.split import split_parts
+from workbench.gui.data.split_counts import Given, class_counts, split_counts, split_words
 from workbench.pictures.prepare import prepare
 from workbench.protocol.messages import (
     ClassDescription,
@@ -86,8 +87,8 @@ def test_shows_progress_and_then_what_is_there(view, asked, context):
     answer(DESCRIPTION)
     rows = view.panels["data_contents"].findChildren(ClassRow)
     assert [row.accessibleName() for row in rows] == [
-        "<b>fly agaric</b>: 60 train, 12 test",
-        "chanterelle: 40 train, 8 test",
+        "<b>fly agaric</b>: 58 train, 7 validation, 7 test",
+        "chanterelle: 39 train, 4 validation, 5 test",
     ]
     assert "1 file skipped" in texts(view)
     assert 'The class "chanterelle" is small.' in texts(view)
@@ -204,6 +205,38 @@ def test_the_split_shown_is_that_of_a_run(validation, has_test, tmp_path):
     assert split_counts(given, recipe) == sizes
     shown = sum(part.size for part in split_parts(given, recipe))
     assert shown == len(labels) + (7 if has_test else 0), "each image once"
+    for label, num_images in enumerate((36, 37, 3)):
+        counts = class_counts(num_images, recipe, given.num_test)
+        for part, size in zip(parts[:2], counts[:2], strict=True):
+            if validation == "split" or part is data.train:
+                assert size == int((np.asarray(part.y) == label).sum())
+
+
+def test_the_words_have_the_numbers_beside_them(view, asked, context):
+    """Eighteen images in three classes: shares of whole images are not those of the recipe."""
+    _, answer = asked[0]
+    classes = [ClassDescription(name=name, num_train=5, num_test=1) for name in "abc"]
+    description = msgspec.structs.replace(
+        DESCRIPTION, classes=classes, num_train=15, num_test=3, is_test_split_off=True
+    )
+    context.document.set_recipe(validation_share=0.19, test_share=0.1)
+    answer(description)
+    words = view.panels["data_split"].words
+    assert words.text().startswith(
+        "3 (17%) of 18 images are held out for testing. 3 (20%) of 15 remaining images are held "
+        "out for validation, to detect overfitting."
+    )
+    rows = view.panels["data_contents"].findChildren(ClassRow)
+    assert rows[0].accessibleName() == "a: 4 train, 1 validation, 1 test"
+    context.document.set_recipe(validation="none", test_share=0.34)
+    assert words.text().startswith("6 (33%) of 18 images are held out for testing. No validation")
+    assert rows[0].accessibleName() == "a: 4 train, 2 test"
+    given_test = msgspec.structs.replace(description, is_test_split_off=False, num_test=3)
+    answer(given_test)
+    context.document.set_recipe(validation="split", validation_share=0.2)
+    rows = view.panels["data_contents"].findChildren(ClassRow)
+    assert rows[0].accessibleName() == "a: 4 train, 1 validation, 1 test"
+    assert "3 (20%) of 15 training images are held out for validation" in words.text()
 
 
 def test_the_split_is_worded_once_the_source_is_known():

@@ -114,7 +114,7 @@ def test_an_image_that_is_gone_is_reported_in_the_dialog(view, folder, qtbot):
     row = view.findChildren(ClassRow)[0]
     for path in (folder / "ash").iterdir():
         path.unlink()
-    large = next(n for n, each in enumerate(row._description.thumbnails) if each.width == LARGE[0])
+    large = next(n for n, each in enumerate(row.description.thumbnails) if each.width == LARGE[0])
     QTest.mouseClick(row, Qt.MouseButton.LeftButton, pos=places(row)[large])
     dialog = shown(view)
     qtbot.waitUntil(lambda: "…" not in dialog.words.text(), timeout=WAIT_MS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QLabel, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
 from workbench.core.params import (
     BoolParam,
@@ -213,3 +213,16 @@ def test_a_long_message_has_all_its_height(form, qtbot):
     label = form._errors["kernel"]
     qtbot.waitUntil(lambda: label.isVisible() and label.width() < 300)
     assert label.height() >= label.heightForWidth(label.width())
+
+
+def test_the_tip_of_a_choice_lists_the_words_of_its_list(qtbot):
+    titles = {"split": "held-out split", "test": "test set"}
+    choices = ("split", "test", "none")
+    param = ChoiceParam(
+        key="v", title="V", default="split", choices=choices, titles=titles, help="Images."
+    )
+    form = ParamForm([param], {})
+    qtbot.addWidget(form)
+    tip = form.findChild(QWidget, "param_v").toolTip()
+    assert "Allowed: one of held-out split, test set, none." in tip
+    assert param.expected() == "one of split, test, none", "what the command line takes"

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog, QToolButton
 
 from workbench.assets import resource_path
 from workbench.core.specs import CATEGORIES
@@ -98,3 +98,18 @@ def test_switching_emits_and_repaints(theme, qtbot):
 def test_an_unknown_mode_is_refused(theme):
     with pytest.raises(ValueError, match="purple"):
         theme.set_mode("purple")
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_arrows_of_the_file_dialog_can_be_seen(qapp, qtbot, mode):
+    theme = Theme()
+    theme.set_mode(mode)
+    theme.apply(qapp)
+    dialog = QFileDialog()
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    qtbot.addWidget(dialog)
+    for name in ("toParentButton", "backButton", "forwardButton"):
+        image = dialog.findChild(QToolButton, name).icon().pixmap(16, 16).toImage()
+        drawn = [image.pixelColor(x, y) for x in range(16) for y in range(16)]
+        darkest = min(color.lightness() for color in drawn if color.alpha() > 200)
+        assert (darkest > 180) == (mode == "dark"), name

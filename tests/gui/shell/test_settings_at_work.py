@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.app import _follow_autosave
 from workbench.gui.files.recovery import RecoveryController
+from workbench.gui.help.settings_dialog import SettingsDialog
+from workbench.runs.home import runs_home
 from workbench.settings.store import SettingsStore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,3 +52,13 @@ def test_autosave_follows_its_setting(window, tmp_path, qtbot):
     with qtbot.waitSignal(recovery.autosave.snapshot_saved):
         window.context.settings.change(autosave_seconds=1)
     recovery.close()
+
+
+def test_the_settings_show_where_runs_are_when_no_folder_is_chosen(qtbot, context):
+    dialog = SettingsDialog(context)
+    qtbot.addWidget(dialog)
+    line = dialog.findChild(QWidget, "param_runs_folder").findChild(QLineEdit)
+    assert line.text() == ""
+    assert line.placeholderText() == str(runs_home(context.settings.settings))
+    assert Path(line.placeholderText()).is_absolute()
+    assert line.toolTip()

@@ -403,6 +403,24 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
     assert QImage(path).pixelColor(2, 2) == QColor(1, 2, 3)
 
 
+@pytest.mark.parametrize("wrap", ["{}", '"{}"', "file://{}", "  {}\n"])
+def test_the_path_of_a_picture_is_pasted_as_text(ready, service, tmp_path, wrap):
+    path = tmp_path / "a daisy.png"
+    path.write_bytes(b"any")
+    QGuiApplication.clipboard().setText(wrap.format(path))
+    ready.state.paste()
+    assert service.take(Classify)[0].pictures == [str(path)]
+
+
+def test_a_text_that_names_no_file_is_no_picture(ready, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"any")
+    for text in ("a daisy", f"{tmp_path / 'a.png'}\n{tmp_path / 'gone.png'}", str(tmp_path)):
+        QGuiApplication.clipboard().setText(text)
+        ready.state.paste()
+        assert ready.wait.text().startswith("The clipboard contains no image.")
+        assert "path of an image file" in ready.wait.text()
+
+
 def test_an_empty_clipboard_is_reported(ready):
     QGuiApplication.clipboard().clear()
     ready.state.paste()

@@ -282,6 +282,89 @@ def test_a_search_that_fails_says_why(measurer, finders):
     finders.dialog.reject()
 
 
+KEPT = "Your rate 0.001 is within the good range (0.0003 to 0.001); keep it."
+CHANGED = "0.003 is better than your rate 0.001. Good range: 0.003."
+
+
+def test_a_result_of_another_rate_is_marked_and_searched_again(context, measurer, finders, qapp):
+    finders.find("learning_rate")
+    dialog = finders.dialog
+    found = LearningRateFound(
+        id=1, suggested=0.003, words=CHANGED, verdict="change", present=0.001, good=[0.003]
+    )
+    measurer.answer(found)
+    assert not dialog.outdated.isVisible()
+    assert dialog.use.isEnabled()
+    finders.find("learning_rate")  # nothing has changed: it is brought up
+    assert (finders.dialog, len(measurer.requests)) == (dialog, 1)
+    context.document.set_recipe(learning_rate=0.1)
+    assert dialog.outdated.isVisible()
+    assert dialog.outdated.text().startswith("Outdated: the project has been changed")
+    assert not dialog.use.isEnabled()
+    context.document.undo_stack.undo()
+    assert not dialog.outdated.isVisible()
+    assert dialog.use.isEnabled()
+    context.document.undo_stack.redo()
+    finders.find("learning_rate")
+    assert len(measurer.requests) == 2
+    assert '"learning_rate": 0.1' in measurer.requests[1].project
+    assert finders.dialog.is_searching
+    assert not finders.dialog.is_outdated
+    assert CHANGED not in finders.dialog.words.text()
+    finders.dialog.reject()
+
+
+def test_another_project_and_another_network_outdate_a_batch_size(context, measurer, finders):
+    finders.find("batch_size")
+    measurer.answer(BatchSizeTried(id=1, size=64, images_per_second=900.0, memory_bytes=10**9))
+    measurer.answer(BatchSizeFound(id=1, fastest=64, largest=64, suggested=64, words="64."))
+    dialog, document = finders.dialog, context.document
+    document.move({next(iter(document.graph.nodes)): (900.0, 40.0)})
+    assert not dialog.is_outdated, "places on the canvas decide nothing"
+    document.add_node("dropout")
+    assert not dialog.use.isEnabled()
+    document.undo_stack.undo()
+    assert dialog.use.isEnabled()
+    document.new(find_template("fashion_convnet").project)
+    assert not dialog.is_outdated, "it trains the same"
+    document.new(find_template("cifar10_speedrun").project)
+    assert dialog.outdated.isVisible()
+    finders.find("batch_size")
+    assert len(measurer.requests) == 2
+    finders.dialog.reject()
+
+
+def test_the_other_finder_takes_the_place_of_a_result(measurer, finders):
+    finders.find("batch_size")
+    measurer.answer(BatchSizeFound(id=1, fastest=64, largest=64, suggested=64, words="64."))
+    finders.find("learning_rate")
+    assert isinstance(measurer.requests[1], FindLearningRate)
+    assert finders.dialog.is_searching
+    finders.dialog.reject()
+
+
+def test_a_search_of_the_project_before_is_replaced(context, measurer, finders):
+    finders.find("learning_rate")
+    context.document.set_recipe(learning_rate=0.1)
+    finders.find("learning_rate")
+    assert measurer.cancelled == [1]
+    assert len(measurer.requests) == 2
+    assert finders.dialog.is_searching
+    finders.dialog.reject()
+
+
+def test_a_size_that_is_measured_again_has_one_bar(measurer, finders):
+    finders.find("batch_size")
+    for size, speed in ((64, 900.0), (128, 400.0)):
+        measurer.answer(BatchSizeTried(id=1, size=size, images_per_second=speed))
+    again = BatchSizeTried(id=1, size=64, images_per_second=850.0, times=2, spread=0.1111)
+    measurer.answer(again)
+    assert finders.dialog.plot.accessibleDescription() == (
+        "batch 64: 850 images/s, spread 11%; batch 128: 400 images/s"
+    )
+    finders.dialog.reject()
+
+
 def test_a_network_with_errors_is_not_tried(context, measurer, finders):
     context.document.new()
     said = []

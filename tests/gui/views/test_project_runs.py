@@ -145,6 +145,34 @@ def test_runs_overlaid_in_one_project_are_not_in_the_next(qtbot, both, train, co
     assert not train.state.overlays.colors
 
 
+def test_a_network_that_has_changed_since_the_run_is_remarked_on(
+    qtbot, trained, train, context, open_library
+):
+    lenet = replace(find_template("lenet5").project, id=new_project_id(), title="lenet")
+    run, other = trained(lenet), trained(FLOWERS)
+    open_library()
+    document, panel = context.document, train.panels["train_recipe"]
+    document.restore(lenet)
+    qtbot.waitUntil(lambda: panel._run_project is not None)
+    panel.take.click()  # its settings
+    assert context.library.current.run.path == run.path
+    assert panel.other.isHidden()
+    (conv, *_) = [node.id for node in document.graph.nodes.values() if "filters" in node.params]
+    document.move({conv: (900.0, 900.0)})
+    assert panel.other.isHidden(), "only its place has changed"
+    train.hide()
+    document.set_params(conv, filters=99)
+    train.show()
+    assert panel.other.isVisible()
+    assert panel.network.text() == "The network has changed since this run."
+    assert not panel.take.isVisible(), "its settings are the same"
+    document.undo_stack.undo()
+    assert panel.other.isHidden()
+    context.library.select(other.path)
+    qtbot.waitUntil(lambda: panel._run_project is not None)
+    assert not panel.network.isVisible(), "another project has another network"
+
+
 def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context):
     _, fashion = both
     context.document.restore(FLOWERS)

@@ -109,6 +109,28 @@ def test_the_first_epoch_s_time_left_knows_of_validations():
     assert history.progress.eta_s == pytest.approx((16 * 100 + 2 * 35) / 1_000.0)
 
 
+def test_the_time_left_after_a_resume_is_that_of_the_new_trainer():
+    """Epochs of 2 s before the pause, of 6 s after it."""
+    history = MetricHistory()
+    history.add_all([PhaseChanged(phase="starting", text="", time=1.0), started(2.0), data()])
+    history.add_all([epoch(number, 2.0, 2.0 + 2 * number) for number in range(1, 5)])
+    assert history.progress.eta_s == pytest.approx(40 * 2.0)
+    finished = RunFinished(outcome="stopped", run="r", seconds=9.0, epochs_done=4, is_paused=True)
+    history.add_all([batch(31, 15, 5_000.0), finished])
+    history.add(PhaseChanged(phase="starting", text="Resuming", time=900.0))
+    assert history.is_resuming
+    assert history.progress.eta_s is None, "no countdown before a step is made"
+    history.add(started(930.0, at=45))
+    assert history.progress.eta_s is None
+    history.add(batch(46, 5, 10 * 100 / 6.0, time=933.0))
+    by_speed = (350 * 100 + 35 * 35) / (10 * 100 / 6.0)
+    assert history.progress.eta_s == pytest.approx(by_speed)
+    history.add(epoch(5, 3.5, 933.5))  # half of it was made before
+    assert history.progress.eta_s == pytest.approx(by_speed)
+    history.add_all([batch(51, 10, 10 * 100 / 6.0, time=939.0), epoch(6, 6.0, 939.5)])
+    assert history.progress.eta_s == pytest.approx(34 * 6.0)
+
+
 def test_a_countdown_counts_down_and_follows_slowly():
     countdown = Countdown()
     assert countdown.shown(100.0, 50.0) == 100.0

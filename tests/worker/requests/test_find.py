@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from workbench.core.projects.project_file import project_text
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol import messages as m
 from workbench.worker.requests import find_batch_size as find_batch
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup
@@ -79,7 +78,7 @@ def test_batch_sizes_are_tried_up_to_the_number_of_pictures(service, small_proje
     text = project_text(small_project())
     *tried, found = _answers(service, m.FindBatchSize, project=text, lowest=256, highest=4096)
     assert isinstance(found, m.BatchSizeFound), found
-    assert [answer.size for answer in tried] == [256, 512]
+    assert [answer.size for answer in tried if answer.times == 1] == [256, 512]
     assert all(answer.images_per_second > 0 and answer.memory_bytes > 1e8 for answer in tried)
     assert found.largest == 512
     assert found.suggested <= found.fastest
@@ -109,8 +108,54 @@ def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_reported(small_pro
     job = SimpleNamespace(id=5)
     tried = find_batch._try(job, FullTrial(job, small_project(), None), 64)
     assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")
-    words = find_batch._found(job, [tried], TrainingRecipe(), 640).words
+    words = find_batch._found(job, [tried], {}, FullTrial(job, small_project(), None)).words
     assert words == "Not even batch size 64 fits: it runs out of memory."
+
+
+SPEEDS = {8: [900.0] * 2, 16: [1700.0] * 2, 32: [500.0, 3100.0, 3000.0], 64: [5000.0] * 3}
+"""Measurements of each size, one after the other; the first of 32 was disturbed."""
+
+
+def disturbed(monkeypatch, small_project, speeds):
+    """All answers to a search in which sizes are as fast as `speeds`, in the order they are
+    measured in, and the sizes in that order.
+    """
+    sent, order = [], []
+
+    def measured(_job, _trial, size):
+        order.append(size)
+        return speeds[size][order.count(size) - 1], 10**9
+
+    job = SimpleNamespace(
+        id=7, send=sent.append, check_cancelled=lambda: None, progress=lambda *_: None
+    )
+    data = SimpleNamespace(train=range(640))
+    monkeypatch.setattr(find_batch, "_measured", measured)
+    monkeypatch.setattr(find_batch, "set_up", lambda *_: BenchmarkSetup(job, small_project(), data))
+    request = m.FindBatchSize(id=7, project="", lowest=min(speeds), highest=max(speeds))
+    found = find_batch.find_batch_size(job, request)
+    return [*sent, found], order
+
+
+def test_sizes_whose_speeds_contradict_each_other_are_measured_again_in_turn(
+    monkeypatch, small_project
+):
+    (*tried, found), order = disturbed(monkeypatch, small_project, SPEEDS)
+    assert order == [8, 16, 32, 64, 8, 16, 32, 64, 32, 64]
+    last = {answer.size: answer for answer in tried}
+    assert last[32].times == 3
+    assert last[32].images_per_second == 3000.0
+    assert last[32].spread == pytest.approx(1 - 500 / 3100, abs=1e-3)
+    assert (found.suggested, found.is_uncertain) == (64, False)
+
+
+def test_speeds_that_still_contradict_each_other_are_called_uncertain(monkeypatch, small_project):
+    speeds = {8: [900.0] * 3, 16: [300.0, 350.0, 320.0], 32: [2000.0] * 3}
+    (*tried, found), order = disturbed(monkeypatch, small_project, speeds)
+    assert order == [8, 16, 32, 8, 16, 32, 8, 16, 32]
+    assert max(answer.times for answer in tried) == 3
+    assert found.is_uncertain
+    assert "computer is busy" in found.words
 
 
 def test_a_project_that_cannot_be_trained_is_refused_in_words(service, small_project):

@@ -65,7 +65,9 @@ def test_unknown_classes_are_numbered_and_that_is_said(service, tmp_path):
         )
         is_known = each.project.dataset.params.get("path", "known") != ""
         assert ("Set CLASS_NAMES" in answer.text) is not is_known, each.key
-        assert ('"0"' in path.read_text()) is not is_known, each.key
+        text = path.read_text()
+        assert ('"0"' in text) is not is_known, each.key
+        assert ("names of the classes are not known" in text) is not is_known, each.key
 
 
 def test_the_script_trains_and_classifies_by_itself(service, away, tmp_path):

@@ -67,6 +67,14 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
         evaluate.evaluate()
     assert sum(sum(row) for row in evaluated.args[0].confusion) == 100
     assert evaluated.args[0].accuracy == pytest.approx(history.finished.test.accuracy)
+
+    later = EvaluateView(context, panels_of("evaluate"))  # as after the next start
+    qtbot.addWidget(later)
+    with qtbot.waitSignal(later.state.evaluated) as kept:
+        later.show()
+    assert kept.args == evaluated.args
+    assert not later.note.isVisible()
+    later.close_background()
     train.close_background()
     classify.close_background()
     evaluate.close_background()

@@ -66,7 +66,7 @@ class Graph:
         by_id: dict[str, Node] = {}
         for node in nodes:
             if node.id in by_id:
-                raise GraphError(f'Two layers have the id "{node.id}".', where=node.id)
+                raise GraphError(f"Two layers have the id “{node.id}”.", where=node.id)
             by_id[node.id] = node
         nodes_only = cls(by_id)
         taken: dict[tuple[str, int], Edge] = {}
@@ -175,7 +175,7 @@ class Graph:
         if edge.source == edge.target or edge.source in self.descendants(edge.target):
             source, target = self._node(edge.source), self._node(edge.target)
             raise GraphError(
-                f'"{source.name}" already depends on "{target.name}": this connection would '
+                f"“{source.name}” already depends on “{target.name}”: this connection would "
                 "create a cycle.",
                 where=f"{source.name} → {target.name}",
                 fix="Connect to a layer further down.",
@@ -189,7 +189,7 @@ class Graph:
     def _node(self, node_id: str) -> Node:
         node = self.nodes.get(node_id)
         if node is None:
-            raise GraphError(f'There is no layer "{node_id}".', where=node_id)
+            raise GraphError(f"There is no layer “{node_id}”.", where=node_id)
         return node
 
     def _check_edge(self, edge: Edge, other: Edge | None) -> None:
@@ -197,8 +197,8 @@ class Graph:
         source, target = self._node(edge.source), self._node(edge.target)
         if other is not None:
             raise GraphError(
-                f'Input {edge.port + 1} of "{target.name}" is already connected to '
-                f'"{self._node(other.source).name}".',
+                f"Input {edge.port + 1} of “{target.name}” is already connected to "
+                f"“{self._node(other.source).name}”.",
                 where=f"{source.name} → {target.name}",
                 fix="Remove that connection first, or use a merge layer such as Add.",
             )

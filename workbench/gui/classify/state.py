@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject, QTemporaryDir, Signal
+from PySide6.QtCore import QMimeData, QObject, QTemporaryDir, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
 from workbench.client.background import Background
@@ -17,6 +18,20 @@ from workbench.gui.classify.labeled_folder import Tally, labeled_images
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import AnyAnswer, TestPicture, WarmUp
+
+_MOST_LINES = 1_000
+
+
+def _files_in_text(text: str) -> list[str]:
+    """The files that a copied text names, a path or file URL on each line; [] for other text."""
+    lines = [line.strip().strip("\"'") for line in text.split("\n", _MOST_LINES)]
+    paths = [_path_of(line) for line in lines if line]
+    return paths if all(map(os.path.isfile, paths)) else []
+
+
+def _path_of(line: str) -> str:
+    url = QUrl(line)
+    return url.toLocalFile() if url.isLocalFile() else line
 
 
 class ClassifyState(QObject):
@@ -200,18 +215,19 @@ class ClassifyState(QObject):
         self.classify([picture.path])
 
     def paste(self) -> None:
-        """Classifies what is on the clipboard: files, or a picture."""
+        """Classifies what is on the clipboard: files, their paths as text, or a picture."""
         clipboard = QGuiApplication.clipboard()
         data: QMimeData | None = clipboard.mimeData()  # None where it has no owner
         urls = data.urls() if data is not None else []
         files = [url.toLocalFile() for url in urls if url.isLocalFile()]
+        files = files or (_files_in_text(data.text()) if data is not None else [])
         if files:
             self.classify(files)
             return
         image = clipboard.image() if data is not None and data.hasImage() else QImage()
         if image.isNull():
             what = "The clipboard contains no image."
-            self.failed.emit(PictureError(what, fix="Copy one first."))
+            self.failed.emit(PictureError(what, fix="Copy an image or the path of an image file."))
             return
         self._num_pasted += 1
         path = self._pasted.filePath(f"pasted {self._num_pasted}.png")

@@ -17,7 +17,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.core.format import count
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ClassDescription
@@ -25,7 +24,7 @@ from workbench.protocol.messages import ClassDescription
 _HEIGHT_PX = 64
 _NAME_PX = 132
 _BAR_PX = 150
-_COUNT_PX = 164
+_COUNT_PX = 232
 _THUMB_PX = 48
 _GAP_PX = 6
 _SHORT_BAR_PX = 40
@@ -38,23 +37,28 @@ class ClassRow(QWidget):
 
     With the keyboard: left and right go from image to image, Enter chooses one.
 
+    Attributes:
+        description: What it shows.
+
     Signals:
         chosen(int): An image was chosen, by its number in the class.
     """
 
     chosen = Signal(int)
 
-    def __init__(self, theme: Theme, description: ClassDescription, largest: int) -> None:
+    def __init__(
+        self, theme: Theme, description: ClassDescription, largest: int, counts: str
+    ) -> None:
         super().__init__()
         self._theme = theme
-        self._description = description
+        self.description = description
         self._share = (description.num_train + description.num_test) / max(largest, 1)
         self._pictures = [QPixmap(each.path) for each in description.thumbnails]
         self._current = 0
         self._hovered: int | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(_HEIGHT_PX if self._pictures else 32)
-        self.setAccessibleName(f"{description.name}: {self._counts()}")
+        self.set_counts(counts)
         if self._pictures:
             self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self.setAccessibleDescription("Press Enter to enlarge its images")
@@ -67,9 +71,11 @@ class ClassRow(QWidget):
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def _counts(self) -> str:
-        train, test = self._description.num_train, self._description.num_test
-        return f"{count(train)} train, {count(test)} test" if test else count(train)
+    def set_counts(self, words: str) -> None:
+        """How many images it has, in words, by what a run does with them."""
+        self._counts = words
+        self.setAccessibleName(f"{self.description.name}: {words}")
+        self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -80,14 +86,14 @@ class ClassRow(QWidget):
         painter.setFont(self._theme.font(weight=600))
         painter.setPen(QColor(colors.text))
         name = painter.fontMetrics().elidedText(
-            self._description.name, Qt.TextElideMode.ElideMiddle, _NAME_PX - 10
+            self.description.name, Qt.TextElideMode.ElideMiddle, _NAME_PX - 10
         )
         painter.drawText(QRectF(0, 0, _NAME_PX, self.height()), middle, name)
         self._draw_bar(painter)
         painter.setFont(self._theme.font(12, tabular=True))
         painter.setPen(QColor(colors.dim))
         place = QRectF(_NAME_PX + self._bar_px + 10, 0, _COUNT_PX, self.height())
-        painter.drawText(place, middle, self._counts())
+        painter.drawText(place, middle, self._counts)
         self._draw_pictures(painter)
 
     @property
@@ -143,7 +149,7 @@ class ClassRow(QWidget):
         if number == self._hovered:
             return
         self._hovered = number
-        file = self._description.thumbnails[number].file if number is not None else ""
+        file = self.description.thumbnails[number].file if number is not None else ""
         words = "\n".join(filter(None, (Path(file).name, "Click to enlarge")))
         self.setToolTip(plain_tip(words) if number is not None else "")
         shape = Qt.CursorShape

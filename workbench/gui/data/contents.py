@@ -12,12 +12,13 @@ from workbench.core.format import count, image_size_text, plural
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.sample_dialog import Sample, SampleDialog
+from workbench.gui.data.split_counts import class_words
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
 from workbench.gui.kit.messages import error_text
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.messages import ClassDescription, DataDescription
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
@@ -38,6 +39,10 @@ class DataContentsPanel(QScrollArea):
         state.missing.connect(self.say_empty)
         state.described.connect(self.show_description)
         state.failed.connect(self.show_error)
+        self._document = state.context.document
+        self._is_split_off = False
+        for changed in (self._document.recipe_changed, self._document.project_replaced):
+            changed.connect(self._show_counts)
 
     def say_empty(self, words: str = _EMPTY) -> None:
         """Shows a sentence in the empty place."""
@@ -61,15 +66,24 @@ class DataContentsPanel(QScrollArea):
     def _classes(self, description: DataDescription) -> Box:
         box = Box("card", 16, 2)
         box.column.addWidget(plain_label("Classes", role="heading"))
+        self._is_split_off = description.is_test_split_off
         sizes = [each.num_train + each.num_test for each in description.classes]
         largest = max(sizes, default=0)
         samples: list[Sample] = []
         for each in description.classes:
-            row = ClassRow(self._theme, each, largest)
+            row = ClassRow(self._theme, each, largest, self._counts_of(each))
             row.chosen.connect(partial(self._enlarge, samples, len(samples)))
             samples += [Sample(each.name, thumbnail) for thumbnail in each.thumbnails]
             box.column.addWidget(row)
         return box
+
+    def _counts_of(self, each: ClassDescription) -> str:
+        return class_words(each, self._document.recipe, is_split_off=self._is_split_off)
+
+    def _show_counts(self) -> None:
+        """The recipe splits otherwise."""
+        for row in self.findChildren(ClassRow):
+            row.set_counts(self._counts_of(row.description))
 
     def _enlarge(self, samples: list[Sample], first: int, number: int) -> None:
         SampleDialog(self._state, samples, first + number, self).open()

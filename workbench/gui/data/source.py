@@ -34,7 +34,7 @@ class DataSourceBox(Box):
         self.status.hide()
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.describe_button = button(_LOAD, icon="eye", theme=theme)
+        self.describe_button = button(_LOAD, icon="rescan", theme=theme)
         self.cancel_button = button("Cancel")
         buttons = row(self.describe_button, self.cancel_button, STRETCH)
         add_to(self.column, self.chooser, buttons, self.progress, self.status)

@@ -1,61 +1,18 @@
-"""How the images are divided into training, validation and test, in numbers and words."""
+"""How the images are divided into training, validation and test: a bar, words, and a form."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from workbench.core.format import share
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
-from workbench.core.training.split import split_sizes
 from workbench.errors import WorkbenchError
 from workbench.gui.data.split_bar import BarPart, SplitBar
+from workbench.gui.data.split_counts import Given, split_counts, split_words
 from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import add_to
-from workbench.protocol.messages import DataDescription
 
 _SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a source gives.
-
-    Attributes:
-        per_class: Images of each class that are no published test images; empty while not known.
-        num_test: Published test images; 0 where they are split off the others.
-    """
-
-    per_class: tuple[int, ...] = ()
-    num_test: int = 0
-
-    @classmethod
-    def of(cls, description: DataDescription) -> Given:
-        """Of a source as the worker describes it."""
-        is_split_off = description.is_test_split_off
-        per_class = (
-            each.num_train + (each.num_test if is_split_off else 0) for each in description.classes
-        )
-        return cls(tuple(per_class), 0 if is_split_off else description.num_test)
-
-
-def split_counts(given: Given, recipe: TrainingRecipe) -> tuple[int, int, int]:
-    """How many images train, validate and test: exactly those of a run."""
-    rest = list(given.per_class)
-    test = given.num_test or _split_off(rest, recipe.test_share)
-    if recipe.validation == "test":
-        return sum(rest), test, test
-    validation = _split_off(rest, recipe.validation_share) if recipe.validation == "split" else 0
-    return sum(rest), validation, test
-
-
-def _split_off(per_class: list[int], share: float) -> int:
-    """Takes a share of each class away; returns how many images that are."""
-    sizes = [split_sizes(num_images, (share,))[0] for num_images in per_class]
-    per_class[:] = [total - size for total, size in zip(per_class, sizes, strict=True)]
-    return sum(sizes)
 
 
 def split_parts(given: Given, recipe: TrainingRecipe) -> list[BarPart]:
@@ -69,27 +26,6 @@ def split_parts(given: Given, recipe: TrainingRecipe) -> list[BarPart]:
         BarPart("Validation", validation, "validation"),
         BarPart("Test", test, "faint"),
     ]
-
-
-def split_words(given: Given, recipe: TrainingRecipe) -> str:
-    """The division in sentences; "" while the source is not known."""
-    if not given.per_class:
-        return ""
-    test = (
-        "The data set comes with a test set."
-        if given.num_test
-        else f"{share(recipe.test_share, 0)} of the images are held out for testing."
-    )
-    validation = {
-        "split": f"{share(recipe.validation_share, 0)} of the training images are held out for "
-        "validation, to detect overfitting.",
-        "test": "Validation uses the test set: the best epoch is chosen on it, and its accuracy is "
-        "slightly optimistic.",
-        "none": "No validation: only training curves are drawn.",
-    }[recipe.validation]
-    is_split = not given.num_test or recipe.validation == "split"
-    seed = f"The split is stratified; seed {recipe.seed} makes it reproducible." if is_split else ""
-    return " ".join(filter(None, (test, validation, seed)))
 
 
 class DataSplitPanel(Box):

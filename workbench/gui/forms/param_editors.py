@@ -181,13 +181,15 @@ def _path_editor(param: Param) -> Editor:
     spec = cast("PathParam", param)
     frame = QWidget()
     line = QLineEdit()
-    line.setPlaceholderText("no folder chosen" if spec.is_folder else "no file chosen")
+    nothing = "no folder chosen" if spec.is_folder else "no file chosen"
+    line.setPlaceholderText(spec.empty_text or nothing)
+    line.setToolTip(plain_tip(spec.empty_text))
     browse = QPushButton("Browse…")
     browse.setAccessibleName(f"Browse for {spec.title.lower()}")
     row((line, 1), browse, parent=frame, spacing=6)
     frame.setFocusProxy(line)
     # A long path shows only its end; without one the tip is that of the frame.
-    line.textChanged.connect(lambda text: line.setToolTip(plain_tip(text)))
+    line.textChanged.connect(lambda text: line.setToolTip(plain_tip(text or spec.empty_text)))
     editor = _line_editor(frame, line, str, str.strip)
 
     def ask() -> None:

@@ -190,7 +190,7 @@ class ParamForm(QWidget):
     def _add_row(self, form: QGridLayout, param: Param) -> None:
         editor = self._make_editor(param)
         widget = editor.widget
-        tip = plain_tip(f"{param.help}\nAllowed: {param.expected()}.")
+        tip = plain_tip(f"{param.help}\nAllowed: {param.listed}.")
         widget.setToolTip(tip)
         widget.setAccessibleName(param.title)
         widget.setAccessibleDescription(param.help)

@@ -10,6 +10,13 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from workbench.errors import WorkbenchError
 
+_UNSAVED_TEXTS = {
+    QMessageBox.StandardButton.Save: "&Save",
+    QMessageBox.StandardButton.Discard: "&Discard",
+    QMessageBox.StandardButton.Cancel: "&Cancel",
+}
+"""With Alt keys, also where the platform's own texts have none."""
+
 
 class Answer(Enum):
     """What the user chose when asked about unsaved changes."""
@@ -56,6 +63,8 @@ def ask_unsaved(parent: QWidget | None, name: str) -> Answer:
     )
     buttons = QMessageBox.StandardButton
     box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+    for kind, text in _UNSAVED_TEXTS.items():
+        box.button(kind).setText(text)
     box.setDefaultButton(buttons.Save)
     answers = {buttons.Save: Answer.SAVE, buttons.Discard: Answer.DISCARD}
     return answers.get(buttons(box.exec()), Answer.CANCEL)

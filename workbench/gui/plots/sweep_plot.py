@@ -13,7 +13,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy
 
-from workbench.core.format import bytes_text, count, number_text, rate_text
+from workbench.core.format import bytes_text, count, number_text, rate_text, share
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
@@ -117,12 +117,21 @@ class BatchSizePoint:
         images_per_second: None where it did not fit.
         memory_bytes: None where it is not known.
         problem: Why it did not fit, for people; "" when it did.
+        times: How often it was measured.
+        spread: How far these measurements are apart, 0..1 of the highest.
     """
 
     batch_size: int
     images_per_second: float | None
     memory_bytes: int | None = None
     problem: str = ""
+    times: int = 1
+    spread: float = 0.0
+
+    @property
+    def again(self) -> str:
+        """How far its measurements are apart, in words; "" for a single one."""
+        return f", spread {share(self.spread, 0)}" if self.times > 1 else ""
 
 
 class BatchSizePlot(PaintedWidget):
@@ -167,7 +176,7 @@ class BatchSizePlot(PaintedWidget):
         memory = f", {bytes_text(point.memory_bytes)}" if point.memory_bytes else ""
         chosen = " (chosen)" if point.batch_size == self._chosen else ""
         speed = count(round(point.images_per_second))
-        return f"batch {count(point.batch_size)}: {speed} images/s{memory}{chosen}"
+        return f"batch {count(point.batch_size)}: {speed} images/s{memory}{point.again}{chosen}"
 
     def paint(self, painter: QPainter) -> None:
         painter.setFont(self._theme.font(TEXT_PX, weight=600, tabular=True))
@@ -199,7 +208,7 @@ class BatchSizePlot(PaintedWidget):
         best = max(each.images_per_second or 0.0 for each in self._points)
         part = (point.images_per_second or 0.0) / max(best, 1e-9)
         bar = QRectF(room)
-        bar.setWidth(max(2.0, 0.5 * room.width() * part))  # the rest is for the text
+        bar.setWidth(max(2.0, 0.45 * room.width() * part))  # the rest is for the text
         is_chosen = point.batch_size == self._chosen
         painter.setBrush(QColor(colors.accent if is_chosen else colors.faint))
         painter.setPen(Qt.PenStyle.NoPen)

@@ -6,8 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from workbench.core.network.graph import Graph
+from workbench.core.projects.project import Project
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import button
@@ -18,6 +21,7 @@ from workbench.gui.train.memory_warning import MemoryWarning
 from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
 from workbench.gui.train.state import TrainState
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.compare_graphs import graph_rows
 
 
 def differences(run: TrainingRecipe, project: TrainingRecipe) -> list[tuple[str, str]]:
@@ -45,13 +49,14 @@ class RecipePanel(QScrollArea):
         self._document = document = state.context.document
         self._background = state.background
         self._run_path: Path | None = None
-        self._run_recipe: TrainingRecipe | None = None
+        self._run_project: Project | None = None
         self.form = ParamForm(RECIPE_PARAMS, asdict(document.recipe), shared=["batch_size"])
         self.curve = ScheduleCurve(state.context.theme)
         self.curve_words = plain_label(role="dim", wrap=True)
         self.find_rate = button("Find learning rate")
         self.find_batch = button("Find batch size")
         self.other = Box("hint", spacing_px=8)
+        self.network = plain_label("The network has changed since this run.", wrap=True)
         self.facts = plain_label(wrap=True)
         self.take = button("Use this run's settings", role="link")
         self._build(MemoryWarning(document, state.context.estimator))
@@ -63,6 +68,8 @@ class RecipePanel(QScrollArea):
         self._library.runs_changed.connect(self._on_runs_changed)
         state.run_changed.connect(self.show_run)
         state.steps_changed.connect(self.set_steps_per_epoch)
+        document.graph_changed.connect(self._on_graph_changed)
+        self._library.project_changed.connect(self._compare)
         document.recipe_changed.connect(self._on_recipe_changed)
         document.project_replaced.connect(self._on_recipe_changed)
         document.target_changed.connect(self._show_recipe)
@@ -77,7 +84,8 @@ class RecipePanel(QScrollArea):
         self._fill_form()
         heading = plain_label("This run's training settings", role="strong")
         words = plain_label("The selected run used other values:", role="dim", wrap=True)
-        add_to(self.other.column, heading, words, self.facts, self.take)
+        self._settings = (heading, words, self.facts, self.take)
+        add_to(self.other.column, self.network, *self._settings)
         self.other.hide()
         parts = (warning, self.other, self.form, STRETCH)
         column(*parts, parent=inner, margins=(14, 10, 14, 14), spacing=14)
@@ -109,33 +117,54 @@ class RecipePanel(QScrollArea):
         """Compares with the recipe of a run; it is read in another thread."""
         if path == self._run_path:
             return
-        self._run_path, self._run_recipe = path, None
+        self._run_path, self._run_project = path, None
         self._compare()
         if path is not None:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        def show(recipe: TrainingRecipe) -> None:
+        def show(project: Project) -> None:
             if path == self._run_path:
-                self._run_recipe = recipe
+                self._run_project = project
                 self._compare()
 
-        self._background.run(lambda: RunFolder(path).request().to_project().recipe, show)
+        self._background.run(lambda: RunFolder(path).request().to_project(), show)
 
     def _on_runs_changed(self) -> None:
         """A run that is trained longer has another number of epochs."""
-        path, recipe = self._run_path, self._run_recipe
+        path, project = self._run_path, self._run_project
         summary = self._library.summary(path)
-        if path is None or recipe is None or summary is None:
+        if path is None or project is None or summary is None:
             return
-        if summary.epochs != recipe.epochs:
+        if summary.epochs != project.recipe.epochs:
             self._read(path)
 
     def _compare(self) -> None:
-        run = self._run_recipe
-        found = differences(run, self._document.recipe) if run is not None else []
+        run = self._run_project
+        found = differences(run.recipe, self._document.recipe) if run is not None else []
         self.facts.setText("\n".join(f"{title}: {value}" for title, value in found))
-        self.other.setVisible(bool(found))
+        for part in self._settings:
+            part.setVisible(bool(found))
+        is_other_network = run is not None and self._has_changed(run.graph)
+        self.network.setVisible(is_other_network)
+        self.other.setVisible(bool(found) or is_other_network)
+
+    def _has_changed(self, graph: Graph) -> bool:
+        """Whether the network is another than this one, that a run of the project has; in another
+        project it is another anyway.
+        """
+        summary = self._library.summary(self._run_path)
+        if summary is None or not self._library.is_own(summary):
+            return False
+        return next(graph_rows(graph, self._document.graph), None) is not None
+
+    def _on_graph_changed(self) -> None:
+        if self.isVisible():  # while the network is edited nobody looks here
+            self._compare()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._compare()
 
     def _on_value_changed(self, key: str, value: object) -> None:
         self._document.set_recipe(**{key: value})
@@ -156,5 +185,5 @@ class RecipePanel(QScrollArea):
         self.form.sections["Checkpoints"].set_note(f"saves the {recipe.keep} epoch")
 
     def _on_take(self) -> None:
-        if self._run_recipe is not None:
-            self._document.set_recipe(**asdict(self._run_recipe))
+        if self._run_project is not None:
+            self._document.set_recipe(**asdict(self._run_project.recipe))

@@ -50,7 +50,7 @@ class TrainingProgress:
 
     Attributes:
         fraction: 0..1 of all steps; 1.0 only when completed.
-        eta_s: Seconds left, None while unknown.
+        eta_s: Seconds left, None while unknown: before the first steps of each trainer.
         images_per_second: Over the last 20 s of steps, None before the first.
         step, total_steps: Steps done and planned (0 while unknown).
         epoch, epochs: The epoch being trained, from 1, and how many there will be.
@@ -301,5 +301,7 @@ class MetricHistory:
     def _eta(self, steps_left: int) -> float | None:
         if self.finished is not None:
             return 0.0
+        if self.is_resuming:
+            return None  # a countdown would go on while no step is made
         speed = self._pace.images_per_second
         return seconds_left(steps_left, self.epochs, self.started, self.data, speed)

@@ -70,12 +70,15 @@ def seconds_left(
     data: DataReady | None,
     speed: float | None,
 ) -> float | None:
-    """Seconds of the steps to come with their validations, by the latest epochs; before the first
-    of them by `speed`, images per second. None while nothing is known.
+    """Seconds of the steps to come with their validations, by the latest epochs that the present
+    trainer has made as a whole: one before it may have had another computer, or one with other
+    work. Before the first of them by `speed`, images per second. None while nothing is known.
     """
     steps = data.steps_per_epoch if data is not None else 0
-    if epochs and steps:
-        return max(0, steps_left) * median(e.seconds for e in epochs[-_EPOCHS:]) / steps
+    begin = (started.resumed_at_step or 0) if started is not None else 0
+    own = [epoch.seconds for epoch in epochs[-_EPOCHS:] if epoch.step - steps >= begin]
+    if own and steps:
+        return max(0, steps_left) * median(own) / steps
     if started is None or not speed:
         return None
     images = max(0, steps_left) * started.batch_size

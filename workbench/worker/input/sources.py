@@ -138,8 +138,8 @@ def match_classes(
         return labels
     raise DatasetError(
         "The data set has classes that the model does not have.",
-        received=", ".join(f'"{name}"' for name in unknown[:10]),
-        expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
+        received=", ".join(f"“{name}”" for name in unknown[:10]),
+        expected="classes among " + ", ".join(f"“{name}”" for name in card_names[:20]),
         fix="Use the model's class names. In a folder, they are the names of the class folders.",
     )
 

@@ -1,19 +1,23 @@
-"""FindBatchSize: how fast each batch size trains here, and which still fits into memory."""
+"""FindBatchSize: how fast each batch size trains here, and which still fits into memory.
+
+Sizes whose speeds contradict each other are measured again, all of them in turn: what slowed one
+measurement down rarely lasts until the next.
+"""
 
 from __future__ import annotations
 
 import gc
-import math
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.run_estimate import memory_needed
 from workbench.core.format import bytes_text
 from workbench.core.training.batch_change import BatchChange
-from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.batch_speeds import BatchSpeeds
 from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
 from workbench.processes.memory import resident_bytes
@@ -31,7 +35,8 @@ _TRIAL_S = 1.2
 _MOST_STEPS = 64
 _LEAST_CALLS = 4  # the first ones take batches that were made while the step was compiled
 _ROOM = 0.85  # of the memory: the desktop needs some too
-_NEARLY = 0.93  # of the best speed is as good: a smaller batch learns more in an epoch
+_ROUNDS = 2  # in which suspect sizes are measured again: of three, two agree or nothing does
+_FIRST_PART = 0.6  # of the progress, for the first measurements
 
 
 def find_batch_size(job: Job, request: FindBatchSize) -> AnyAnswer:
@@ -42,16 +47,47 @@ def find_batch_size(job: Job, request: FindBatchSize) -> AnyAnswer:
     """
     trial = set_up(job, request.project)
     sizes = _sizes(request, len(trial.data.train))
+    tried = _try_all(job, trial, sizes)
+    measured = {t.size: [t.images_per_second] for t in tried if t.images_per_second is not None}
+    for number in range(_ROUNDS):
+        done = _FIRST_PART + (1 - _FIRST_PART) * number / _ROUNDS
+        _measure_again(job, trial, measured, done)
+    return _found(job, tried, measured, trial)
+
+
+def _try_all(job: Job, trial: BenchmarkSetup, sizes: Sequence[int]) -> list[BatchSizeTried]:
+    """Every size once, up to the first that does not fit."""
     tried: list[BatchSizeTried] = []
     for number, size in enumerate(sizes):
         job.check_cancelled()
-        job.progress(f"Trying batch size {size:,}", number / len(sizes))
+        job.progress(f"Trying batch size {size:,}", _FIRST_PART * number / len(sizes))
         result = _try(job, trial, size)
         tried.append(result)
         job.send(result)
         if result.problem:
             break  # larger ones fit still less
-    return _found(job, tried, trial.project.recipe, len(trial.data.train))
+    return tried
+
+
+def _measure_again(
+    job: Job, trial: BenchmarkSetup, measured: dict[int, list[float]], done: float
+) -> None:
+    """One round over the sizes whose speeds contradict each other; adds to `measured`."""
+    suspects = BatchSpeeds(measured).suspects if measured else []
+    part = (1 - _FIRST_PART) / _ROUNDS
+    for number, size in enumerate(suspects):
+        job.check_cancelled()
+        job.progress(f"Measuring batch size {size:,} again", done + part * number / len(suspects))
+        again = _try(job, trial, size)
+        if again.images_per_second is None:
+            continue  # memory that was free before is not now; the first speed stays
+        measured[size].append(again.images_per_second)
+        speeds = BatchSpeeds(measured)
+        speed, spread = round(speeds.speeds[size], 1), round(speeds.spread(size), 3)
+        times = len(measured[size])
+        job.send(
+            msgspec.structs.replace(again, images_per_second=speed, times=times, spread=spread)
+        )
 
 
 def _sizes(request: FindBatchSize, count: int) -> list[int]:
@@ -99,31 +135,25 @@ def _needed(trial: BenchmarkSetup, size: int) -> int:
 
 
 def _found(
-    job: Job, tried: list[BatchSizeTried], recipe: TrainingRecipe, num_train: int
+    job: Job,
+    tried: Sequence[BatchSizeTried],
+    measured: dict[int, list[float]],
+    trial: BenchmarkSetup,
 ) -> AnyAnswer:
-    speeds = {t.size: t.images_per_second for t in tried if t.images_per_second is not None}
-    if not speeds:
+    if not measured:
         words = f"Not even batch size {tried[0].size:,} fits: it {tried[0].problem}."
         return BatchSizeFound(id=job.id, fastest=0, largest=0, suggested=0, words=words)
-    fastest = max(speeds, key=lambda size: speeds[size])
-    suggested = min(size for size, speed in speeds.items() if speed >= _NEARLY * speeds[fastest])
-    change = BatchChange(recipe, suggested, num_train)
+    speeds = BatchSpeeds(measured)
+    change = BatchChange(trial.project.recipe, speeds.suggested, len(trial.data.train))
     return BatchSizeFound(
         id=job.id,
-        fastest=fastest,
-        largest=max(speeds),
-        suggested=suggested,
-        words=_words(speeds, suggested, fastest),
+        fastest=speeds.fastest,
+        largest=max(measured),
+        suggested=speeds.suggested,
+        words=speeds.words,
         changes=change.words,
         steps_per_epoch=change.steps_per_epoch(change.after),
         images_per_epoch=change.images_per_epoch(change.after),
         learning_rate=change.after.peak_rate,
+        is_uncertain=speeds.is_uncertain,
     )
-
-
-def _words(speeds: Mapping[int, float], suggested: int, fastest: int) -> str:
-    words = f"{suggested:,}: {speeds[suggested]:,.0f} images/s, "
-    if suggested == fastest:
-        return words + "the fastest."
-    slower = math.ceil(100 * (1 - speeds[suggested] / speeds[fastest]))
-    return words + f"within {slower}% of the fastest ({fastest:,})."

@@ -141,7 +141,10 @@ def test_a_rate_half_a_point_behind_is_kept() -> None:
     assert outcome.good[0] <= 0.003 < outcome.good[-1] == 0.01
     words = answer_words(outcome, chance=0.1, has_fallen=True)
     assert words.startswith("Your rate 0.003 is within the good range (0.00")
-    assert words.endswith("0.01: 85.0% training accuracy (standard error 0.0 points).")
+    assert words.endswith(
+        "0.01: 85.0% training accuracy, 0.3 points more. Up to 0.75 points count as equal, as "
+        "differences shrink until the end of a training (standard error 0.0 points)."
+    )
 
 
 def test_a_rate_near_the_best_is_measured_as_long_as_it_and_changed() -> None:

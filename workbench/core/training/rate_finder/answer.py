@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.format import rate_text, share
-from workbench.core.training.rate_finder.search import Outcome
+from workbench.core.training.rate_finder.search import MARGIN, Outcome
 from workbench.core.training.rate_finder.trial import Trial
 
 
@@ -27,14 +27,26 @@ def answer_words(outcome: Outcome, *, chance: float, has_fallen: bool) -> str:
         words = f"Your rate {rate} is within the good range ({_range(outcome.good)}); keep it."
         if best is present:
             return f"{words} {_measured(best)}, the best of the rates tried."
-        noise = f"standard error {100 * outcome.error:.1f} points"
-        return f"{words} {_measured(present)}; {_beside(best)} ({noise})."
+        return f"{words} {_measured(present)}; {_beside(best)}, {_equal_words(outcome, best)}"
     words = f"{rate_text(best.rate)} is better than your rate {rate}. Good range: "
     return f"{words}{_range(outcome.good)}. {_measured(best)}; {_beside(present)}."
 
 
 def _measured(trial: Trial) -> str:
     return f"{_beside(trial)} after {trial.steps:,} steps"
+
+
+def _equal_words(outcome: Outcome, best: Trial) -> str:
+    """Why a rate is kept that another was better than."""
+    more, equal = best.accuracy - outcome.present.accuracy, max(MARGIN, outcome.error)
+    return (
+        f"{_points(more, 1)} more. Up to {_points(equal, 2)} count as equal, as differences shrink "
+        f"until the end of a training (standard error {_points(outcome.error, 1)})."
+    )
+
+
+def _points(accuracy: float, digits: int) -> str:
+    return f"{100 * accuracy:.{digits}f} points"
 
 
 def _beside(trial: Trial) -> str:

@@ -11,6 +11,10 @@ from workbench.gui.train.finders.dialogs import FindBatchSizeDialog, FindLearnin
 from workbench.gui.train.finders.finder import FinderDialog
 
 
+def _is_wanted(dialog: FinderDialog, kind: type[FinderDialog]) -> bool:
+    return not dialog.is_outdated and (dialog.is_searching or isinstance(dialog, kind))
+
+
 class FinderController(QObject):
     """Opens the finders over a window; `said` what was changed, or why nothing can be tried."""
 
@@ -23,15 +27,20 @@ class FinderController(QObject):
         self.dialog: FinderDialog | None = None
 
     def find(self, key: str) -> None:
-        """Begins to find "learning_rate" or "batch_size"; an open search is brought up."""
-        if self.dialog is not None:
-            self.dialog.raise_()
-            self.dialog.activateWindow()
+        """Begins to find "learning_rate" or "batch_size". A search that goes on, or what it has
+        found, is brought up while it is that of the project as it is now.
+        """
+        make = FindLearningRateDialog if key == "learning_rate" else FindBatchSizeDialog
+        dialog = self.dialog
+        if dialog is not None and _is_wanted(dialog, make):
+            dialog.raise_()
+            dialog.activateWindow()
             return
         if reason := self._context.document.analysis.reason:
             self.said.emit(reason)
             return
-        make = FindLearningRateDialog if key == "learning_rate" else FindBatchSizeDialog
+        if dialog is not None:
+            dialog.close()
         dialog = self.dialog = make(self._context, self._window)
         dialog.chosen.connect(self._on_chosen)
         dialog.finished.connect(self._on_finished)

@@ -28,8 +28,8 @@ LEARNING_RATE = (
     "of the model briefly with a few rates, your rate among them, and compares the accuracy."
 )
 BATCH_SIZE = (
-    "Trains a copy of the model briefly with each batch size. Larger batches are often "
-    "faster, up to a limit, and need more memory."
+    "Trains a copy of the model briefly with each batch size; speeds that contradict each other "
+    "are measured again. Larger batches are often faster, up to a limit, and need more memory."
 )
 
 
@@ -80,8 +80,18 @@ class FindBatchSizeDialog(FinderDialog):
 
     def take(self, answer: AnyAnswer) -> None:
         if isinstance(answer, BatchSizeTried):
-            measured = (answer.images_per_second, answer.memory_bytes, answer.problem)
-            self._points.append(BatchSizePoint(answer.size, *measured))
+            point = BatchSizePoint(
+                answer.size,
+                answer.images_per_second,
+                answer.memory_bytes,
+                answer.problem,
+                answer.times,
+                answer.spread,
+            )
+            self._points = sorted(
+                [*(p for p in self._points if p.batch_size != answer.size), point],
+                key=lambda each: each.batch_size,
+            )
             self.plot.set_result(self._points, None)
         elif isinstance(answer, BatchSizeFound):
             self.plot.set_result(self._points, answer.suggested)

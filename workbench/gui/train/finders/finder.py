@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QProgressBar, QStackedWidget, QWidget
 
 from workbench.client.question import Handlers, Question
+from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import button
@@ -18,7 +19,13 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Progress
 
 PROGRESS_STEPS = 1000
-_ANSWER_LINES = 5
+_ANSWER_LINES = 6
+_OUTDATED = "Outdated: the project has been changed since this search. Search again."
+
+
+def trained_part(project: Project) -> tuple[object, ...]:
+    """What of a project decides what a search finds: not its name, nor places on the canvas."""
+    return project.graph, project.recipe, project.dataset, project.target
 
 
 class FinderDialog(QDialog):
@@ -50,25 +57,33 @@ class FinderDialog(QDialog):
         self.progress.setTextVisible(False)
         self.words = plain_label(wrap=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.outdated = plain_label(_OUTDATED, role="warning", wrap=True)
+        self._searched = trained_part(context.document.project)
         self._pages = QStackedWidget()
         # As much as the longest answer needs: nothing moves when it comes.
         self._pages.setFixedHeight(_ANSWER_LINES * self.fontMetrics().lineSpacing())
         self.use = button("Use this", role="primary")
         self.again = button("Search again")
         self.stop = button("Cancel")
+        self._build(plain_label(title, role="title"), explanation, plot)
         self.use.clicked.connect(self._on_use)
         self.again.clicked.connect(self.start)
         self.stop.clicked.connect(self._on_stop)
+        for changed in (context.document.edited, context.document.project_replaced):
+            changed.connect(self._show_buttons)
+        self.start()
+
+    def _build(self, heading: QWidget, explanation: str, plot: QWidget) -> None:
         searching = QWidget()
         column(self.progress, self.status, STRETCH, parent=searching)
-        for page in (searching, self.words):
+        self._answer = QWidget()
+        column(self.outdated, self.words, STRETCH, parent=self._answer)
+        for page in (searching, self._answer):
             self._pages.addWidget(page)
         buttons = row(self.use, self.again, STRETCH, self.stop, spacing=8)
-        heading = plain_label(title, role="title")
         words = plain_label(explanation, role="dim", wrap=True)
         parts = (heading, words, (plot, 1), self._pages, buttons)
         column(*parts, parent=self, margins=(20, 18, 20, 16), spacing=10)
-        self.start()
 
     # what each finder is -----------------------------------------------------------------
 
@@ -91,9 +106,15 @@ class FinderDialog(QDialog):
         """Whether the worker is still trying."""
         return self._question.is_open
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the project trains otherwise now than the one that is, or was, tried."""
+        return trained_part(self._context.document.project) != self._searched
+
     def start(self) -> None:
         """Begins to search with the project as it is now."""
         self._found = {}
+        self._searched = trained_part(self._context.document.project)
         self.clear()
         self.words.setText("")
         self._pages.setCurrentIndex(0)
@@ -131,11 +152,13 @@ class FinderDialog(QDialog):
         if words:
             self.words.setText(words)
         set_role(self.words, "bad" if is_bad else "text")
-        self._pages.setCurrentWidget(self.words)
+        self._pages.setCurrentWidget(self._answer)
         self._show_buttons()
 
     def _show_buttons(self) -> None:
+        self.outdated.setVisible(self.is_outdated)
         self.use.setVisible(bool(self._found))
+        self.use.setEnabled(not self.is_outdated)
         self.again.setVisible(not self.is_searching)
         self.stop.setText("Cancel" if self.is_searching else "Close")
 

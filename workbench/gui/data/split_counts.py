@@ -1,0 +1,95 @@
+"""How many images train, validate and test, of a source and of each of its classes; in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.core.format import count, share
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.split import split_sizes
+from workbench.protocol.messages import ClassDescription, DataDescription
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a source gives.
+
+    Attributes:
+        per_class: Images of each class that are no published test images; empty while not known.
+        num_test: Published test images; 0 where they are split off the others.
+    """
+
+    per_class: tuple[int, ...] = ()
+    num_test: int = 0
+
+    @classmethod
+    def of(cls, description: DataDescription) -> Given:
+        """Of a source as the worker describes it."""
+        is_split_off = description.is_test_split_off
+        per_class = (
+            each.num_train + (each.num_test if is_split_off else 0) for each in description.classes
+        )
+        return cls(tuple(per_class), 0 if is_split_off else description.num_test)
+
+
+def split_counts(given: Given, recipe: TrainingRecipe) -> tuple[int, int, int]:
+    """How many images train, validate and test: exactly those of a run."""
+    per_class = [class_counts(size, recipe, given.num_test) for size in given.per_class]
+    train, validation = (sum(counts[part] for counts in per_class) for part in (0, 1))
+    test = given.num_test or sum(counts[2] for counts in per_class)
+    return train, test if recipe.validation == "test" else validation, test
+
+
+def class_counts(num_images: int, recipe: TrainingRecipe, num_test: int) -> tuple[int, int, int]:
+    """How many images of a class train, validate and test in a run.
+
+    Args:
+        num_images: Of the class, without published test images.
+        recipe: Its shares count.
+        num_test: Published test images of any class; 0 where they are split off.
+    """
+    test = 0 if num_test else split_sizes(num_images, (recipe.test_share,))[0]
+    rest = num_images - test
+    is_split = recipe.validation == "split"
+    validation = split_sizes(rest, (recipe.validation_share,))[0] if is_split else 0
+    return rest - validation, validation, test
+
+
+def class_words(each: ClassDescription, recipe: TrainingRecipe, *, is_split_off: bool) -> str:
+    """The images of a class by what a run does with them; only their number where all train."""
+    given = each.num_train + (each.num_test if is_split_off else 0)
+    train, validation, test = class_counts(given, recipe, 0 if is_split_off else 1)
+    test = test if is_split_off else each.num_test
+    named = ((train, "train"), (validation, "validation"), (test, "test"))
+    parts = [f"{count(number)} {name}" for number, name in named if number]
+    return ", ".join(parts) if len(parts) > 1 else count(train)
+
+
+def split_words(given: Given, recipe: TrainingRecipe) -> str:
+    """The division in sentences; "" while the source is not known."""
+    if not given.per_class:
+        return ""
+    _, num_validation, num_test = split_counts(given, recipe)
+    total = sum(given.per_class)
+    test = (
+        "The data set comes with a test set."
+        if given.num_test
+        else f"{_part_words(num_test, total)} images are held out for testing."
+    )
+    rest = total if given.num_test else total - num_test
+    kind = "training" if given.num_test else "remaining"
+    validation = {
+        "split": f"{_part_words(num_validation, rest)} {kind} images are held out for "
+        "validation, to detect overfitting.",
+        "test": "Validation uses the test set: the best epoch is chosen on it, and its accuracy is "
+        "slightly optimistic.",
+        "none": "No validation: only training curves are drawn.",
+    }[recipe.validation]
+    is_split = not given.num_test or recipe.validation == "split"
+    seed = f"The split is stratified; seed {recipe.seed} makes it reproducible." if is_split else ""
+    return " ".join(filter(None, (test, validation, seed)))
+
+
+def _part_words(part: int, whole: int) -> str:
+    """The real part: whole images of each class are not just the share of the recipe."""
+    return f"{count(part)} ({share(part / max(1, whole), 0)}) of {count(whole)}"
