@@ -71,6 +71,7 @@ def test_what_is_wrong_is_an_error(empty):
 
 
 def test_hovering_a_problem_in_the_list_marks_its_layers(empty, qtbot):
+    empty.resize(1440, 900)  # room beside the layers: no line of a card crosses them
     document = empty.context.document
     for _ in range(2):
         document.apply_fix(document.analysis.errors[0].fixes[0])
