@@ -247,7 +247,7 @@ def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):
         m.Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
     )
     assert isinstance(answer, m.Failed)
-    assert answer.error.received == '"purple"'
+    assert answer.error.received == "“purple”"
     assert '"bright", "dark"' in answer.error.expected
 
 
