@@ -248,7 +248,7 @@ def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):
     )
     assert isinstance(answer, m.Failed)
     assert answer.error.received == "“purple”"
-    assert '"bright", "dark"' in answer.error.expected
+    assert "“bright”, “dark”" in answer.error.expected
 
 
 def test_a_data_set_that_has_gone_is_reported(brightness):
