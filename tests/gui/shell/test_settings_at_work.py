@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.app import _follow_autosave
 from workbench.gui.files.recovery import RecoveryController
+from workbench.gui.forms.hint_line import HintLine
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.runs.home import runs_home
 from workbench.settings.store import SettingsStore
@@ -57,8 +58,11 @@ def test_autosave_follows_its_setting(window, tmp_path, qtbot):
 def test_the_settings_show_where_runs_are_when_no_folder_is_chosen(qtbot, context):
     dialog = SettingsDialog(context)
     qtbot.addWidget(dialog)
-    line = dialog.findChild(QWidget, "param_runs_folder").findChild(QLineEdit)
+    line = dialog.findChild(QWidget, "param_runs_folder").findChild(HintLine)
     assert line.text() == ""
-    assert line.placeholderText() == str(runs_home(context.settings.settings))
-    assert Path(line.placeholderText()).is_absolute()
-    assert line.toolTip()
+    assert line.hint == str(runs_home(context.settings.settings))
+    assert Path(line.hint).is_absolute()
+    assert line.hint in line.toolTip()
+    start, _, end = line.placeholderText().partition("…")
+    assert line.hint.startswith(start)
+    assert line.hint.endswith(end)

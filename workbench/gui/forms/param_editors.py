@@ -20,6 +20,7 @@ from workbench.core.params import (
     TextParam,
 )
 from workbench.errors import ParamError
+from workbench.gui.forms.hint_line import HintLine
 from workbench.gui.forms.number_field import NumberField
 from workbench.gui.forms.number_list import parse_numbers
 from workbench.gui.forms.select_on_focus import select_on_focus
@@ -135,19 +136,19 @@ def _choice_editor(param: Param) -> Editor:
 
 def _line_editor(
     widget: QWidget,
-    line: QLineEdit,
+    line: HintLine,
     as_text: Callable[[Any], str],
     read: Callable[[str], Any],
 ) -> Editor:
     """An editor of one line; `read` makes a value of a text, or raises ParamError."""
-    placeholder = line.placeholderText()
+    hint = line.hint
 
     def show(value: Any) -> None:
-        line.setPlaceholderText(placeholder)
+        line.set_hint(hint)
         line.setText(as_text(value))
 
     def show_mixed() -> None:
-        line.setPlaceholderText(MIXED)
+        line.set_hint(MIXED)
         line.clear()
 
     def finish() -> None:
@@ -166,9 +167,9 @@ def _line_editor(
 
 
 def _numbers_editor(param: Param) -> Editor:
-    line = QLineEdit()
+    line = HintLine()
     zero_text = param.zero_text if isinstance(param, SizeParam) else ""
-    line.setPlaceholderText(zero_text)
+    line.set_hint(zero_text)
 
     def as_text(value: Any) -> str:
         text = param.show(value)
@@ -180,9 +181,9 @@ def _numbers_editor(param: Param) -> Editor:
 def _path_editor(param: Param) -> Editor:
     spec = cast("PathParam", param)
     frame = QWidget()
-    line = QLineEdit()
+    line = HintLine()
     nothing = "no folder chosen" if spec.is_folder else "no file chosen"
-    line.setPlaceholderText(spec.empty_text or nothing)
+    line.set_hint(spec.empty_text or nothing)
     line.setToolTip(plain_tip(spec.empty_text))
     browse = QPushButton("Browse…")
     browse.setAccessibleName(f"Browse for {spec.title.lower()}")
@@ -212,7 +213,7 @@ def _ask_path(parent: QWidget, spec: PathParam, start: str) -> str:
 
 
 def _text_editor(param: Param) -> Editor:
-    line = QLineEdit()
+    line = HintLine()
     line.setMaxLength(cast("TextParam", param).max_length)
     return _line_editor(line, line, str, str.strip)
 
