@@ -241,7 +241,9 @@ KEPT = KeptEvaluation(result=RESULT, checksum="abc", created=1_700_000_000.0)
 
 
 def chosen_again(qtbot, view):
-    """Shows the view as it is found later: hidden, then shown."""
+    """Shows the view as it is found later: hidden, then shown. A look at the folder that began
+    before may end first.
+    """
     view.hide()
     with qtbot.waitSignal(view.state.looked):
         view.show()
@@ -265,7 +267,8 @@ def test_an_evaluation_is_kept_for_the_next_start(qtbot, view, context, service)
     assert not later.note.isVisible()
     write_card(run.path, msgspec.structs.replace(CARD, checksum="other", test=None))
     chosen_again(qtbot, later)
-    assert later.note.text().startswith("The weights have changed since this evaluation.")
+    stale = "The weights have changed since this evaluation."
+    qtbot.waitUntil(lambda: later.note.text().startswith(stale))
     assert later.note.isVisible()
     later.close_background()
 
@@ -286,15 +289,16 @@ def test_one_of_this_session_goes_stale_too(qtbot, view, service):
     assert not view.note.isVisible()
     write_card(run.path, msgspec.structs.replace(CARD, checksum="other"))
     chosen_again(qtbot, view)
-    assert view.note.text().startswith("The weights have changed since this evaluation.")
+    stale = "The weights have changed since this evaluation."
+    qtbot.waitUntil(lambda: view.note.text().startswith(stale))
 
 
 def test_before_the_first_one_the_test_of_the_training_is_shown(qtbot, view):
     assert view.hint.title.text() == "Not evaluated yet"
     write_card(view.chooser.path, CARD)
     chosen_again(qtbot, view)
+    qtbot.waitUntil(lambda: view.hint.title.text() == "Test accuracy 87.0%")
     assert view.hint.isVisible()
-    assert view.hint.title.text() == "Test accuracy 87.0%"
     assert view.hint.text.text().startswith(
         "Measured at the end of the training on 10,000 test images."
     )
