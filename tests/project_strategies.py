@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.graph import TRAININGS, Edge, Graph, Node
+from workbench.core.projects.data_edits import CONTENT_DIGITS, PART_NAMES, DataEdits
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.training.recipe import TrainingRecipe
 
@@ -34,7 +35,17 @@ def graphs(draw, max_nodes=5):
     ids = draw(st.lists(words, min_size=count, max_size=count, unique=True))
     names = draw(st.lists(words, min_size=count, max_size=count))
     nodes = [
-        Node(i, draw(words), n, draw(params), draw(extras)) for i, n in zip(ids, names, strict=True)
+        Node(
+            i,
+            draw(words),
+            n,
+            draw(params),
+            draw(extras),
+            group=draw(st.sampled_from(["", "block", "backbone 2"])),
+            pretrained=draw(st.sampled_from(["", "net/conv1"])),
+            training=draw(st.sampled_from(TRAININGS)),
+        )
+        for i, n in zip(ids, names, strict=True)
     ]
     edges = {}
     for target in range(1, count):
@@ -42,6 +53,17 @@ def graphs(draw, max_nodes=5):
             edges[target, port] = Edge(ids[draw(st.integers(0, target - 1))], ids[target], port)
     return Graph.of(nodes, edges.values())
 
+
+contents = st.from_regex(rf"[0-9a-f]{{{CONTENT_DIGITS}}}", fullmatch=True)
+_names = texts.filter(bool)
+data_edits = st.builds(
+    DataEdits,
+    left_out=st.frozensets(contents, max_size=3),
+    labels=st.dictionaries(contents, _names, max_size=3),
+    parts=st.dictionaries(contents, st.sampled_from(PART_NAMES), max_size=3),
+    kept=st.frozensets(_names, max_size=2),
+    classes=st.dictionaries(_names, texts, max_size=3),
+)
 
 _places = st.integers(-10_000, 10_000).map(float)
 
@@ -65,7 +87,9 @@ def projects(draw):
             positions,
             draw(st.sampled_from([0.25, 1.0, 1.5])),
             draw(st.none() | st.tuples(_places, _places)),
+            frozenset(node.group for node in graph.nodes.values() if draw(st.booleans())) - {""},
         ),
+        edits=draw(data_edits),
         title=draw(texts),
         summary=draw(texts),
         extra=extra,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
@@ -154,7 +155,7 @@ def renamed_apart(nodes: Iterable[Node], graph: Graph) -> tuple[list[Node], Mapp
     for number, node in enumerate(nodes, first):
         name = free_name(_stem(node.name), names)
         names.add(name)
-        copies[node.id] = Node(f"n{number}", node.kind, name, node.params, node.extra)
+        copies[node.id] = replace(node, id=f"n{number}", name=name)
     return list(copies.values()), {key: copy.id for key, copy in copies.items()}
 
 

@@ -336,3 +336,31 @@ def test_a_file_of_another_account_names_its_owner_as_the_way(tmp_path, monkeypa
         read_project(path)
     assert "permission denied" in caught.value.what
     assert "owner" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "place"),
+    [
+        ("left_out", ["0" * 31], "edits.left_out"),
+        ("left_out", {"0" * 32: 1}, "edits.left_out"),
+        ("labels", {"x": "roses"}, "edits.labels"),
+        ("labels", {"0" * 32: ""}, "edits.labels"),
+        ("parts", {"0" * 32: "holiday"}, "edits.parts"),
+        ("classes", {"roses": 3}, "edits.classes"),
+        ("kept", [""], "edits.kept"),
+    ],
+)
+def test_invalid_edits_of_the_data_are_refused_by_their_place(field, value, place):
+    assert place in refusal(a_plain(edits={field: value})).where
+
+
+def test_a_node_learns_always_fine_tuning_or_never():
+    plain = a_plain()
+    plain["graph"]["nodes"][1]["training"] = "sometimes"
+    assert "graph.nodes[1].training" in refusal(plain).where
+
+
+def test_a_folded_group_without_layers_is_forgotten():
+    plain = a_plain(view={"folded": ["gone", "block"]})
+    plain["graph"]["nodes"][1]["group"] = "block"
+    assert parse(plain).view.folded == {"block"}

@@ -37,6 +37,34 @@ def test_the_cosine_keeps_the_values_it_always_had():
         assert rate == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("schedule", sorted(all_schedules()))
+def test_fine_tuning_has_the_schedule_of_a_training_of_its_own(schedule):
+    both = {"schedule": schedule, "epochs": 10}
+    whole = rates(**both, fine_tuning_after=6, fine_tuning_rate=0.25)
+    recipe = TrainingRecipe(learning_rate=0.25, **both)
+    alone = [learning_rate_at(recipe, step, 400, 100) for step in range(400)]
+    assert whole[:600] == rates(total=600, **both)[:600]
+    assert whole[600:1000] == alone
+
+
+def test_a_fine_tuning_that_would_begin_behind_the_end_is_none():
+    assert rates(epochs=10, fine_tuning_after=10) == rates(epochs=10)
+    assert not TrainingRecipe(epochs=10, fine_tuning_after=10).has_fine_tuning
+
+
+def test_without_a_rate_of_its_own_fine_tuning_takes_a_tenth():
+    recipe = TrainingRecipe(learning_rate=0.5, epochs=10, fine_tuning_after=6)
+    assert recipe.in_fine_tuning().learning_rate == pytest.approx(0.05)
+    assert (recipe.head_epochs, recipe.in_fine_tuning().epochs) == (6, 4)
+
+
+def test_the_drawn_curve_has_both_sides_of_the_start_of_fine_tuning():
+    recipe = TrainingRecipe(learning_rate=1.0, epochs=10, fine_tuning_after=6)
+    steps, drawn = curve(recipe, 1000, 100)
+    assert drawn[steps == 599] == 1.0
+    assert drawn[steps == 600] == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("schedule", ["cosine", "one_cycle"])
 def test_a_schedule_ends_at_its_final_share_however_few_its_steps(schedule):
     recipe = TrainingRecipe(learning_rate=0.001, schedule=schedule, final_share=0.01, epochs=2)

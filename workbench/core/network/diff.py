@@ -14,7 +14,7 @@ class GraphDiff:
     Attributes:
         added_nodes: Ids only in the new graph.
         removed_nodes: Ids only in the old graph.
-        changed_nodes: Ids in both whose kind, name, params or extra fields differ.
+        changed_nodes: Ids in both that differ in anything.
         added_edges, removed_edges: Edges only in the new, only in the old graph.
     """
 

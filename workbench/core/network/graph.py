@@ -11,11 +11,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, get_args
 
 from workbench.errors import GraphError
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+Training = Literal["always", "fine_tuning", "never"]
+"""When a layer learns: in the whole training, in its fine-tuning phase alone, or not at all."""
+
+TRAININGS: tuple[Training, ...] = get_args(Training)
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,9 @@ class Node:
         kind: Key of a LayerSpec; an unknown key is kept as it is (placeholder).
         name: Unique in its graph, shown to people and given to Keras.
         params: Values by parameter key; a missing key means the default.
+        group: Name of the group of layers that it belongs to, such as a backbone; "" for none.
+        pretrained: Whose weights it starts with, as BACKBONE/LAYER; "" for random ones.
+        training: When it learns.
         extra: Fields of a project file that this version does not define; written back.
     """
 
@@ -35,6 +43,9 @@ class Node:
     name: str
     params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     extra: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+    group: str = ""
+    pretrained: str = ""
+    training: Training = "always"
 
     def __hash__(self) -> int:
         return hash((self.id, self.kind, self.name))

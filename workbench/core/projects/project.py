@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.training.recipe import TrainingRecipe
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -31,11 +32,13 @@ class View:
         positions: Top-left corner of each node in scene pixels, by node id.
         zoom: Scale of the canvas, 1.0 is 100%.
         center: Scene point in the middle of the canvas, or None to fit all.
+        folded: Names of the groups that are drawn as one card.
     """
 
     positions: Mapping[str, Position] = field(default_factory=lambda: _EMPTY)
     zoom: float = 1.0
     center: Position | None = None
+    folded: frozenset[str] = frozenset()
 
 
 def new_project_id() -> str:
@@ -56,6 +59,7 @@ class Project:
             project with their id. "" for one that has no identity yet, such as a template.
         title: Words for people; the file name is used where it is empty.
         summary: One sentence about it.
+        edits: What the user has changed about the images, beside the files.
         extra: Top-level fields of the file that this version does not define; written back.
     """
 
@@ -63,6 +67,7 @@ class Project:
     recipe: TrainingRecipe = field(default_factory=TrainingRecipe)
     dataset: Choice = field(default_factory=lambda: Choice("fashion_mnist"))
     target: Choice = HERE
+    edits: DataEdits = field(default_factory=DataEdits)
     view: View = field(default_factory=View)
     id: str = ""
     title: str = ""

@@ -22,7 +22,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.core.network.graph import Graph
+from workbench.core.network.graph import Graph, Node
+from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.project_reader import ProjectReader, edge_key
@@ -103,6 +104,7 @@ def graph_to_plain(graph: Graph) -> dict[str, Any]:
                 "kind": node.kind,
                 "name": node.name,
                 "params": dict(node.params),
+                **_learning_to_plain(node),
                 **node.extra,
             }
             for node in graph.nodes.values()
@@ -138,6 +140,7 @@ def project_to_plain(project: Project) -> dict[str, Any]:
         "recipe": {**recipe, **extra.pop("recipe", {})},
         "dataset": {**_choice_to_plain(project.dataset), **extra.pop("dataset", {})},
         "target": {**_choice_to_plain(project.target), **extra.pop("target", {})},
+        **({"edits": edits_to_plain(project.edits)} if project.edits else {}),
         "view": {**_view_to_plain(project.view), **extra.pop("view", {})},
         **extra,
     }
@@ -252,6 +255,13 @@ def _refuse(reader: ProjectReader, where: str) -> None:
 # writing -----------------------------------------------------------------------------------
 
 
+def _learning_to_plain(node: Node) -> dict[str, str]:
+    """Where a node belongs and how it learns; nothing for a layer on its own that learns."""
+    values = {"group": node.group, "pretrained": node.pretrained, "training": node.training}
+    plain = Node(node.id, node.kind, node.name)
+    return {key: value for key, value in values.items() if value != getattr(plain, key)}
+
+
 def _choice_to_plain(choice: Choice) -> dict[str, Any]:
     return {"key": choice.key, "params": dict(choice.params)}
 
@@ -259,7 +269,8 @@ def _choice_to_plain(choice: Choice) -> dict[str, Any]:
 def _view_to_plain(view: View) -> dict[str, Any]:
     center = None if view.center is None else [_short(part) for part in view.center]
     positions = {key: [_short(x), _short(y)] for key, (x, y) in view.positions.items()}
-    return {"positions": positions, "zoom": _short(view.zoom, 4), "center": center}
+    folded = {"folded": sorted(view.folded)} if view.folded else {}
+    return {"positions": positions, "zoom": _short(view.zoom, 4), "center": center, **folded}
 
 
 def _short(number: float, digits: int = 2) -> float:

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
-from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.graph import TRAININGS, Edge, Graph, Node, Training
 from workbench.core.network.layout import Position
 from workbench.core.params import is_int
+from workbench.core.projects.data_edits import read_edits
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.storage.strict_json import describe
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe, recipe_from
@@ -68,8 +69,9 @@ class ProjectReader:
             recipe=self._recipe(recipe_part),
             dataset=self._choice(plain, "dataset", Project().dataset, extra),
             target=self._choice(plain, "target", Project().target, extra),
+            edits=read_edits(plain.get("edits", {}), self._add),
             view=self.read_view(view_part, graph),
-            id=(self._short_text(plain, "id", "") or "") if plain.get("id", "") != "" else "",
+            id=self._optional_text(plain, "id", ""),
             title=self._text(plain, "title"),
             summary=self._text(plain, "summary"),
             extra=extra,
@@ -120,7 +122,26 @@ class ProjectReader:
             return None
         if node_id is None or kind is None or name is None:
             return None
-        return Node(node_id, kind, name, frozen(params), _unknown(item, _names(Node)))
+        return Node(
+            node_id,
+            kind,
+            name,
+            frozen(params),
+            _unknown(item, _names(Node)),
+            group=self._optional_text(item, "group", place),
+            pretrained=self._optional_text(item, "pretrained", place),
+            training=self._training(item, place),
+        )
+
+    def _training(self, item: Plain, place: str) -> Training:
+        value = item.get("training", "always")
+        if value in TRAININGS:
+            return cast("Training", value)
+        self._add(f"{place}.training", value, "one of " + ", ".join(TRAININGS))
+        return "always"
+
+    def _optional_text(self, item: Plain, key: str, place: str) -> str:
+        return (self._short_text(item, key, place) or "") if item.get(key, "") != "" else ""
 
     def _edge(
         self, item: Any, place: str, nodes: Mapping[str, Node], taken: Mapping[Any, Edge]
@@ -177,7 +198,14 @@ class ProjectReader:
             zoom = 1.0
         center = plain.get("center")
         point = None if center is None else self._point(center, "view.center")
-        return View(places, float(zoom), point)
+        return View(places, float(zoom), point, self._folded(plain, graph))
+
+    def _folded(self, plain: Plain, graph: Graph) -> frozenset[str]:
+        names = plain.get("folded", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            self._add("view.folded", names, "a list of names of groups")
+            return frozenset()
+        return frozenset(names) & {node.group for node in graph.nodes.values() if node.group}
 
     def _point(self, value: Any, place: str) -> Position:
         if isinstance(value, list) and len(value) == 2 and all(_is_near(part) for part in value):

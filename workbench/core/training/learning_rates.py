@@ -57,7 +57,7 @@ def curve(
     """
     last = max(total_steps - 1, 0)
     steps = np.linspace(0, last, min(points, last + 1)).round()
-    corners = _corners(recipe, total_steps, steps_per_epoch)[: points // 2]
+    corners = _all_corners(recipe, total_steps, steps_per_epoch)[: points // 2]
     steps = np.sort(np.concatenate([steps, corners, corners - 1]))
     # np.unique would load numpy.ma, at the first sight of the train view.
     is_new = np.concatenate([[True], steps[1:] != steps[:-1]])
@@ -69,6 +69,31 @@ def rates_at(
     recipe: TrainingRecipe, steps: np.ndarray[Any, Any], total_steps: int, steps_per_epoch: int
 ) -> Array:
     """The rates of any steps, float64, of the shape of `steps`."""
+    head = fine_tuning_start(recipe, total_steps, steps_per_epoch)
+    if head is None:
+        return _rates_of_phase(recipe, steps, total_steps, steps_per_epoch)
+    in_head = np.minimum(steps, head - 1)
+    in_tuning = np.maximum(steps - head, 0)
+    tuning = recipe.in_fine_tuning()
+    return np.where(
+        steps < head,
+        _rates_of_phase(recipe, in_head, head, steps_per_epoch),
+        _rates_of_phase(tuning, in_tuning, total_steps - head, steps_per_epoch),
+    )
+
+
+def fine_tuning_start(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> int | None:
+    """The step, counted from 0, that fine-tuning begins with; None where there is none."""
+    if recipe.fine_tuning_after is None:
+        return None
+    head = recipe.fine_tuning_after * steps_per_epoch
+    return head if head < total_steps else None
+
+
+def _rates_of_phase(
+    recipe: TrainingRecipe, steps: np.ndarray[Any, Any], total_steps: int, steps_per_epoch: int
+) -> Array:
+    """The rates of steps counted from the start of a phase of `total_steps`."""
     spec, steps = recipe.schedule_spec, steps.astype(np.float64)
     warm_up = warm_up_steps(recipe, total_steps, steps_per_epoch)
     climbed = (steps + 1) / (warm_up + 1)
@@ -83,6 +108,14 @@ def rates_at(
         steps_per_epoch,
     )
     return recipe.peak_rate * np.where(steps < warm_up, climbed, factors)
+
+
+def _all_corners(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> Array:
+    head = fine_tuning_start(recipe, total_steps, steps_per_epoch)
+    if head is None:
+        return _corners(recipe, total_steps, steps_per_epoch)
+    tuning = _corners(recipe.in_fine_tuning(), total_steps - head, steps_per_epoch)
+    return np.concatenate([_corners(recipe, head, steps_per_epoch), [float(head)], head + tuning])
 
 
 def _corners(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> Array:

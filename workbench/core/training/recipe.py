@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from workbench.core.param_text import read_value
@@ -11,6 +11,7 @@ from workbench.core.params import Param, check_all
 from workbench.core.training.fields.basics import BasicFields
 from workbench.core.training.fields.checkpoints import CheckpointFields
 from workbench.core.training.fields.execution import ExecutionFields
+from workbench.core.training.fields.fine_tuning import FineTuningFields
 from workbench.core.training.fields.regularization import RegularizationFields
 from workbench.core.training.fields.schedule import SCALES, ScheduleFields
 from workbench.core.training.fields.setting import PLUG_INS, declared
@@ -19,6 +20,9 @@ from workbench.core.training.optimizers import all_optimizers
 from workbench.core.training.schedules import all_schedules
 from workbench.core.training.specs import LossSpec, OptimizerSpec, ScheduleSpec, TrainingSpec
 from workbench.errors import ParamError
+
+FINE_TUNING_SHARE = 0.1
+"""Learning rate of fine-tuning as a share of the learning rate, where the recipe has none."""
 
 FEW_PER_REPLICA = 32
 """Images whose statistics are too uncertain to normalize by."""
@@ -29,6 +33,7 @@ class TrainingRecipe(
     # From the last section to the first: so a dataclass has its fields in the order of the form.
     ExecutionFields,
     CheckpointFields,
+    FineTuningFields,
     RegularizationFields,
     ScheduleFields,
     BasicFields,
@@ -59,6 +64,22 @@ class TrainingRecipe(
         """The learning rate at its full size for this batch; what schedules are shares of."""
         share = self.batch_size / self.rate_base_batch
         return self.learning_rate * SCALES[self.rate_scaling](share)
+
+    @property
+    def head_epochs(self) -> int:
+        """Epochs before fine-tuning: all of them where there is none."""
+        return min(self.fine_tuning_after or self.epochs, self.epochs)
+
+    @property
+    def has_fine_tuning(self) -> bool:
+        """Whether the last epochs are fine-tuning."""
+        return self.head_epochs < self.epochs
+
+    def in_fine_tuning(self) -> TrainingRecipe:
+        """The recipe of the fine-tuning phase alone."""
+        rate = self.fine_tuning_rate or self.learning_rate * FINE_TUNING_SHARE
+        epochs = self.epochs - self.head_epochs
+        return replace(self, learning_rate=rate, epochs=epochs, fine_tuning_after=None)
 
     @property
     def has_weight_decay(self) -> bool:
@@ -103,7 +124,12 @@ class TrainingRecipe(
 
 
 _DECLARED = declared(
-    BasicFields, ScheduleFields, RegularizationFields, CheckpointFields, ExecutionFields
+    BasicFields,
+    ScheduleFields,
+    RegularizationFields,
+    FineTuningFields,
+    CheckpointFields,
+    ExecutionFields,
 )
 _PLUG_IN_KEYS = frozenset(key for specs in PLUG_INS for spec in specs.values() for key in spec.uses)
 

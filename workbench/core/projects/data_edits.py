@@ -1,0 +1,127 @@
+"""What the user has changed about a data set without touching its files.
+
+An image is meant by its content: the first half of its sha256, as hexadecimal digits. So an edit
+stays with the image when a file is renamed or moved, and holds for each exact copy of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal, cast, get_args
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+PartName = Literal["train", "validation", "test"]
+"""A part of a data set."""
+
+PART_NAMES: tuple[PartName, ...] = get_args(PartName)
+
+CONTENT_DIGITS = 32
+"""Hexadecimal digits by which the content of an image is identified."""
+
+MAX_EDITS = 1_000_000
+_MAX_NAME = 1_000
+_CONTENT = re.compile(f"[0-9a-f]{{{CONTENT_DIGITS}}}")
+
+Report = Callable[[str, Any, str], None]
+"""Called with a place in the file, what is there, and what is expected, for what is wrong."""
+
+
+@dataclass(frozen=True)
+class DataEdits:
+    """Changes of a data set, applied whenever it is loaded. True when there are any.
+
+    Attributes:
+        left_out: Contents of the images that are not used.
+        labels: Content -> name of the class that the image belongs to instead, as the data set
+            names its classes.
+        parts: Content -> the part that the image belongs to instead.
+        kept: Keys of the findings of the data check that need no change.
+        classes: Name of a class in the data set -> its name in this project; several with one
+            name are merged, "" leaves the class out.
+    """
+
+    left_out: frozenset[str] = frozenset()
+    labels: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    parts: Mapping[str, PartName] = field(default_factory=lambda: _EMPTY)
+    kept: frozenset[str] = frozenset()
+    classes: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, each.name) for each in fields(self))
+
+    @property
+    def names_images(self) -> bool:
+        """Whether single images are changed: their contents must then be known."""
+        return bool(self.left_out or self.labels or self.parts)
+
+
+def edits_to_plain(edits: DataEdits) -> dict[str, Any]:
+    """The edits as JSON values, in the order of their names; empty fields are left out."""
+    plain: dict[str, Any] = {}
+    for each in fields(edits):
+        value = getattr(edits, each.name)
+        if value:
+            is_set = isinstance(value, frozenset)
+            plain[each.name] = sorted(value) if is_set else dict(sorted(value.items()))
+    return plain
+
+
+def read_edits(plain: Any, report: Report) -> DataEdits:
+    """The edits of JSON values; what is wrong is reported and left out."""
+    if not isinstance(plain, dict):
+        report("edits", plain, "an object")
+        return DataEdits()
+    reader = _Reader(plain, report)
+    return DataEdits(
+        left_out=reader.texts("left_out", is_content),
+        labels=reader.mapping("labels", is_content, _is_name),
+        parts=cast("Mapping[str, PartName]", reader.mapping("parts", is_content, _is_part)),
+        kept=reader.texts("kept", _is_name),
+        classes=reader.mapping("classes", _is_name, lambda text: text == "" or _is_name(text)),
+    )
+
+
+def is_content(text: object) -> bool:
+    """Whether a text is one that identifies the content of an image."""
+    return isinstance(text, str) and _CONTENT.fullmatch(text) is not None
+
+
+def _is_name(text: object) -> bool:
+    return isinstance(text, str) and 0 < len(text) <= _MAX_NAME
+
+
+def _is_part(text: object) -> bool:
+    return text in PART_NAMES
+
+
+@dataclass(frozen=True)
+class _Reader:
+    plain: Mapping[str, Any]
+    report: Report
+
+    def texts(self, key: str, is_valid: Callable[[object], bool]) -> frozenset[str]:
+        value = self.plain.get(key, [])
+        if isinstance(value, list) and len(value) <= MAX_EDITS and all(map(is_valid, value)):
+            return frozenset(value)
+        self.report(f"edits.{key}", value, "a list of valid texts")
+        return frozenset()
+
+    def mapping(
+        self,
+        key: str,
+        is_key: Callable[[object], bool],
+        is_value: Callable[[object], bool],
+    ) -> Mapping[str, str]:
+        value = self.plain.get(key, {})
+        if (
+            isinstance(value, dict)
+            and len(value) <= MAX_EDITS
+            and all(is_key(each) and is_value(value[each]) for each in value)
+        ):
+            return value
+        self.report(f"edits.{key}", value, "an object of valid texts")
+        return _EMPTY
