@@ -2,7 +2,7 @@
 
 A download that breaks off is continued where it was (HTTP ranges), by this call or by the next
 one, and another address is tried where there is one. A file appears under its name once its
-checksum is right. A process that wants a file which another one is fetching waits for it.
+checksum is right. A process whose file another one is fetching waits for it.
 
 Not by pooch: it unpacks a .gz file whose server sends it as "Content-Encoding: gzip", so that
 the checksum no longer fits, and it begins again after a broken connection.
@@ -48,7 +48,7 @@ _PARTIAL_CONTENT = 206
 
 
 class Progress(Protocol):
-    """What is told about a download, and what ends it: a LoadContext is one."""
+    """Where a download is reported, and what ends it: a LoadContext is one."""
 
     def progress(self, text: str, fraction: float | None = None) -> None:
         """Reports what is being done; fraction 0..1 where known."""
@@ -65,7 +65,7 @@ class Download:
         title: Words for people, e.g. "CIFAR-10".
         address: Where it is.
         checksum: sha256, or md5 (32 digits) where its makers publish no other; "" where nobody
-            knows it: such a file is fetched anew in each call of `fetch_unknown`.
+            knows it: such a file is fetched again in each call of `fetch_unknown`.
         keras_name: Name under which Keras keeps it in its cache.
         mirrors: Further addresses of the same file, tried in this order.
     """
@@ -266,7 +266,7 @@ class _Transfer:
                 return
 
     def _may_go_on(self) -> bool:
-        """Whether what has come so far can be continued; the checksum tells in the end, or the
+        """Whether what has come so far can be continued; the checksum shows it in the end, or the
         server by the validator it has given.
         """
         return bool(self._download.checksum or self._validator)
