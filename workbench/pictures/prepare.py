@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.format import plural
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import split_indices
@@ -94,10 +95,16 @@ def prepare(
     test = None
     if loaded.test is not None and len(loaded.test):
         test = read.readable(loaded.test, "test images")
+    given = _given_validation(loaded, read, recipe)
     bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
-    train, validation, test = _split(train, test, recipe)
-    notes = (*loaded.notes, *read.notes, *_notes(loaded.class_names, train, test))
+    train, validation, test = _split(train, test, recipe, given)
+    notes = (
+        *loaded.notes,
+        *_unused_validation(loaded, recipe),
+        *read.notes,
+        *_notes(loaded.class_names, train, test),
+    )
     ctx.progress("Collecting the images")
     test_part = _gather(test) if test is not None else None
     validation_part = test_part
@@ -183,10 +190,30 @@ def _check_enough(
     )
 
 
+def _given_validation(
+    loaded: LoadedData, read: _Reading, recipe: TrainingRecipe
+) -> _Selection | None:
+    """The validation part of the source, where the recipe holds one out."""
+    if loaded.validation is None or not len(loaded.validation) or recipe.validation != "split":
+        return None
+    return read.readable(loaded.validation, "validation images")
+
+
+def _unused_validation(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[str]:
+    if loaded.validation is not None and len(loaded.validation) and recipe.validation != "split":
+        number = plural(len(loaded.validation), "validation image")
+        yield f"The data set comes with {number}, which this recipe does not use."
+
+
 def _split(
-    train: _Selection, test: _Selection | None, recipe: TrainingRecipe
+    train: _Selection,
+    test: _Selection | None,
+    recipe: TrainingRecipe,
+    given: _Selection | None = None,
 ) -> tuple[_Selection, _Selection | None, _Selection | None]:
-    """Test first (where the source has none), then validation, from what is left."""
+    """Test first (where the source has none), then validation, from what is left; a validation
+    part that is `given` is used as it is.
+    """
     if test is None:
         tested, rest = split_indices(train.chosen, shares=(recipe.test_share,), seed=recipe.seed)
         test, train = (train.pick(tested) if len(tested) else None), train.pick(rest)
@@ -194,6 +221,8 @@ def _split(
         return train, test, test
     if recipe.validation == "none":
         return train, None, test
+    if given is not None:
+        return train, given, test
     shares = (recipe.validation_share,)
     # Another seed than the test's, else the same pictures would be next in line.
     validated, rest = split_indices(train.chosen, shares=shares, seed=recipe.seed + 1)
