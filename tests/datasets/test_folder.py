@@ -142,7 +142,7 @@ def test_links_end_and_are_noted(tmp_path):
     data = load(root)
     assert data.class_names == ("a", "b", "c")
     assert np.bincount(data.train.labels).tolist() == [2, 2, 3]
-    assert data.notes == ("2 folders inside are links and are not used.",)
+    assert data.notes == ("2 inner folders: links, not used.",)
 
 
 def test_folders_without_end_are_refused(tmp_path):

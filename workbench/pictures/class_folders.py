@@ -100,7 +100,7 @@ def class_folders(root: Path, check: Callable[[], None] = lambda: None) -> Class
     """
     tree = scan(root, check)
     links = tree.all_links()
-    notes = [f"{plural(links, 'folder')} inside are links and are not used."] if links else []
+    notes = [f"{plural(links, 'inner folder')}: links, not used."] if links else []
     while (parts := _parts(tree)) is None and _is_wrapper(tree):
         tree = tree.branches[0]
     if parts is not None:

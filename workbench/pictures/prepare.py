@@ -92,9 +92,7 @@ def prepare(
     """
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     train = read.readable(loaded.train, "training images")
-    test = None
-    if loaded.test is not None and len(loaded.test):
-        test = read.readable(loaded.test, "test images")
+    test = read.optional(loaded.test, "test images")
     given = _given_validation(loaded, read, recipe)
     bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
@@ -125,9 +123,8 @@ def prepare_test(
 ) -> PreparedPart | None:
     """The test part alone: the very pictures that `prepare` gives as `test`."""
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
-    if loaded.test is not None and len(loaded.test):
-        test: _Selection | None = read.readable(loaded.test, "test images")
-    else:
+    test = read.optional(loaded.test, "test images")
+    if test is None:
         test = _split(read.readable(loaded.train, "training images"), None, recipe)[2]
     return _gather(test) if test is not None and len(test.indices) else None
 
@@ -164,6 +161,10 @@ class _Reading:
         good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
         return _Selection(fitted.rows, np.asarray(part.labels, dtype=np.int64), good)
 
+    def optional(self, part: Part | None, words: str) -> _Selection | None:
+        """The same of a part that a source may lack; None where it has no pictures."""
+        return self.readable(part, words) if part is not None and len(part) else None
+
 
 def _shown(name: object) -> str:
     """A file's name as text: bytes that are no UTF-8 would break the run's event log."""
@@ -194,9 +195,8 @@ def _given_validation(
     loaded: LoadedData, read: _Reading, recipe: TrainingRecipe
 ) -> _Selection | None:
     """The validation part of the source, where the recipe holds one out."""
-    if loaded.validation is None or not len(loaded.validation) or recipe.validation != "split":
-        return None
-    return read.readable(loaded.validation, "validation images")
+    is_used = recipe.validation == "split"
+    return read.optional(loaded.validation, "validation images") if is_used else None
 
 
 def _unused_validation(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[str]:

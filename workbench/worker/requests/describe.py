@@ -62,9 +62,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     notes = list(loaded.notes)
     notes += _imbalance(loaded.class_names, train + test + validation)
-    named = _fitting(bad_files)
-    if len(named) < len(bad_files):
-        notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
+    named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,
         title=spec.title,
@@ -156,8 +154,10 @@ def _in_threads(
             yield from zip(batch, pool.map(look, batch), strict=True)
 
 
-def _fitting(bad_files: BadFiles) -> BadFiles:
-    """The first bad files that fit into an answer, with names that JSON can hold."""
+def _fitting(bad_files: BadFiles, notes: list[str]) -> BadFiles:
+    """The first bad files that fit into an answer, with names that JSON can hold; a note counts
+    the others.
+    """
     named: BadFiles = []
     size = 0
     for path, reason in bad_files:
@@ -166,6 +166,8 @@ def _fitting(bad_files: BadFiles) -> BadFiles:
         if size > MAX_BAD_FILE_BYTES:
             break
         named.append((shown, reason))
+    if len(named) < len(bad_files):
+        notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
     return named
 
 
