@@ -125,4 +125,7 @@ class DatasetSpec:
     def name_of(self, params: Params) -> str:
         """What these params load, in short: the name of their file or folder, else the title."""
         path = params.get(self.source_param)
+        if isinstance(path, list | tuple) and path:
+            names = [PurePath(str(each)).name for each in path]
+            return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         return PurePath(path).name or self.title if isinstance(path, str) else self.title
