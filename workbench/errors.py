@@ -6,6 +6,7 @@
     │   ├── ProjectFileError  a project that cannot be opened
     │   ├── PictureError      an image that cannot be decoded
     │   ├── DatasetError      images and labels that cannot be trained on
+    │   ├── DownloadError     a file of the internet that could not be fetched
     │   ├── WeightsError      weights that do not fit the network
     │   ├── RunFolderError    a run folder that is incomplete or damaged
     │   └── WireError         a protocol line that is not a message
@@ -102,6 +103,10 @@ class PictureError(InputError):
 
 class DatasetError(InputError):
     """A source of images and labels that cannot be used."""
+
+
+class DownloadError(InputError):
+    """A file of the internet that could not be fetched, or that is not the one expected."""
 
 
 class WeightsError(InputError):

@@ -1,4 +1,4 @@
-"""Keras's downloads, from a server of our own on this computer and from Keras's folder."""
+"""The data sets that Keras downloads, from a server of this computer."""
 
 from __future__ import annotations
 
@@ -6,75 +6,29 @@ import gzip
 import hashlib
 import importlib.util
 import io
-import os
 import pickle
 import struct
 import tarfile
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.contexts import CancelledForTest, PlainContext
+from tests.contexts import PlainContext
+from tests.web_server import WebServer, web_server
 from workbench.datasets import _keras_download as downloads
 from workbench.datasets import all_datasets, cifar10, cifar100, kmnist, mnist
-from workbench.datasets._keras_download import Download, fetch, read_tar_members
+from workbench.datasets._keras_download import read_tar_members
 from workbench.datasets._pickled_batch import read_batch
+from workbench.downloads import Download
 from workbench.errors import DatasetError
-
-CONTENT = bytes(range(256)) * 4096  # 1 MB
-
-
-class Server:
-    """Serves `files` by path; "cut" paths break off, "gone" paths answer 404."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self.asked: list[str] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.asked.append(self.path)
-                data = outer.files.get(self.path.removeprefix("/cut"))
-                if data is None:
-                    self.send_error(404)
-                    return
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(data)))
-                if self.path.endswith(".gz"):  # as many a server calls it
-                    self.send_header("Content-Encoding", "gzip")
-                self.end_headers()
-                self.wfile.write(data[: len(data) // 2] if "/cut" in self.path else data)
-
-            def log_message(self, *_: object) -> None:
-                """Quiet."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        self._thread.start()
-
-    def put(self, name: str, data: bytes, *, title: str = "Letters") -> Download:
-        self.files[f"/{name}"] = data
-        return Download(title, f"{self.address}/{name}", hashlib.sha256(data).hexdigest())
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.stop()
+def server() -> Iterator[WebServer]:
+    with web_server() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -88,88 +42,6 @@ def keras_home(tmp_path, monkeypatch) -> Path:
 @pytest.fixture
 def ctx(tmp_path) -> PlainContext:
     return PlainContext(tmp_path / "cache")
-
-
-def test_a_file_is_fetched_once_with_progress(server, keras_home, ctx):
-    download = server.put("a.bin", CONTENT)
-    path = fetch(ctx, download)
-    assert path == keras_home / "a.bin"
-    assert path.read_bytes() == CONTENT
-    fractions = [fraction for _, fraction in ctx.reported if fraction is not None]
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-    assert ctx.reported[0][0].startswith("Connecting to 127.0.0.1")
-    assert "Downloading Letters: 1.0 of 1.0 MB" in ctx.reported[-1][0]
-    assert fetch(ctx, download) == path
-    assert server.asked == ["/a.bin"]
-
-
-def test_what_keras_has_is_used_without_a_connection(keras_home, ctx):
-    keras_home.mkdir(parents=True)
-    download = Download(
-        "Letters", "http://127.0.0.1:1/letters.tar.gz", hashlib.sha256(b"x").hexdigest(), "kept"
-    )
-    for name in ("kept", "letters.tar.gz"):  # Keras's own name, and put there by hand
-        (keras_home / name).write_bytes(b"x")
-        assert fetch(ctx, download) == keras_home / name
-        (keras_home / name).unlink()
-
-
-def test_a_damaged_file_is_fetched_again(server, keras_home, ctx):
-    download = server.put("a.bin", CONTENT)
-    keras_home.mkdir(parents=True)
-    (keras_home / "a.bin").write_bytes(b"half")
-    assert fetch(ctx, download).read_bytes() == CONTENT
-
-
-def test_a_compressed_file_is_kept_as_its_makers_published_it(server, ctx):
-    data = gzip.compress(CONTENT)
-    assert fetch(ctx, server.put("a.gz", data)).read_bytes() == data
-
-
-def test_what_a_killed_download_left_is_removed_when_it_is_old(server, keras_home, ctx):
-    keras_home.mkdir(parents=True)
-    leftover = keras_home / f"{downloads._TEMPORARY}x"
-    leftover.write_bytes(b"half")
-    other = keras_home / "of somebody else"
-    other.write_bytes(b"whole")
-    for path in (leftover, other):
-        os.utime(path, (1e9, 1e9))
-    path = fetch(ctx, server.put("a.bin", CONTENT))
-    assert sorted(keras_home.iterdir()) == [path, other]
-
-
-def test_cancelling_leaves_nothing(server, keras_home, tmp_path):
-    download = server.put("a.bin", CONTENT)
-    with pytest.raises(CancelledForTest):
-        fetch(PlainContext(tmp_path, cancel_after=2), download)
-    assert list(keras_home.iterdir()) == []
-
-
-def test_failures_name_the_host_and_the_way_out(server, keras_home, ctx):
-    good = server.put("a.bin", CONTENT)
-    cases = [
-        (Download("Letters", "http://127.0.0.1:1/a.bin", good.checksum), "no connection"),
-        (Download("Letters", "http://no-such-host.invalid/a.bin", good.checksum), "no connection"),
-        (Download("Letters", f"{server.address}/gone.bin", good.checksum), "server refused"),
-        (Download("Letters", f"{server.address}/cut/a.bin", good.checksum), "was lost"),
-        (Download("Letters", f"{server.address}/a.bin", "0" * 64), "damaged or has changed"),
-        (Download("Letters", "file:///etc/hostname", "0" * 64), "no connection"),
-    ]
-    for download, words in cases:
-        with pytest.raises(DatasetError, match=words) as caught:
-            fetch(ctx, download)
-        assert caught.value.where == download.address
-        assert caught.value.received
-        assert f"copy {download.file_name} into {keras_home}" in caught.value.fix
-        assert list(keras_home.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_written(server, tmp_path, monkeypatch, ctx):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "file"))
-    with pytest.raises(DatasetError, match="could not be stored"):
-        fetch(ctx, server.put("a.bin", CONTENT))
 
 
 # the data sets themselves ----------------------------------------------------------------
@@ -193,7 +65,7 @@ def batch(count: int, key: str, seed: int) -> tuple[bytes, np.ndarray, list[int]
     return pickle.dumps(plain, protocol=2), rows, labels
 
 
-def served(server: Server, monkeypatch, download: Download, data: bytes) -> None:
+def served(server: WebServer, monkeypatch, download: Download, data: bytes) -> None:
     """Gives a frozen `download` another address and the checksum of what is there."""
     server.put(download.file_name, data)
     checksum = hashlib.sha256(data).hexdigest()

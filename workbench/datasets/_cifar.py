@@ -10,8 +10,9 @@ import numpy as np
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_data
-from workbench.datasets._keras_download import Download, fetch, read_tar_members
+from workbench.datasets._keras_download import fetch, read_tar_members
 from workbench.datasets._pickled_batch import read_batch
+from workbench.downloads import Download
 from workbench.errors import DatasetError
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_data
-from workbench.datasets._keras_download import Download, fetch
+from workbench.datasets._keras_download import fetch
+from workbench.downloads import Download
 from workbench.errors import DatasetError
 
 CLASS_NAMES = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")

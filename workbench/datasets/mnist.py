@@ -5,7 +5,8 @@ from __future__ import annotations
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets import npz
-from workbench.datasets._keras_download import Download, fetch
+from workbench.datasets._keras_download import fetch
+from workbench.downloads import Download
 
 DOWNLOAD = Download(
     title="MNIST",

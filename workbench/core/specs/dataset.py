@@ -46,6 +46,7 @@ class LoadedData:
         class_names: Name of each label 0..n-1.
         train: The training part (all images, where the source has no test part).
         test: The test part as published, or None: one is then split off `train`.
+        validation: The validation part as published, or None: one is then split off `train`.
         bad_files: (path, reason in words) of images left out, already known here.
         notes: Sentences about the data worth showing (a class with few images, ...).
     """
@@ -55,6 +56,12 @@ class LoadedData:
     test: Part | None = None
     bad_files: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    validation: Part | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that there are: training, test, validation."""
+        return tuple(part for part in (self.train, self.test, self.validation) if part is not None)
 
 
 class LoadContext(Protocol):
