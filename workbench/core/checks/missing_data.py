@@ -4,11 +4,12 @@ downloads that cannot be made now.
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 
 from workbench.core.checks.data import Missing, MissingData, MissingDownload
-from workbench.core.params import Params, PathParam
+from workbench.core.params import Params, PathParam, PathsParam
 from workbench.core.specs import DatasetSpec
 
 
@@ -28,7 +29,7 @@ def absent_data(spec: DatasetSpec | None, params: Params) -> tuple[Missing, ...]
     """
     if spec is None:
         return ()
-    absent = tuple(each for each in _paths(spec, params) if _is_absent(each.path))
+    absent = tuple(each for each in _paths(spec, params) if _is_absent(each))
     return (*absent, *_downloads(spec))
 
 
@@ -42,14 +43,20 @@ def _downloads(spec: DatasetSpec) -> Iterator[MissingDownload]:
 def _paths(spec: DatasetSpec, params: Params) -> Iterator[MissingData]:
     """The files and folders that are chosen."""
     for param in spec.params:
-        path = str(params.get(param.key) or "")
-        if isinstance(param, PathParam) and path:
-            yield MissingData(param, path)
+        value = params.get(param.key) or ""
+        if isinstance(param, PathParam) and value:
+            yield MissingData(param, str(value))
+        elif isinstance(param, PathsParam):
+            yield from (MissingData(param, path) for path in value)
 
 
-def _is_absent(path: str) -> bool:
+def _is_absent(missing: MissingData) -> bool:
     """An address such as gs://... is checked by its reader."""
+    if "://" in missing.path:
+        return False
+    is_glob = isinstance(missing.param, PathParam) and missing.param.is_glob
     try:
-        return "://" not in path and not os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 - keeps odd text
+        path = os.path.expanduser(missing.path)  # noqa: PTH111 - keeps odd text
+        return not (os.path.exists(path) or (is_glob and any(glob.iglob(path))))  # noqa: PTH110, PTH207 - as above
     except ValueError:  # no path at all
         return True
