@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.format import plural
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import split_indices
@@ -91,13 +92,17 @@ def prepare(
     """
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     train = read.readable(loaded.train, "training images")
-    test = None
-    if loaded.test is not None and len(loaded.test):
-        test = read.readable(loaded.test, "test images")
+    test = read.optional(loaded.test, "test images")
+    given = _given_validation(loaded, read, recipe)
     bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
-    train, validation, test = _split(train, test, recipe)
-    notes = (*loaded.notes, *read.notes, *_notes(loaded.class_names, train, test))
+    train, validation, test = _split(train, test, recipe, given)
+    notes = (
+        *loaded.notes,
+        *_unused_validation(loaded, recipe),
+        *read.notes,
+        *_notes(loaded.class_names, train, test),
+    )
     ctx.progress("Collecting the images")
     test_part = _gather(test) if test is not None else None
     validation_part = test_part
@@ -118,9 +123,8 @@ def prepare_test(
 ) -> PreparedPart | None:
     """The test part alone: the very pictures that `prepare` gives as `test`."""
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
-    if loaded.test is not None and len(loaded.test):
-        test: _Selection | None = read.readable(loaded.test, "test images")
-    else:
+    test = read.optional(loaded.test, "test images")
+    if test is None:
         test = _split(read.readable(loaded.train, "training images"), None, recipe)[2]
     return _gather(test) if test is not None and len(test.indices) else None
 
@@ -157,6 +161,10 @@ class _Reading:
         good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
         return _Selection(fitted.rows, np.asarray(part.labels, dtype=np.int64), good)
 
+    def optional(self, part: Part | None, words: str) -> _Selection | None:
+        """The same of a part that a source may lack; None where it has no pictures."""
+        return self.readable(part, words) if part is not None and len(part) else None
+
 
 def _shown(name: object) -> str:
     """A file's name as text: bytes that are no UTF-8 would break the run's event log."""
@@ -183,10 +191,29 @@ def _check_enough(
     )
 
 
+def _given_validation(
+    loaded: LoadedData, read: _Reading, recipe: TrainingRecipe
+) -> _Selection | None:
+    """The validation part of the source, where the recipe holds one out."""
+    is_used = recipe.validation == "split"
+    return read.optional(loaded.validation, "validation images") if is_used else None
+
+
+def _unused_validation(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[str]:
+    if loaded.validation is not None and len(loaded.validation) and recipe.validation != "split":
+        number = plural(len(loaded.validation), "validation image")
+        yield f"The data set comes with {number}, which this recipe does not use."
+
+
 def _split(
-    train: _Selection, test: _Selection | None, recipe: TrainingRecipe
+    train: _Selection,
+    test: _Selection | None,
+    recipe: TrainingRecipe,
+    given: _Selection | None = None,
 ) -> tuple[_Selection, _Selection | None, _Selection | None]:
-    """Test first (where the source has none), then validation, from what is left."""
+    """Test first (where the source has none), then validation, from what is left; a validation
+    part that is `given` is used as it is.
+    """
     if test is None:
         tested, rest = split_indices(train.chosen, shares=(recipe.test_share,), seed=recipe.seed)
         test, train = (train.pick(tested) if len(tested) else None), train.pick(rest)
@@ -194,6 +221,8 @@ def _split(
         return train, test, test
     if recipe.validation == "none":
         return train, None, test
+    if given is not None:
+        return train, given, test
     shares = (recipe.validation_share,)
     # Another seed than the test's, else the same pictures would be next in line.
     validated, rest = split_indices(train.chosen, shares=shares, seed=recipe.seed + 1)
