@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.split import split_indices
+from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts, divide_by_order
 from workbench.errors import DatasetError
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
@@ -18,6 +18,7 @@ from workbench.pictures.rows import Rows, pick_rows
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
 
 _NAMES_LISTED = 5
 
@@ -96,7 +97,7 @@ def prepare(
         test = read.readable(loaded.test, "test images")
     bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
-    train, validation, test = _split(train, test, recipe)
+    train, validation, test = _split(train, test, recipe, loaded.pins)
     notes = (*loaded.notes, *read.notes, *_notes(loaded.class_names, train, test))
     ctx.progress("Collecting the images")
     test_part = _gather(test) if test is not None else None
@@ -121,7 +122,8 @@ def prepare_test(
     if loaded.test is not None and len(loaded.test):
         test: _Selection | None = read.readable(loaded.test, "test images")
     else:
-        test = _split(read.readable(loaded.train, "training images"), None, recipe)[2]
+        train = read.readable(loaded.train, "training images")
+        test = _split(train, None, recipe, loaded.pins)[2]
     return _gather(test) if test is not None and len(test.indices) else None
 
 
@@ -184,20 +186,43 @@ def _check_enough(
 
 
 def _split(
-    train: _Selection, test: _Selection | None, recipe: TrainingRecipe
+    train: _Selection,
+    test: _Selection | None,
+    recipe: TrainingRecipe,
+    pins: np.ndarray[Any, np.dtype[np.int8]] | None,
 ) -> tuple[_Selection, _Selection | None, _Selection | None]:
     """Test first (where the source has none), then validation, from what is left."""
+    parts = _parts_of(train, recipe, pins, has_test=test is not None)
     if test is None:
-        tested, rest = split_indices(train.chosen, shares=(recipe.test_share,), seed=recipe.seed)
-        test, train = (train.pick(tested) if len(tested) else None), train.pick(rest)
-    if recipe.validation == "test":
-        return train, test, test
-    if recipe.validation == "none":
-        return train, None, test
-    shares = (recipe.validation_share,)
-    # Another seed than the test's, else the same pictures would be next in line.
-    validated, rest = split_indices(train.chosen, shares=shares, seed=recipe.seed + 1)
-    return train.pick(rest), train.pick(validated) if len(validated) else None, test
+        test = _part_or_none(train, parts == TEST)
+    validation = test
+    if recipe.validation != "test":
+        validation = _part_or_none(train, parts == VALIDATION)
+    return train.pick(np.flatnonzero(parts == TRAIN)), validation, test
+
+
+def _part_or_none(train: _Selection, is_chosen: Mask) -> _Selection | None:
+    return train.pick(np.flatnonzero(is_chosen)) if is_chosen.any() else None
+
+
+def _parts_of(
+    train: _Selection,
+    recipe: TrainingRecipe,
+    pins: np.ndarray[Any, np.dtype[np.int8]] | None,
+    *,
+    has_test: bool,
+) -> Parts:
+    """The part of each image of a selection."""
+    parts = divide_by_order(
+        train.chosen,
+        pins=None if pins is None else pins[train.indices],
+        test_share=0.0 if has_test else recipe.test_share,
+        validation_share=recipe.validation_share if recipe.validation == "split" else 0.0,
+        seed=recipe.seed,
+    )
+    if recipe.validation != "split":  # an image pinned to a part that there is not trains
+        parts[parts == VALIDATION] = TRAIN
+    return parts
 
 
 def _notes(

@@ -97,8 +97,9 @@ class NotebookController(QObject):
 
     def _on_notebook_written(self, answer: Done) -> None:
         self.said.emit(answer.text)
-        dataset = self._datasets.get(self._document.project.dataset.key)
-        brings_data = dataset is None or not dataset.program
+        project = self._document.project
+        dataset = self._datasets.get(project.dataset.key)
+        brings_data = dataset is None or not dataset.program or project.edits.changes_data
         more = _NEXT_STEPS.format(data=_SET_DATA if brings_data else "")
         show_notice(self._window, f"Wrote {Path(answer.path).name}.", more)
 
