@@ -171,6 +171,36 @@ def test_moved_images_change_the_part_where_the_source_has_a_test_part(ctx):
     assert numbers(made.test) == [0, 12, 13, 16, 17]
 
 
+def test_of_copies_one_is_used(tmp_path, ctx):
+    root = write_folder(tmp_path / "data")
+    for name in ("ant/copy.png", "bee/copy.png"):
+        (root / name).write_bytes((root / "ant/3.png").read_bytes())
+    loaded = load(root, ctx)
+    data = edited(loaded, DataEdits(once=frozenset({content(root / "ant/3.png")})), ctx)
+    assert len(data.train) == len(loaded.train) - 2 == 30
+    assert str(root / "ant/3.png") in data.train.paths
+    assert "Edits of the data: 2 images left out as copies of others." in data.notes
+
+
+def test_a_source_with_a_validation_part_keeps_three_parts(tmp_path, ctx):
+    for name in ("train", "validation", "test"):
+        write_folder(tmp_path / "data" / name, per_class=6)
+    root = tmp_path / "data"
+    for number, name in enumerate(("train", "validation", "test")):
+        for path in (root / name).rglob("*.png"):
+            value = 18 * number + NAMES.index(path.parent.name) * 6 + int(path.stem)
+            write_png(path, np.full((8, 8, 3), value, np.uint8))
+    loaded = load(root, ctx)
+    moved = {"validation/ant/0.png": "train", "train/ant/0.png": "validation"}
+    moved |= {"test/ant/0.png": "validation"}
+    edits = DataEdits(parts={content(root / name): part for name, part in moved.items()})
+    recipe = TrainingRecipe()
+    data = prepare(edited(loaded, edits, ctx), shape=(8, 8, 3), fit="crop", recipe=recipe, ctx=ctx)
+    assert numbers(data.train) == [*range(1, 18), 18]
+    assert sorted(numbers(data.validation)) == [0, *range(19, 36), 36]
+    assert numbers(data.test) == list(range(37, 54))
+
+
 def test_images_in_memory_are_not_copied_for_an_edit(ctx):
     loaded = arrays()
     ids = [each.decode() for each in contents_of(loaded.train, ctx)]

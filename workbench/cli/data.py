@@ -41,9 +41,16 @@ def _as_json(description: DataDescription) -> dict[str, object]:
         "title": description.title,
         "train": description.num_train,
         "test": description.num_test,
+        "validation": description.num_validation,
         "shape": description.shape or None,
         "classes": [
-            {"class": c.name, "train": c.num_train, "test": c.num_test} for c in description.classes
+            {
+                "class": c.name,
+                "train": c.num_train,
+                "test": c.num_test,
+                "validation": c.num_validation,
+            }
+            for c in description.classes
         ],
         "bad_files": [{"file": file, "reason": why} for file, why in description.bad_files],
         "notes": description.notes,
@@ -51,10 +58,20 @@ def _as_json(description: DataDescription) -> dict[str, object]:
 
 
 def _print_table(description: DataDescription) -> None:
-    for c in description.classes:
-        print(printable(f"{c.name:28} {c.num_train:>9,} train {c.num_test:>9,} test"))
-    print(f"{'total':28} {description.num_train:>9,} train {description.num_test:>9,} test")
+    has_validation = description.num_validation > 0
+    for each in description.classes:
+        numbers = (each.num_train, each.num_validation, each.num_test)
+        print(printable(_line(each.name, numbers, has_validation=has_validation)))
+    numbers = (description.num_train, description.num_validation, description.num_test)
+    print(_line("total", numbers, has_validation=has_validation))
     for note in description.notes:
         print_line(note)
     for file, why in description.bad_files:
         print_line(f"cannot be read: {file}: {why}")
+
+
+def _line(name: str, numbers: tuple[int, int, int], *, has_validation: bool) -> str:
+    """Name and counts in columns; a validation part only where the source has one."""
+    parts = zip(numbers, ("train", "validation", "test"), strict=True)
+    shown = [part for part in parts if has_validation or part[1] != "validation"]
+    return f"{name:28} " + " ".join(f"{number:>9,} {part}" for number, part in shown)

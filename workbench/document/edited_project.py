@@ -17,7 +17,9 @@ from PySide6.QtGui import QUndoStack
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.checks.data import MissingData
 from workbench.core.checks.missing_data import absent_data, names_paths, unset_data
+from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import diff
+from workbench.core.network.folding import Folding
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
 from workbench.core.network.roles import Layers
@@ -57,6 +59,7 @@ class EditedProject(QObject):
             one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
         fixes: Finds the fixes of these problems.
+        shown: The graph as the canvas shows it: folded groups are one card.
         is_recovered: It came back after a crash and is not saved since.
         selection: What is selected on the canvas, which sets it; no part of the project.
 
@@ -66,6 +69,7 @@ class EditedProject(QObject):
     """
 
     graph_changed = Signal(object)  # GraphDiff
+    shown_changed = Signal(object)  # GraphDiff of `shown`; empty where it is within a folded group
     positions_changed = Signal(object)  # dict: node id -> (x, y) of those that moved
     recipe_changed = Signal()
     dataset_changed = Signal()
@@ -103,6 +107,8 @@ class EditedProject(QObject):
         self.disk = DiskFile(self.writer, folder, self._is_same)
         self.disk.changed.connect(self._report_dirty)
         self._state = Project()
+        self.shown = Folding()
+        self._blocks: tuple[Project, Blocks] | None = None
         self.project_id = ""
         self.selection: Selection = ((), ())
         self._saved_state: Project | None = self._state
@@ -122,7 +128,7 @@ class EditedProject(QObject):
     @property
     def project(self) -> Project:
         """The current project, with its identity and the place of the canvas."""
-        view = View(self._state.view.positions, self._zoom, self._center)
+        view = replace(self._state.view, zoom=self._zoom, center=self._center)
         return replace(self._state, view=view, id=self.project_id)
 
     @property
@@ -144,6 +150,24 @@ class EditedProject(QObject):
     def positions(self) -> Mapping[str, Position]:
         """Top-left corner of every node in scene pixels."""
         return self._state.view.positions
+
+    @property
+    def folded(self) -> frozenset[str]:
+        """Names of the groups that are to be one card."""
+        return self._state.view.folded
+
+    @property
+    def blocks(self) -> Blocks:
+        """Places and sizes of what `shown` has."""
+        if self._blocks is None or self._blocks[0] is not self._state:
+            sizes = node_sizes(self.graph, self.layers)
+            self._blocks = self._state, Blocks.of(self.shown, self.positions, sizes)
+        return self._blocks[1]
+
+    @property
+    def shown_positions(self) -> Mapping[str, Position]:
+        """Top-left corner of every card of `shown` in scene pixels."""
+        return self.positions if not self.shown.members else self.blocks.places
 
     @property
     def is_dirty(self) -> bool:
@@ -194,6 +218,9 @@ class EditedProject(QObject):
     # how it changes --------------------------------------------------------------------
 
     def _push(self, text: str, after: Project, merge_key: Hashable = None) -> None:
+        gone = after.view.folded - after.graph.groups.keys()
+        if gone:
+            after = replace(after, view=replace(after.view, folded=after.view.folded - gone))
         if after != self._state:
             if not self.project_id:
                 self._set_identity(new_project_id())
@@ -213,6 +240,8 @@ class EditedProject(QObject):
         if old.edits != state.edits:  # other classes, fewer images: it is looked at again
             self._found_facts = None
         change = diff(old.graph, state.graph)
+        shown_before, self.shown = self.shown, Folding.of(state.graph, state.view.folded)
+        is_refolded = shown_before.members.keys() != self.shown.members.keys()
         signals = {
             "recipe": self.recipe_changed,
             "dataset": self.dataset_changed,
@@ -224,6 +253,8 @@ class EditedProject(QObject):
             self._analyse()
         if change:
             self.graph_changed.emit(change)
+        if change or is_refolded:
+            self.shown_changed.emit(diff(shown_before.graph, self.shown.graph))
         moved = _moved(old.view.positions, state.view.positions)
         if moved:
             self.positions_changed.emit(moved)
@@ -250,7 +281,8 @@ class EditedProject(QObject):
         is_recovered: bool = False,
     ) -> None:
         sizes = node_sizes(project.graph, self.layers)
-        places = placement.complete(project.graph, project.view.positions, sizes)
+        view = project.view
+        places = placement.complete(project.graph, view.positions, sizes, view.folded)
         self.undo_stack.clear()
         self.selection = ((), ())
         if project.dataset != self._state.dataset:
@@ -258,6 +290,7 @@ class EditedProject(QObject):
         elif project.edits != self._state.edits:
             self._found_facts = None
         self._state = replace(with_places(project, places), id="")
+        self.shown = Folding.of(self.graph, self.folded)
         self.look_for_data()
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
@@ -311,7 +344,7 @@ class EditedProject(QObject):
 
 def with_places(state: Project, places: Mapping[str, Position]) -> Project:
     """A state with other positions; zoom and center are no part of a state."""
-    return replace(state, view=View(dict(places)))
+    return replace(state, view=View(dict(places), folded=state.view.folded))
 
 
 def _moved(old: Mapping[str, Position], new: Mapping[str, Position]) -> dict[str, Position]:

@@ -6,6 +6,7 @@ train/0000001.jpg     a part in files: each as it was, in their order
 train/labels.npy      int64
 train/pins.npy        int8: parts of the split that edits put images into, where there are any
 test/...              the same, where there is a test part
+validation/...        the same, where there is a validation part
 
 Whatever the source, the other computer loads the same arrays and the same bytes of the same
 files, so it splits and decodes them as this one would.
@@ -55,6 +56,7 @@ class _Index(msgspec.Struct, frozen=True, kw_only=True):
     train: _PartIndex
     test: _PartIndex | None = None
     arrays: list[str] = []
+    validation: _PartIndex | None = None
     bad_files: list[tuple[str, str]] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
     format: str = FORMAT
@@ -72,6 +74,7 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
         class_names=list(loaded.class_names),
         train=_part_index(loaded.train),
         test=None if loaded.test is None else _part_index(loaded.test),
+        validation=None if loaded.validation is None else _part_index(loaded.validation),
         bad_files=list(loaded.bad_files),
         notes=list(loaded.notes),
         arrays=[name for name in _ARRAYS if getattr(loaded, name) is not None],
@@ -85,6 +88,8 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
                 _pack_array(archive, f"train/{name}.npy", getattr(loaded, name))
             if loaded.test is not None:
                 _pack_part(archive, "test", loaded.test, ctx)
+            if loaded.validation is not None:
+                _pack_part(archive, "validation", loaded.validation, ctx)
         with path.open("rb") as packed:
             return hashlib.file_digest(packed, "sha256").hexdigest()
     except OSError as error:
@@ -111,7 +116,8 @@ def unpacked(folder: Path) -> LoadedData:
         return LoadedData(
             class_names=tuple(index.class_names),
             train=_read_part(folder / "train", index.train),
-            test=None if index.test is None else _read_part(folder / "test", index.test),
+            test=_read_optional(folder / "test", index.test),
+            validation=_read_optional(folder / "validation", index.validation),
             bad_files=tuple(index.bad_files),
             notes=tuple(index.notes),
             **_read_arrays(folder / "train", index.arrays),
@@ -168,6 +174,10 @@ def _pack_file(archive: zipfile.ZipFile, name: str, path: str) -> None:
         ) from error
     with source, _member(archive, name, is_packed=False) as file:
         shutil.copyfileobj(source, file, 1 << 20)
+
+
+def _read_optional(folder: Path, index: _PartIndex | None) -> Part | None:
+    return None if index is None else _read_part(folder, index)
 
 
 def _read_part(folder: Path, index: _PartIndex) -> Part:

@@ -6,7 +6,7 @@ left out. The files stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -16,14 +16,13 @@ from workbench.core.format import list_text, plural
 from workbench.core.projects.data_edits import PART_NAMES, DataEdits
 from workbench.core.specs import FREE, ArrayPart, FilePart, LoadContext, LoadedData, Part
 from workbench.core.specs.edited_classes import EditedClasses, edited_classes
+from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError
 from workbench.pictures.contents import Contents, contents_of
 from workbench.pictures.rows import JoinedRows
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
-Pins = np.ndarray[Any, np.dtype[np.int8]]
-
-_TEST = PART_NAMES.index("test")
+_PARTS = (TRAIN, VALIDATION, TEST)
 _LEFT_OUT = -1
 _MOST_LISTED = 3
 _SHOWN_DIGITS = 8
@@ -45,13 +44,16 @@ def edited(loaded: LoadedData, edits: DataEdits, ctx: LoadContext) -> LoadedData
     images = _images_of(loaded, edits, ctx)
     labels = np.array([*classes.numbers, _LEFT_OUT], np.int64)[images.labels]
     images = replace(images, labels=labels)
-    train = np.flatnonzero((labels != _LEFT_OUT) & ~images.is_test)
-    test = np.flatnonzero((labels != _LEFT_OUT) & images.is_test)
+    chosen = [np.flatnonzero((labels != _LEFT_OUT) & (images.parts == part)) for part in _PARTS]
+    train = chosen[TRAIN]
     return replace(
         loaded,
         class_names=classes.names,
         train=_picked(loaded, images, train),
-        test=None if loaded.test is None else _picked(loaded, images, test),
+        test=None if loaded.test is None else _picked(loaded, images, chosen[TEST]),
+        validation=(
+            None if loaded.validation is None else _picked(loaded, images, chosen[VALIDATION])
+        ),
         notes=(*loaded.notes, *_class_notes(loaded, edits, classes), *images.notes),
         pins=None if images.pins is None else images.pins[train],
         contents=None if images.contents is None else images.contents[train],
@@ -64,47 +66,51 @@ class _Images:
 
     Attributes:
         labels: int64 (n,), as the data set numbers its classes; -1 for an image that is left out.
-        is_test: Whether an image is in the test part.
+        parts: The part that each is in: TRAIN, VALIDATION or TEST.
         pins, contents: As in LoadedData; None where no single image is edited.
         notes: What was changed, in sentences.
     """
 
     labels: Numbers
-    is_test: np.ndarray[Any, np.dtype[np.bool_]]
-    pins: Pins | None = None
+    parts: Parts
+    pins: Parts | None = None
     contents: Contents | None = None
     notes: tuple[str, ...] = ()
 
 
 def _images_of(loaded: LoadedData, edits: DataEdits, ctx: LoadContext) -> _Images:
     """The images with the edits of single ones."""
-    parts = _parts(loaded)
-    labels = np.concatenate([np.asarray(part.labels, np.int64) for part in parts])
-    is_test = np.arange(len(labels)) >= len(loaded.train)
+    found = _parts(loaded)
+    labels = np.concatenate([np.asarray(part.labels, np.int64) for part in found.values()])
+    parts = np.repeat(np.array([*found], np.int8), [len(part) for part in found.values()])
     if not edits.names_images:
-        return _Images(labels, is_test)
-    contents = np.concatenate([contents_of(part, ctx) for part in parts])
+        return _Images(labels, parts)
+    contents = np.concatenate([contents_of(part, ctx) for part in found.values()])
     places = _places(contents, edits)
-    pins, moved = _moved(loaded, edits.parts, places, is_test)
+    pins, moved = _moved(loaded, edits.parts, places, parts)
     relabeled, without_class = _relabeled(loaded, edits.labels, places, labels)
-    left_out = _all_of(edits.left_out, places)
-    labels[left_out] = _LEFT_OUT
+    left_out = {number for content in edits.left_out for number in places.get(content, ())}
+    copies = {number for content in edits.once for number in places.get(content, ())[1:]} - left_out
+    labels[[*left_out, *copies]] = _LEFT_OUT
     counts = (
         (len(left_out), "left out"),
+        (len(copies), "left out as copies of others"),
         (relabeled, "relabeled"),
         (moved, "moved to another part"),
     )
     notes = [*_counts_note(counts), *without_class, *_unmatched_note(edits, places)]
-    return _Images(labels, is_test, pins, contents, tuple(notes))
+    return _Images(labels, parts, pins, contents, tuple(notes))
 
 
-def _parts(loaded: LoadedData) -> list[Part]:
-    return [loaded.train, *([] if loaded.test is None else [loaded.test])]
+def _parts(loaded: LoadedData) -> dict[int, Part]:
+    """The parts that there are, that for training first."""
+    found = ((TRAIN, loaded.train), (TEST, loaded.test), (VALIDATION, loaded.validation))
+    return {name: part for name, part in found if part is not None}
 
 
 def _places(contents: Contents, edits: DataEdits) -> Mapping[str, list[int]]:
     """Where the images are that are edited, by content: each copy counts."""
-    wanted = {*edits.left_out, *edits.labels, *edits.parts}
+    wanted = {*edits.left_out, *edits.once, *edits.labels, *edits.parts}
     places: dict[str, list[int]] = {}
     for number, content in enumerate(contents.tolist()):
         name = content.decode()
@@ -113,26 +119,23 @@ def _places(contents: Contents, edits: DataEdits) -> Mapping[str, list[int]]:
     return places
 
 
-def _all_of(contents: frozenset[str], places: Mapping[str, list[int]]) -> list[int]:
-    return [number for content in sorted(contents) for number in places.get(content, ())]
-
-
 def _moved(
     loaded: LoadedData,
     wanted: Mapping[str, str],
     places: Mapping[str, list[int]],
-    is_test: np.ndarray[Any, np.dtype[np.bool_]],
-) -> tuple[Pins, int]:
-    """Pins of the images, and how many are moved; changes `is_test`, where there is a test part."""
-    pins = np.full(len(is_test), FREE, np.int8)
+    parts: Parts,
+) -> tuple[Parts, int]:
+    """Pins of the images, and how many are moved; changes `parts` as far as there are such."""
+    pins = np.full(len(parts), FREE, np.int8)
+    own = _parts(loaded)
     moved = 0
-    for content, part in wanted.items():
-        pin = PART_NAMES.index(cast("Any", part))
+    for content, name in wanted.items():
+        pin = PART_NAMES.index(cast("Any", name))
         for number in places.get(content, ()):
             pins[number] = pin
             moved += 1
-            if loaded.test is not None and _can_join(loaded):
-                is_test[number] = pin == _TEST
+            if _can_join(own.values()):
+                parts[number] = pin if pin in own else TRAIN
     return pins, moved
 
 
@@ -158,7 +161,7 @@ def _relabeled(
 
 def _picked(loaded: LoadedData, images: _Images, chosen: Numbers) -> Part:
     """Some images of a data set as a part, in their order."""
-    parts, labels, start = _parts(loaded), images.labels[chosen], 0
+    parts, labels, start = [*_parts(loaded).values()], images.labels[chosen], 0
     for part in parts:
         if len(chosen) and start <= chosen.min() and chosen.max() < start + len(part):
             parts, chosen = [part], chosen - start
@@ -173,12 +176,11 @@ def _picked(loaded: LoadedData, images: _Images, chosen: Numbers) -> Part:
     return ArrayPart(cast("Any", JoinedRows(arrays, chosen)), labels)
 
 
-def _can_join(loaded: LoadedData) -> bool:
-    """Whether an image of one part can be in the other: both in files, or of one shape."""
-    kinds = {
-        part.pictures.shape[1:] if isinstance(part, ArrayPart) else () for part in _parts(loaded)
-    }
-    return len(kinds) == 1
+def _can_join(parts: Iterable[Part]) -> bool:
+    """Whether an image of one part can be in another: all in files, or of one shape."""
+    return (
+        len({part.pictures.shape[1:] if isinstance(part, ArrayPart) else () for part in parts}) == 1
+    )
 
 
 def _refuse_too_few(loaded: LoadedData, classes: EditedClasses) -> None:
@@ -210,7 +212,7 @@ def _unknown_note(unknown: set[str]) -> Iterator[str]:
 def _unmatched_note(edits: DataEdits, places: Mapping[str, list[int]]) -> Iterator[str]:
     """Which edits are of no image that is here."""
     kinds = (
-        (edits.left_out, "left out"),
+        (edits.left_out | edits.once, "left out"),
         (frozenset(edits.labels), "relabeled"),
         (frozenset(edits.parts), "moved"),
     )

@@ -311,18 +311,21 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     num_train: int
     num_test: int
+    num_validation: int = 0
     thumbnails: list[Thumbnail] = []
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
     """What a source holds. `shape` is empty where images differ in size. `is_test_split_off`
     where it has no test part: `num_test` of its images are kept apart, by the request's share.
+    `num_validation` counts the images of a published validation part alone.
     """
 
     title: str
     classes: list[ClassDescription]
     num_train: int
     num_test: int
+    num_validation: int = 0
     is_test_split_off: bool = False
     shape: list[int]
     typical_size: list[int] = []

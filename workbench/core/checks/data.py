@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.network.graph import Graph
-from workbench.core.params import Param, PathParam
+from workbench.core.params import Param, PathParam, PathsParam
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ def is_about_data(problem: Problem) -> bool:
 
 def _words(param: Param) -> tuple[str, str]:
     """What is missing, and the same with its article."""
+    if isinstance(param, PathsParam):
+        return "a folder".removeprefix("a "), "several folders"
     if not isinstance(param, PathParam):
         return param.title.lower(), f"a value for {param.title.lower()}"
     article = "a folder" if param.is_folder else "a file"

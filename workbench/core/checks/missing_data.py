@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 
 from workbench.core.checks.data import MissingData
-from workbench.core.params import Params, PathParam
+from workbench.core.params import Params, PathParam, PathsParam
 from workbench.core.specs import DatasetSpec
 
 
@@ -23,20 +24,26 @@ def names_paths(spec: DatasetSpec | None, params: Params) -> bool:
 def absent_data(spec: DatasetSpec | None, params: Params) -> tuple[MissingData, ...]:
     """What is chosen and not there. Looks at the disk: not for the window's own thread."""
     named = _paths(spec, params) if spec is not None else ()
-    return tuple(each for each in named if _is_absent(each.path))
+    return tuple(each for each in named if _is_absent(each))
 
 
 def _paths(spec: DatasetSpec, params: Params) -> Iterator[MissingData]:
     """The files and folders that are chosen."""
     for param in spec.params:
-        path = str(params.get(param.key) or "")
-        if isinstance(param, PathParam) and path:
-            yield MissingData(param, path)
+        value = params.get(param.key) or ""
+        if isinstance(param, PathParam) and value:
+            yield MissingData(param, str(value))
+        elif isinstance(param, PathsParam):
+            yield from (MissingData(param, path) for path in value)
 
 
-def _is_absent(path: str) -> bool:
+def _is_absent(missing: MissingData) -> bool:
     """An address such as gs://... is checked by its reader."""
+    if "://" in missing.path:
+        return False
+    is_glob = isinstance(missing.param, PathParam) and missing.param.is_glob
     try:
-        return "://" not in path and not os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 - keeps odd text
+        path = os.path.expanduser(missing.path)  # noqa: PTH111 - keeps odd text
+        return not (os.path.exists(path) or (is_glob and any(glob.iglob(path))))  # noqa: PTH110, PTH207 - as above
     except ValueError:  # no path at all
         return True

@@ -51,6 +51,7 @@ class LoadedData:
         class_names: Name of each label 0..n-1.
         train: The training part (all images, where the source has no test part).
         test: The test part as published, or None: one is then split off `train`.
+        validation: The validation part as published, or None: one is then split off `train`.
         bad_files: (path, reason in words) of images left out, already known here.
         notes: Sentences about the data worth showing (a class with few images, ...).
         pins: int8 (n,) of the training part: into which part of the split an image goes in any
@@ -65,8 +66,14 @@ class LoadedData:
     test: Part | None = None
     bad_files: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    validation: Part | None = None
     pins: np.ndarray[Any, np.dtype[np.int8]] | None = None
     contents: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that there are: training, test, validation."""
+        return tuple(part for part in (self.train, self.test, self.validation) if part is not None)
 
 
 class LoadContext(Protocol):
@@ -130,4 +137,7 @@ class DatasetSpec:
     def name_of(self, params: Params) -> str:
         """What these params load, in short: the name of their file or folder, else the title."""
         path = params.get(self.source_param)
+        if isinstance(path, list | tuple) and path:
+            names = [PurePath(str(each)).name for each in path]
+            return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         return PurePath(path).name or self.title if isinstance(path, str) else self.title

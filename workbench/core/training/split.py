@@ -24,8 +24,7 @@ def divide_by_order(
     labels: np.ndarray[Any, Any],
     *,
     pins: Parts | None,
-    test_share: float,
-    validation_share: float,
+    shares: tuple[float, float],
     seed: int,
 ) -> Parts:
     """The part of each image by its place in the list of all: stratified, reproducible by seed.
@@ -34,13 +33,13 @@ def divide_by_order(
         labels: Class number of each image, (n,).
         pins: The part that an image is put into in any case, -1 for none; these are not counted
             in the shares. None where there are no such images.
-        test_share: Of the images of each class; 0 for no test part.
-        validation_share: Of the images that are left; 0 for no validation part.
+        shares: Of the images of each class for testing, and of those that are left for
+            validation; 0 for none.
         seed: The same seed gives the same parts.
     """
     parts = np.full(len(labels), -1, np.int8) if pins is None else pins.astype(np.int8)
     # Another seed than the test's, else the same images would be next in line.
-    rounds = ((TEST, test_share, seed), (VALIDATION, validation_share, seed + 1))
+    rounds = ((TEST, shares[0], seed), (VALIDATION, shares[1], seed + 1))
     for part, share, own_seed in rounds:
         free = np.flatnonzero(parts < 0)
         if share > 0:

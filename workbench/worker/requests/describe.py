@@ -62,13 +62,13 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     loaded = load_source(job, request.source, request.params, edits_of(request.edits))
     bad_files, sizes = _look_at_files(job, loaded)
     bad_files = [*loaded.bad_files, *bad_files]
-    train, test = _counts(loaded, {path for path, _ in bad_files}, request)
+    bad = {path for path, _ in bad_files}
+    train, test = _counts(loaded, bad, request)
+    validation = _validation_counts(loaded, bad)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     notes = list(loaded.notes)
-    notes += _imbalance(loaded.class_names, train + test)
-    named = _fitting(bad_files)
-    if len(named) < len(bad_files):
-        notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
+    notes += _imbalance(loaded.class_names, train + test + validation)
+    named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,
         title=spec.title,
@@ -77,12 +77,14 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
                 name=name,
                 num_train=int(train[label]),
                 num_test=int(test[label]),
+                num_validation=int(validation[label]),
                 thumbnails=thumbnails[label],
             )
             for label, name in enumerate(loaded.class_names)
         ],
         num_train=int(train.sum()),
         num_test=int(test.sum()),
+        num_validation=int(validation.sum()),
         is_test_split_off=loaded.test is None or not len(loaded.test),
         shape=list(_shape(spec, loaded, sizes)),
         typical_size=_typical(loaded, sizes),
@@ -125,7 +127,7 @@ def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
 
 def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[int, int]]]:
     """Decodes the source's files: which fail and why, and sizes (height, width) of the others."""
-    parts = [part for part in (loaded.train, loaded.test) if isinstance(part, FilePart)]
+    parts = [part for part in loaded.parts if isinstance(part, FilePart)]
     paths = [path for part in parts for path in part.paths]
     bad_files: BadFiles = []
     sizes: list[tuple[int, int]] = []
@@ -158,8 +160,10 @@ def _in_threads(
             yield from zip(batch, pool.map(look, batch), strict=True)
 
 
-def _fitting(bad_files: BadFiles) -> BadFiles:
-    """The first bad files that fit into an answer, with names that JSON can hold."""
+def _fitting(bad_files: BadFiles, notes: list[str]) -> BadFiles:
+    """The first bad files that fit into an answer, with names that JSON can hold; a note counts
+    the others.
+    """
     named: BadFiles = []
     size = 0
     for path, reason in bad_files:
@@ -168,6 +172,8 @@ def _fitting(bad_files: BadFiles) -> BadFiles:
         if size > MAX_BAD_FILE_BYTES:
             break
         named.append((shown, reason))
+    if len(named) < len(bad_files):
+        notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
     return named
 
 
@@ -177,17 +183,27 @@ def _counts(loaded: LoadedData, bad: set[str], request: DescribeData) -> tuple[C
     is_readable = _are_readable(loaded.train, bad)
     train = np.asarray(loaded.train.labels, np.int64)[is_readable]
     if loaded.test is not None and len(loaded.test):
-        test = np.asarray(loaded.test.labels, np.int64)[_are_readable(loaded.test, bad)]
+        test = _readable_labels(loaded.test, bad)
     else:
         parts = divide_by_order(
             train,
             pins=None if loaded.pins is None else loaded.pins[is_readable],
-            test_share=request.test_share,
-            validation_share=0.0,
+            shares=(request.test_share, 0.0),
             seed=request.seed,
         )
         train, test = train[parts != TEST], train[parts == TEST]
     return np.bincount(train, minlength=num_classes), np.bincount(test, minlength=num_classes)
+
+
+def _validation_counts(loaded: LoadedData, bad: set[str]) -> Counts:
+    """Readable images of each class in a published validation part."""
+    part = loaded.validation
+    labels = np.zeros(0, np.int64) if part is None else _readable_labels(part, bad)
+    return np.bincount(labels, minlength=len(loaded.class_names))
+
+
+def _readable_labels(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.asarray(part.labels, np.int64)[_are_readable(part, bad)]
 
 
 def _are_readable(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
