@@ -17,8 +17,8 @@ _MAX_CHOICES = 6
 
 
 def is_leak(survey: Survey, group: Group) -> bool:
-    """Whether copies are in both parts of the source."""
-    return group.rows[0] < survey.num_train <= group.rows[-1]
+    """Whether copies are in several parts of the source."""
+    return len({int(survey.origins[row]) for row in group.rows}) > 1
 
 
 def separated(survey: Survey, group: Group) -> str:

@@ -1,4 +1,4 @@
-"""The same image, or nearly, in both parts of the source: the accuracy is then too high."""
+"""The same image, or nearly, in several parts of the source: the accuracy is then too high."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from workbench.core.data_check.findings import Finding, new_finding
 from workbench.core.data_check.spec import DataCheckSpec
 from workbench.core.data_check.survey import Survey
-from workbench.core.format import count
-from workbench.data_checks._copies import is_leak, keep_one, move_all, names_of, num_labels
+from workbench.core.format import count, list_text
+from workbench.core.projects.data_edits import PART_NAMES
+from workbench.data_checks._copies import (
+    is_leak,
+    keep_one,
+    move_all,
+    names_of,
+    num_labels,
+    part_words,
+)
 
 
 def _find(survey: Survey) -> Iterator[Finding]:
@@ -16,17 +24,19 @@ def _find(survey: Survey) -> Iterator[Finding]:
         if not is_leak(survey, group):
             continue
         images = survey.found(group.rows)
+        parts = [part for part in PART_NAMES if any(each.origin == part for each in images)]
+        held_out = part_words(parts[-1])
         alike = "the same image" if group.is_exact else "nearly the same image"
         classes = num_labels(survey, group)
         conflict = f" They are in {count(classes)} classes." if classes > 1 else ""
         yield new_finding(
             SPEC.key,
             "error",
-            "In training and test",
-            f"{names_of(images)} are {alike}, but not all are held out.{conflict} What is measured "
-            "on the test images is then better than on new images.",
+            f"In {list_text([part_words(part) for part in parts])}",
+            f"{names_of(images)} are {alike}, in several parts of the data set.{conflict} What is "
+            f"measured on the {held_out} images is then better than on new images.",
             images=images,
-            actions=[*keep_one(images, wanted="test"), move_all(images, "train")],
+            actions=[*keep_one(images, wanted=parts[-1]), move_all(images, "train")],
         )
 
 

@@ -32,6 +32,13 @@ def test_hashes_within_the_radius_are_all_found(seed, flips):
     assert sorted(pairs) == sorted(zip(a.tolist(), b.tolist(), strict=True))
 
 
+def test_bits_are_counted_the_same_with_any_numpy():
+    values = np.random.default_rng(1).integers(0, 2**64, (5, 7), np.uint64, endpoint=False)
+    expected = [[int(value).bit_count() for value in row] for row in values]
+    assert similar._ones_by_table(values).tolist() == expected
+    assert similar._ones(values).tolist() == expected
+
+
 def test_a_mirrored_image_changes_the_odd_frequencies_alone():
     images = np.random.default_rng(3).integers(0, 256, (40, SIDE, SIDE, 3), np.uint8)
     hashes, mirrored = Looks.of(images).hashes, Looks.of(images[:, :, ::-1]).hashes

@@ -37,7 +37,7 @@ class FoundImage:
     Attributes:
         content: Its id (`DataEdits`).
         file: Its path; "" where it is in no file of its own, or its name is no Unicode.
-        origin: The part of the source that it is in, "train" or "test".
+        origin: The part of the source that it is in; "train" where it has no parts.
         index: Its place in that part.
         label: Name of its class in the project.
         source_label: Name of its class in the source: edits name that.
@@ -47,7 +47,7 @@ class FoundImage:
 
     content: str
     file: str
-    origin: Literal["train", "test"]
+    origin: PartName
     index: int
     label: str
     source_label: str

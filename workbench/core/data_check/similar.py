@@ -9,7 +9,7 @@ both decide, so that nothing is reported which does not look alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,9 +130,6 @@ class Looks:
     def pick(self, rows: Numbers) -> Looks:
         """Some rows."""
         return Looks(self.hashes[rows], self.luminance[rows], self.color[rows])
-
-    def __len__(self) -> int:
-        return len(self.hashes)
 
 
 def _pooled(values: Floats, side: int) -> Floats:
@@ -276,21 +273,17 @@ def _near(
             yield np.stack([a[is_new], b[is_new]], axis=1)
 
 
-if hasattr(np, "bitwise_count"):
+_COUNTS = np.array([value.bit_count() for value in range(1 << 16)], np.uint8)
 
-    def _ones(values: Hashes) -> Pixels:
-        """How many bits of each value are set."""
-        counts: Pixels = np.bitwise_count(values)
-        return counts
 
-else:  # NumPy 1
-    _COUNTS = np.array([value.bit_count() for value in range(1 << 16)], np.uint8)
+def _ones_by_table(values: Hashes) -> Pixels:
+    """How many bits of each value are set."""
+    pieces = np.ascontiguousarray(values).view(np.uint16).reshape(*values.shape, 4)
+    counts: Pixels = _COUNTS[pieces].sum(axis=-1, dtype=np.uint8)
+    return counts
 
-    def _ones(values: Hashes) -> Pixels:
-        """How many bits of each value are set."""
-        pieces = np.ascontiguousarray(values).view(np.uint16).reshape(*values.shape, 4)
-        counts: Pixels = _COUNTS[pieces].sum(axis=-1, dtype=np.uint8)
-        return counts
+
+_ones: Callable[[Hashes], Pixels] = getattr(np, "bitwise_count", _ones_by_table)  # from NumPy 2 on
 
 
 def _is_alike(looks: Looks, pairs: Numbers, sides: Numbers, *, is_mirrored: bool) -> Mask:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,19 +18,19 @@ Floats = np.ndarray[Any, np.dtype[np.float32]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 TRAIN, VALIDATION, TEST = range(len(PART_NAMES))
-"""Numbers of the parts, as in `Survey.parts`."""
+"""Numbers of the parts, as in `Survey.parts` and `Survey.origins`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
     """Every image of a data set that its project uses, apart from what it changes about single
-    images. Rows are images; the training part of the source comes first, then its test part.
+    images. Rows are images, those of one part of the source after those of another.
 
     Attributes:
         class_names: Name of each label.
         source_names: Name of each class of the source, which may be merged in the project.
         files: Path of each image; "" where it is in no file of its own.
-        num_train: Rows of the source's training part: its test part has the others.
+        origins: (n,) the part of the source that each is in: TRAIN where it has no parts.
         indices: (n,) place of each image in its part of the source.
         labels: (n,) class of each image.
         source_labels: (n,) its class in the source.
@@ -48,7 +48,7 @@ class Survey:
     class_names: tuple[str, ...]
     source_names: tuple[str, ...]
     files: Sequence[str]
-    num_train: int
+    origins: Numbers
     indices: Numbers
     labels: Numbers
     source_labels: Numbers
@@ -80,12 +80,11 @@ class Survey:
 
     def image(self, row: int) -> FoundImage:
         """A row as findings name it."""
-        origin: Literal["train", "test"] = "train" if row < self.num_train else "test"
         width, height = (int(side) for side in self.sizes[row])
         return FoundImage(
             content=self.contents[row].decode(),
             file=_shown(self.files[row]),
-            origin=origin,
+            origin=PART_NAMES[int(self.origins[row])],
             index=int(self.indices[row]),
             label=self.class_names[self.labels[row]],
             source_label=self.source_names[self.source_labels[row]],

@@ -20,7 +20,7 @@ from workbench.core.specs import ArrayPart, FilePart, LoadedData, Part
 from workbench.data_checks import all_data_checks
 from workbench.errors import PictureError
 from workbench.pictures.png import write_png
-from workbench.pictures.survey import survey_of
+from workbench.pictures.survey.survey import survey_of
 from workbench.pictures.thumbnails import part_picture, thumbnail
 from workbench.protocol.data_check import (
     CheckData,
@@ -127,7 +127,7 @@ def _place_of(image: FoundImage, loaded: LoadedData | None) -> tuple[Part, int]:
     """The part that an image is in, and its place there."""
     if image.file or loaded is None:
         return FilePart((image.file,), np.zeros(1, np.int64)), 0
-    part: Part | None = loaded.test if image.origin == "test" else loaded.train
+    part: Part | None = getattr(loaded, image.origin)
     if not isinstance(part, ArrayPart) or not 0 <= image.index < len(part):
         raise IndexError(image.index)
     return part, image.index

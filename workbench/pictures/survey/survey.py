@@ -5,33 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.core.data_check.similar import Looks
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.survey import TEST, TRAIN, VALIDATION, Survey
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.contents import contents_of
-from workbench.pictures.examine import Examined, examine
-from workbench.pictures.parts import part_numbers
+from workbench.pictures.survey.examine import Examined, examine
+from workbench.pictures.survey.parts import part_numbers
 
 
 def survey_of(loaded: LoadedData, recipe: TrainingRecipe, ctx: LoadContext) -> Survey:
     """What is known of each image of a data set, split as a recipe says."""
-    parts = _parts(loaded)
+    origins, parts = _used_parts(loaded, recipe)
     contents = [contents_of(part, ctx) for part in parts]
     examined = [examine(part, ctx) for part in parts]
+    sizes = [len(part) for part in parts]
     labels = np.concatenate([np.asarray(part.labels, np.int64) for part in parts])
-    reasons = _joined_reasons(examined, len(loaded.train))
+    reasons = _joined_reasons(examined, sizes)
     good = np.ones(len(labels), np.bool_)
     good[list(reasons)] = False
-    num_test = len(labels) - len(loaded.train)
+    where = np.repeat(np.array(origins, np.int64), sizes)
     return Survey(
         class_names=loaded.class_names,
         source_names=loaded.class_names,
         files=[file for part in parts for file in _files(part)],
-        num_train=len(loaded.train),
-        indices=np.concatenate([np.arange(len(part)) for part in parts]),
+        origins=where,
+        indices=np.concatenate([np.arange(size) for size in sizes]),
         labels=labels,
         source_labels=labels,
-        parts=part_numbers(labels, good, num_test, recipe),
+        parts=part_numbers(labels, good, where, recipe),
         contents=np.concatenate(contents),
         reasons=reasons,
         formats=[name for each in examined for name in each.formats],
@@ -42,17 +43,20 @@ def survey_of(loaded: LoadedData, recipe: TrainingRecipe, ctx: LoadContext) -> S
     )
 
 
-def _parts(loaded: LoadedData) -> list[Part]:
-    has_test = loaded.test is not None and len(loaded.test) > 0
-    return [loaded.train, *([loaded.test] if has_test and loaded.test is not None else [])]
+def _used_parts(loaded: LoadedData, recipe: TrainingRecipe) -> tuple[list[int], list[Part]]:
+    """The parts of the source that training uses, and the numbers of their names."""
+    validation = loaded.validation if recipe.validation == "split" else None
+    given = ((TRAIN, loaded.train), (TEST, loaded.test), (VALIDATION, validation))
+    used = [(number, part) for number, part in given if part is not None and len(part)]
+    return [number for number, _ in used], [part for _, part in used]
 
 
 def _files(part: Part) -> list[str]:
     return list(part.paths) if isinstance(part, FilePart) else [""] * len(part)
 
 
-def _joined_reasons(examined: list[Examined], num_train: int) -> dict[int, str]:
-    starts = (0, num_train)
+def _joined_reasons(examined: list[Examined], sizes: list[int]) -> dict[int, str]:
+    starts = np.cumsum([0, *sizes]).tolist()
     return {
         start + place: reason
         for start, each in zip(starts, examined, strict=False)
