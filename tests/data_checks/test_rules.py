@@ -16,6 +16,8 @@ from workbench.data_checks import all_data_checks
 from workbench.datasets import all_datasets
 from workbench.pictures.survey.survey import survey_of
 
+NONE: dict[str, str] = {}
+
 
 def photo(seed, size=(120, 90)) -> Image.Image:
     """A smooth picture that no other seed resembles."""
@@ -33,17 +35,17 @@ def folder(tmp_path):
     return tmp_path / "data"
 
 
-def survey(folder, **recipe):
+def survey(folder, classes=NONE, **recipe):
     spec = all_datasets()["folder"]
     ctx = PlainContext(folder.parent / "cache")
     loaded = spec.load(ctx, {**defaults(spec.params), "path": str(folder)})
-    return survey_of(loaded, TrainingRecipe().with_values(**recipe), ctx)
+    return survey_of(loaded, classes, TrainingRecipe().with_values(**recipe), ctx)
 
 
-def found(folder, rule=None, **recipe):
+def found(folder, rule=None, **more):
     """The findings of a rule, or of all of them."""
     rules = all_data_checks()
-    seen = survey(folder, **recipe)
+    seen = survey(folder, **more)
     chosen = [rules[rule]] if rule else [r for r in rules.values() if not r.needs_features]
     return [finding for each in chosen for finding in each.find(seen)]
 
@@ -141,6 +143,31 @@ def test_one_image_under_two_labels_is_an_error_with_the_labels_as_actions(folde
     assert all(action.once == (content,) for action in finding.actions[:2])
 
 
+def test_an_image_in_two_classes_that_are_merged_is_a_mere_duplicate(folder):
+    (folder / "dog" / "cat.png").write_bytes((folder / "cat" / "5.png").read_bytes())
+    (finding,) = found(folder, "duplicate", classes={"cat": "pet", "dog": "pet"})
+    assert {image.label for image in finding.images} == {"pet"}
+    assert {image.source_label for image in finding.images} == {"cat", "dog"}
+    assert not any(action.labels for action in finding.actions)
+
+
+def test_images_of_a_class_that_is_left_out_are_not_looked_at(folder):
+    (folder / "dog" / "again.png").write_bytes((folder / "dog" / "5.png").read_bytes())
+    (folder / "cat" / "again.png").write_bytes((folder / "dog" / "5.png").read_bytes())
+    (finding,) = found(folder, "duplicate", classes={"cat": ""})
+    assert names(finding) == ["dog/5.png", "dog/again.png"]
+    seen = survey(folder, classes={"cat": ""})
+    assert [seen.image(row).index for row in range(3)] == [7, 8, 9]
+
+
+def test_images_in_memory_of_a_class_that_is_left_out_are_not_looked_at(tmp_path):
+    images = np.stack([np.asarray(photo(n, (32, 32))) for n in range(9)])
+    loaded = LoadedData(("a", "b", "c"), ArrayPart(images, np.arange(9) % 3))
+    seen = survey_of(loaded, {"a": ""}, TrainingRecipe(), PlainContext(tmp_path))
+    assert [seen.image(row).index for row in range(len(seen))] == [1, 2, 4, 5, 7, 8]
+    assert [seen.image(row).label for row in range(2)] == ["b", "c"]
+
+
 def test_a_leak_is_a_copy_in_the_other_part_of_the_source(tmp_path):
     for part, start in (("train", 0), ("test", 50)):
         for label, name in enumerate(("cat", "dog")):
@@ -204,7 +231,7 @@ def test_images_in_memory_are_compared_across_the_parts(tmp_path):
     train = ArrayPart(images[:8], np.arange(8) % 2)
     test = ArrayPart(images[6:], np.arange(6) % 2)  # the first two are in both
     loaded = LoadedData(("a", "b"), train, test)
-    seen = survey_of(loaded, TrainingRecipe(), PlainContext(tmp_path))
+    seen = survey_of(loaded, NONE, TrainingRecipe(), PlainContext(tmp_path))
     leaks = list(all_data_checks()["leak"].find(seen))
     places = [[(image.origin, image.index) for image in leak.images] for leak in leaks]
     assert places == [[("train", 6), ("test", 0)], [("train", 7), ("test", 1)]]
@@ -215,7 +242,7 @@ def test_reading_can_be_canceled(folder):
     cache = folder.parent / "cache"
     loaded = all_datasets()["folder"].load(PlainContext(cache), {"path": str(folder)})
     with pytest.raises(CancelledForTest):
-        survey_of(loaded, TrainingRecipe(), PlainContext(cache, cancel_after=1))
+        survey_of(loaded, NONE, TrainingRecipe(), PlainContext(cache, cancel_after=1))
 
 
 def test_planted_flaws_of_photos_are_all_found_and_none_invented(tmp_path, shared_data):

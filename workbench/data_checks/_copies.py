@@ -8,9 +8,10 @@ from pathlib import PurePath
 
 from workbench.core.data_check.findings import MAX_IMAGES, Action, FoundImage, leave_out
 from workbench.core.data_check.similar import Group
-from workbench.core.data_check.survey import TRAIN, Survey
+from workbench.core.data_check.survey import Survey
 from workbench.core.format import count, list_text
 from workbench.core.projects.data_edits import PartName
+from workbench.core.training.split import TRAIN
 
 _MAX_CHOICES = 6
 """Copies that have a button of their own."""

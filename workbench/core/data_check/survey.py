@@ -17,9 +17,6 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
-TRAIN, VALIDATION, TEST = range(len(PART_NAMES))
-"""Numbers of the parts, as in `Survey.parts` and `Survey.origins`."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.data_check.survey import TEST, TRAIN, VALIDATION
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.split import split_indices
+from workbench.core.training.split import TEST, TRAIN, VALIDATION, divide_by_order
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -24,13 +23,11 @@ def part_numbers(labels: Numbers, good: Mask, origins: Numbers, recipe: Training
         recipe: Its shares and seed count.
     """
     parts = origins.copy()
-    rest = np.flatnonzero(good & (origins == TRAIN))
-    if TEST not in origins:
-        tested, others = split_indices(labels[rest], shares=(recipe.test_share,), seed=recipe.seed)
-        parts[rest[tested]] = TEST
-        rest = rest[others]
-    if recipe.validation == "split" and VALIDATION not in origins:
-        shares = (recipe.validation_share,)
-        validated, _ = split_indices(labels[rest], shares=shares, seed=recipe.seed + 1)
-        parts[rest[validated]] = VALIDATION
+    divided = np.flatnonzero(good & (origins == TRAIN))
+    is_split = recipe.validation == "split" and VALIDATION not in origins
+    shares = (
+        0.0 if TEST in origins else recipe.test_share,
+        recipe.validation_share if is_split else 0.0,
+    )
+    parts[divided] = divide_by_order(labels[divided], pins=None, shares=shares, seed=recipe.seed)
     return parts

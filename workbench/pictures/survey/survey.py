@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
 import numpy as np
 
 from workbench.core.data_check.similar import Looks
-from workbench.core.data_check.survey import TEST, TRAIN, VALIDATION, Survey
-from workbench.core.specs import FilePart, LoadContext, LoadedData, Part
+from workbench.core.data_check.survey import Survey
+from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part
+from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.split import TEST, TRAIN, VALIDATION
 from workbench.pictures.contents import contents_of
+from workbench.pictures.rows import JoinedRows
 from workbench.pictures.survey.examine import Examined, examine
 from workbench.pictures.survey.parts import part_numbers
 
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-def survey_of(loaded: LoadedData, recipe: TrainingRecipe, ctx: LoadContext) -> Survey:
-    """What is known of each image of a data set, split as a recipe says."""
-    origins, parts = _used_parts(loaded, recipe)
-    contents = [contents_of(part, ctx) for part in parts]
-    examined = [examine(part, ctx) for part in parts]
-    sizes = [len(part) for part in parts]
-    labels = np.concatenate([np.asarray(part.labels, np.int64) for part in parts])
+
+def survey_of(
+    loaded: LoadedData, classes: Mapping[str, str], recipe: TrainingRecipe, ctx: LoadContext
+) -> Survey:
+    """What is known of each image of a data set.
+
+    Args:
+        loaded: As the source gives it, without edits.
+        classes: How classes are renamed, merged or left out (`DataEdits.classes`).
+        recipe: Says how the images are split.
+        ctx: Progress is reported to it.
+    """
+    known = edited_classes(loaded.class_names, classes)
+    numbers = np.array(known.numbers, np.int64)
+    used = _used_parts(loaded, recipe, numbers)
+    contents = [contents_of(each.part, ctx) for each in used]
+    examined = [examine(each.part, ctx) for each in used]
+    sizes = [len(each.part) for each in used]
+    source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
+    labels = numbers[source_labels]
     reasons = _joined_reasons(examined, sizes)
     good = np.ones(len(labels), np.bool_)
     good[list(reasons)] = False
-    where = np.repeat(np.array(origins, np.int64), sizes)
+    origins = np.repeat(np.array([each.origin for each in used], np.int64), sizes)
     return Survey(
-        class_names=loaded.class_names,
+        class_names=known.names,
         source_names=loaded.class_names,
-        files=[file for part in parts for file in _files(part)],
-        origins=where,
-        indices=np.concatenate([np.arange(size) for size in sizes]),
+        files=[file for each in used for file in _files(each.part)],
+        origins=origins,
+        indices=np.concatenate([each.places for each in used]),
         labels=labels,
-        source_labels=labels,
-        parts=part_numbers(labels, good, where, recipe),
+        source_labels=source_labels,
+        parts=part_numbers(labels, good, origins, recipe),
         contents=np.concatenate(contents),
         reasons=reasons,
         formats=[name for each in examined for name in each.formats],
@@ -43,12 +64,38 @@ def survey_of(loaded: LoadedData, recipe: TrainingRecipe, ctx: LoadContext) -> S
     )
 
 
-def _used_parts(loaded: LoadedData, recipe: TrainingRecipe) -> tuple[list[int], list[Part]]:
-    """The parts of the source that training uses, and the numbers of their names."""
+@dataclass(frozen=True)
+class _Used:
+    """The images of a part of the source that training uses.
+
+    Attributes:
+        origin: TRAIN, VALIDATION or TEST.
+        part: Those images.
+        places: Their places in the part of the source.
+    """
+
+    origin: int
+    part: Part
+    places: Numbers
+
+
+def _used_parts(loaded: LoadedData, recipe: TrainingRecipe, numbers: Numbers) -> list[_Used]:
+    """Those of the classes that are used, and a validation part only where it validates."""
     validation = loaded.validation if recipe.validation == "split" else None
     given = ((TRAIN, loaded.train), (TEST, loaded.test), (VALIDATION, validation))
-    used = [(number, part) for number, part in given if part is not None and len(part)]
-    return [number for number, _ in used], [part for _, part in used]
+    return [_used(origin, part, numbers) for origin, part in given if part is not None]
+
+
+def _used(origin: int, part: Part, numbers: Numbers) -> _Used:
+    labels = np.asarray(part.labels, np.int64)
+    places = np.flatnonzero(numbers[labels] >= 0)
+    if len(places) == len(part):
+        return _Used(origin, part, places)
+    if isinstance(part, FilePart):
+        paths = tuple(part.paths[place] for place in places.tolist())
+        return _Used(origin, FilePart(paths, labels[places]), places)
+    rows = JoinedRows([part.pictures], places)
+    return _Used(origin, ArrayPart(cast("Any", rows), labels[places]), places)
 
 
 def _files(part: Part) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from workbench.core.data_check.findings import Finding, FoundImage
 from workbench.core.data_check.spec import DataCheckSpec
 from workbench.core.data_check.survey import Survey
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project_file import parse_project
 from workbench.core.specs import ArrayPart, FilePart, LoadedData, Part
 from workbench.data_checks import all_data_checks
@@ -53,8 +54,8 @@ def check_data(job: Job, request: CheckData) -> AnyAnswer:
     """
     began = time.monotonic()
     project = parse_project(request.project, "the project")
-    loaded = load_source(job, project.dataset.key, project.dataset.params)
-    survey = survey_of(loaded, project.recipe, job)
+    loaded = load_source(job, project.dataset.key, project.dataset.params, DataEdits())
+    survey = survey_of(loaded, project.edits.classes, project.recipe, job)
     counts = []
     for rule in all_data_checks().values():
         if rule.needs_features and survey.features is None:
@@ -112,7 +113,7 @@ def _thumbnails(job: Job, request: ShowFound, folder: Path) -> Iterator[str]:
     for number, image in enumerate(request.images):
         job.check_cancelled()
         if not image.file and loaded is None:
-            loaded = load_source(job, request.source, request.params)
+            loaded = load_source(job, request.source, request.params, DataEdits())
         try:
             pixels = part_picture(*_place_of(image, loaded), side=_SHARPNESS * request.size)
         except (PictureError, IndexError):
