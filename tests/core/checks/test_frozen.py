@@ -53,6 +53,7 @@ def test_nothing_is_frozen_where_all_layers_learn():
 
 def test_layers_that_compute_nothing_are_not_worth_computing_ahead():
     assert end_of(a_chain("random_flip", "rescaling", "conv2d", "flatten", "dense")) is None
+    assert end_of(a_chain("rescaling", "average_pooling2d", "flatten", "dense")) is None
 
 
 def test_augmentation_belongs_to_the_frozen_part():

@@ -16,7 +16,7 @@ Learns = Callable[[Node], bool]
 
 def frozen_end(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> str | None:
     """The last layer of the frozen part: all that the rest of the network computes with goes
-    through it. None where nothing worth computing ahead is frozen.
+    through it. None where no layer with weights is frozen: pooling alone is not worth it.
 
     The layers of the input pipeline belong to the frozen part: what they draw at random is the
     images' affair. `found` is the propagation of the graph.
@@ -26,18 +26,18 @@ def frozen_end(graph: Graph, layers: Layers, found: Propagation, learns: Learns)
         return None
     frozen = _frozen_nodes(graph, layers, found, learns)
     on_host = {start.id, *pipeline_nodes(graph, layers)}
-    end, cost, costs = None, 0, 0
+    end, has_weights = None, False
     inside: set[str] = set()
     for node_id in graph.order:
         if node_id not in frozen:
             continue
         inside.add(node_id)
         spec, params = layers[graph.nodes[node_id].kind], found.params[node_id]
-        inputs, output = found.inputs[node_id], found.shapes[node_id]
-        costs += 0 if node_id in on_host else spec.count_multiply_adds(params, inputs, output)
-        if _leaves_only_by(graph, inside, node_id):
-            end, cost = node_id, costs
-    return end if cost else None
+        weights = spec.count_params(params, found.inputs[node_id]).total
+        has_weights = has_weights or (weights > 0 and node_id not in on_host)
+        if has_weights and _leaves_only_by(graph, inside, node_id):
+            end = node_id
+    return end
 
 
 def _frozen_nodes(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> set[str]:
