@@ -46,6 +46,7 @@ ALLOWED = (
     ("constant", "layers/_augmentation.py", "Keras's name of a fill mode"),
     ("constant", "worker/input/augment_warp.py", "Keras's name of a fill mode"),
     ("exponential", "layers/*.py", "Keras's name of an activation"),
+    ("mobilenet", "layers/*.py", "a word that the palette's search finds it by"),
     ("lion", "datasets/cifar100.py", "a class of pictures"),
     ("folder", "hardware/address.py", "a part of an address"),
     ("python", "hardware/address.py", "a part of an address"),

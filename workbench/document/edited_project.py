@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
-from workbench.core.checks.data import MissingData
-from workbench.core.checks.missing_data import absent_data, names_paths, unset_data
+from workbench.core.checks.data import Missing
+from workbench.core.checks.missing_data import absent_data, has_to_be_there, unset_data
 from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import diff
 from workbench.core.network.folding import Folding
@@ -74,6 +74,7 @@ class EditedProject(QObject):
     recipe_changed = Signal()
     dataset_changed = Signal()
     target_changed = Signal()
+    edits_changed = Signal()
     analysis_changed = Signal(object)  # Analysis
     path_changed = Signal()
     dirty_changed = Signal(bool)
@@ -118,7 +119,7 @@ class EditedProject(QObject):
         self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
-        self._absent: tuple[MissingData, ...] = ()
+        self._absent: tuple[Missing, ...] = ()
         self.fixes = FixFinder(self)
         self._analyse()
 
@@ -190,7 +191,8 @@ class EditedProject(QObject):
     @property
     def dataset_facts(self) -> DatasetFacts | None:
         """Shape and classes of the chosen data set, as far as they are known."""
-        return self._found_facts or DatasetFacts.of(self._datasets.get(self._state.dataset.key))
+        spec = self._datasets.get(self._state.dataset.key)
+        return self._found_facts or DatasetFacts.of(spec, self._state.edits.classes)
 
     def set_dataset_facts(self, facts: DatasetFacts | None) -> None:
         """Sets what a worker has found in the chosen data set; no undo step."""
@@ -202,9 +204,9 @@ class EditedProject(QObject):
         """Looks soon, in another thread, whether the files of the data set are there."""
         chosen = self._state.dataset
         spec = self._datasets.get(chosen.key)
-        if not names_paths(spec, chosen.params):
+        if not has_to_be_there(spec, chosen.params):
             return
-        found: list[tuple[MissingData, ...]] = []
+        found: list[tuple[Missing, ...]] = []
 
         def done(_error: SaveError | None) -> None:
             if found and chosen == self._state.dataset and found[0] != self._absent:
@@ -235,6 +237,8 @@ class EditedProject(QObject):
         if old.dataset != state.dataset:
             self._found_facts, self._absent = None, ()
             self.look_for_data()
+        if old.edits != state.edits:  # other classes, fewer images: it is looked at again
+            self._found_facts = None
         change = diff(old.graph, state.graph)
         shown_before, self.shown = self.shown, Folding.of(state.graph, state.view.folded)
         is_refolded = shown_before.members.keys() != self.shown.members.keys()
@@ -242,6 +246,7 @@ class EditedProject(QObject):
             "recipe": self.recipe_changed,
             "dataset": self.dataset_changed,
             "target": self.target_changed,
+            "edits": self.edits_changed,
         }
         changed = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
         if change or changed:
@@ -282,6 +287,8 @@ class EditedProject(QObject):
         self.selection = ((), ())
         if project.dataset != self._state.dataset:
             self._found_facts, self._absent = None, ()
+        elif project.edits != self._state.edits:
+            self._found_facts = None
         self._state = replace(with_places(project, places), id="")
         self.shown = Folding.of(self.graph, self.folded)
         self.look_for_data()

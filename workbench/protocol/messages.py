@@ -63,10 +63,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
 
 
 class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
-    """Counts per class, unreadable files, thumbnails. Answer: DataDescription."""
+    """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
+
+    Attributes:
+        source, params: Key of the data set, and its parameters.
+        edits: The user's edits of it, as in a project file.
+    """
 
     source: str
     params: dict[str, object]
+    edits: dict[str, object] = {}
     thumbnails_per_class: int = 0
     test_share: float = 0.1
     seed: int = 7
@@ -107,7 +113,7 @@ class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
     """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
 
     Attributes:
-        source, params: As in DescribeData.
+        source, params, edits: As in DescribeData.
         index: Of the image among those of the training part.
         file: The file it is in, which is enough; "" where it is in none.
     """
@@ -116,6 +122,7 @@ class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
     params: dict[str, object]
     index: int
     file: str = ""
+    edits: dict[str, object] = {}
 
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
