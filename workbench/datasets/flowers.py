@@ -15,9 +15,9 @@ DOWNLOAD = Download(
     title="Flower photos",
     address="https://storage.googleapis.com/download.tensorflow.org/example_images/"
     "flower_photos.tgz",
-    # As TensorFlow Datasets records it (url_checksums/tf_flowers.txt): 228,813,984 bytes.
+    # As TensorFlow Datasets records it (url_checksums/tf_flowers.txt).
     checksum="4c54ace7911aaffe13a365c34f650e71dd5bf1be0a58b464e5a7183e3e595d9c",
-    keras_name="flower_photos.tgz",
+    num_bytes=228_813_984,
     mirrors=("http://download.tensorflow.org/example_images/flower_photos.tgz",),
 )
 
@@ -28,14 +28,14 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 
 SPEC = DatasetSpec(
     key="flowers",
-    title="Flower photos",
+    title="Flower photos (all 3,670)",
     summary="3,670 color photos of flowers in five classes, of different sizes. Downloaded once "
     "(229 MB).",
     license="CC BY 2.0, the photographers are named in the archive's LICENSE.txt",
     params=(FIT,),
     class_names=CLASS_NAMES,
     num_train=3_670,
-    needs_download=True,
+    downloads=(DOWNLOAD,),
     classes=lambda params: CLASS_NAMES,
     load=_load,
 )

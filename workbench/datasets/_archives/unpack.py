@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,11 +68,8 @@ def load_archive(ctx: LoadContext, path: Path, kind: Kind) -> LoadedData:
     folder, facts = _entry(ctx, path, kind)
     loaded = load_class_folders(ctx, folder, str(path))
     bad = tuple((f"{path}: {name}", reason) for name, reason in facts["bad_files"])
-    return LoadedData(
-        class_names=loaded.class_names,
-        train=loaded.train,
-        test=loaded.test,
-        validation=loaded.validation,
+    return replace(
+        loaded,
         bad_files=(*bad, *loaded.bad_files),
         notes=(*facts["notes"], *loaded.notes),
     )
