@@ -115,6 +115,7 @@ ALLOWED = (
 
 EVERYDAY_KEYS = {
     "views": "train, data, design: verbs and folders; what leads to a view names it",
+    "data_checks": "duplicate, leak, rotated: verbs, and what images are",
     "curves": "loss, accuracy, learning rate: fields of events and of the recipe, and Keras's",
 }
 """Folders whose keys are words of the field, so that a literal need not mean the plug-in."""
