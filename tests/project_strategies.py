@@ -59,6 +59,7 @@ _names = texts.filter(bool)
 data_edits = st.builds(
     DataEdits,
     left_out=st.frozensets(contents, max_size=3),
+    once=st.frozensets(contents, max_size=3),
     labels=st.dictionaries(contents, _names, max_size=3),
     parts=st.dictionaries(contents, st.sampled_from(PART_NAMES), max_size=3),
     kept=st.frozensets(_names, max_size=2),

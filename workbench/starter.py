@@ -18,7 +18,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import DatasetError
 from workbench.layers import all_layers
-from workbench.pictures.folders import list_folders, list_pictures
+from workbench.pictures.class_folders import class_folders
 from workbench.templates import Template, find_template, list_templates
 
 _TEMPLATE = "flowers_gap"
@@ -28,7 +28,6 @@ _STEPS_WANTED = 3_000
 _EPOCHS = (15, 60)
 _VALIDATED_PER_CLASS = 10
 _MAX_VALIDATION_SHARE = 0.2
-_TRAIN = ("train", "training")
 _IMAGE_RANK = 3
 
 
@@ -67,15 +66,7 @@ def count_folder(folder: str) -> FolderCount:
         DatasetError: fewer than two class folders with images.
     """
     root = Path(folder)
-    try:
-        classes = list_folders(root)
-        classes = next((list_folders(p) for p in classes if p.name.lower() in _TRAIN), classes)
-        counts = {each.name: len(list_pictures(each)) for each in classes}
-    except OSError as error:
-        raise DatasetError(
-            "The folder cannot be read.", where=folder, received=str(error.strerror)
-        ) from error
-    filled = {name: number for name, number in counts.items() if number}
+    filled = {name: len(files) for name, files in class_folders(root).train.items()}
     if len(filled) < 2:
         raise DatasetError(
             "This folder has fewer than two classes.",

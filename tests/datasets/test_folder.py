@@ -19,7 +19,7 @@ PNG = png_bytes(np.zeros((2, 2, 3), np.uint8))
 
 def fill(root: Path, counts: dict[str, int]) -> Path:
     for name, count in counts.items():
-        (root / name).mkdir(parents=True)
+        (root / name).mkdir(parents=True, exist_ok=True)
         for number in range(count):
             (root / name / f"{number}.png").write_bytes(PNG)
     return root
@@ -58,12 +58,13 @@ def test_train_and_test_folders(tmp_path, names):
     assert any("“extras” is not used" in note for note in data.notes)
 
 
-def test_test_is_taken_before_val(tmp_path):
+def test_three_parts_of_which_val_validates(tmp_path):
     for part, count in [("train", 3), ("val", 2), ("test", 1)]:
         fill(tmp_path / part, {"a": count, "b": count})
     data = load(tmp_path)
-    assert len(data.test) == 2
-    assert data.notes == ("Folder “val” is not used.",)
+    assert [len(part) for part in data.parts] == [6, 2, 4]
+    assert data.validation.labels.tolist() == [0, 0, 1, 1]
+    assert data.notes == ()
 
 
 def test_a_train_may_be_a_class(tmp_path):
@@ -83,6 +84,79 @@ def test_classes_may_be_nested_and_names_foreign(tmp_path):
     data = load(tmp_path)
     assert data.class_names == ("b", "Löwenzahn & Co")
     assert len(data.train) == 3
+
+
+def test_classes_at_any_depth_are_the_folders_that_hold_images(tmp_path):
+    fill(
+        tmp_path,
+        {"plants/roses": 2, "plants/trees/oak": 1, "animals/cat": 3, "animals/cat/indoors": 1},
+    )
+    data = load(tmp_path)
+    assert data.class_names == ("cat", "roses", "oak")
+    assert np.bincount(data.train.labels).tolist() == [4, 2, 1]
+
+
+def test_repeated_names_of_inner_folders_carry_the_folders_around_them(tmp_path):
+    fill(tmp_path, {"north/old": 1, "north/young": 2, "south/old": 3, "south/far/young": 1})
+    assert load(tmp_path).class_names == ("north/old", "north/young", "far/young", "south/old")
+
+
+def test_parts_inside_of_each_class(tmp_path):
+    for name in ("roses", "tulips"):
+        fill(tmp_path / name, {"train": 3, "Valid": 1, "test": 2})
+    data = load(tmp_path)
+    assert data.class_names == ("roses", "tulips")
+    assert [len(part) for part in data.parts] == [6, 4, 2]
+    assert all("/test/" in path for path in data.test.paths)
+
+
+def test_parts_hold_classes_at_any_depth_too(tmp_path):
+    for part in ("train", "test"):
+        fill(tmp_path / part, {"plants/roses": 2, "animals/cat": 1})
+    data = load(tmp_path)
+    assert data.class_names == ("cat", "roses")
+    assert data.test.labels.tolist() == [0, 1, 1]
+
+
+def test_a_folder_around_the_classes_is_looked_through(tmp_path):
+    fill(tmp_path / "download" / "flower_photos", {"roses": 2, "tulips": 1, "__MACOSX/roses": 2})
+    (tmp_path / "download" / "readme.txt").write_text("about")
+    assert load(tmp_path).class_names == ("roses", "tulips")
+
+
+def test_what_is_left_out_is_noted(tmp_path):
+    fill(tmp_path, {"a": 2, "b": 2, ".ipynb_checkpoints": 3, "@eaDir": 1, "a/.thumbs": 1})
+    for name in ("1.png", "2.png", "Thumbs.db", "._3.png"):
+        (tmp_path / name).write_bytes(PNG)
+    data = load(tmp_path)
+    assert len(data.train) == 4
+    assert data.notes == ("2 images outside class folders are not used.",)
+
+
+def test_links_end_and_are_noted(tmp_path):
+    root, elsewhere = fill(tmp_path / "root", {"a": 2, "b": 2}), tmp_path / "elsewhere"
+    fill(elsewhere, {"c": 3})
+    (root / "c").symlink_to(elsewhere / "c")  # where people put class folders together
+    (root / "loop").symlink_to(root)
+    (root / "a" / "out").symlink_to(elsewhere)
+    data = load(root)
+    assert data.class_names == ("a", "b", "c")
+    assert np.bincount(data.train.labels).tolist() == [2, 2, 3]
+    assert data.notes == ("2 inner folders: links, not used.",)
+
+
+def test_folders_without_end_are_refused(tmp_path):
+    deep = tmp_path.joinpath(*["d"] * 120)
+    fill(deep, {"a": 1})
+    with pytest.raises(DatasetError, match="nested too deeply"):
+        load(tmp_path)
+
+
+def test_listing_opens_no_image_named_as_one(tmp_path):
+    fill(tmp_path, {"a": 3, "b": 3})
+    (tmp_path / "a" / "0.png").chmod(0)
+    (tmp_path / "a" / "empty.jpg").touch()
+    assert len(load(tmp_path).train) == 7
 
 
 def test_empty_and_single_classes_are_noted(tmp_path):

@@ -34,12 +34,21 @@ class Edits(RuleBasedStateMachine):
         self.document = ProjectDocument(all_layers())
         self.document.graph_changed.connect(self.on_graph_changed)
         self.document.positions_changed.connect(self.on_moved)
+        self.document.shown_changed.connect(self.on_shown_changed)
         self.document.project_replaced.connect(self.on_replaced)
 
     def on_replaced(self):
         graph = self.document.graph
         self.nodes, self.edges = dict(graph.nodes), set(graph.edges)
         self.places = dict(self.document.positions)
+        self.cards = set(self.document.shown.graph.nodes)
+        self.lines = set(self.document.shown.graph.edges)
+
+    def on_shown_changed(self, change):
+        assert self.cards.issuperset(change.removed_nodes)
+        assert self.lines.issuperset(change.removed_edges)
+        self.cards = self.cards.difference(change.removed_nodes) | set(change.added_nodes)
+        self.lines = self.lines.difference(change.removed_edges) | set(change.added_edges)
 
     def on_moved(self, moved):
         self.places.update(moved)
@@ -55,11 +64,11 @@ class Edits(RuleBasedStateMachine):
         self.edges = self.edges.difference(change.removed_edges) | set(change.added_edges)
 
     def pick(self, number):
-        ids = list(self.document.graph.nodes)
+        ids = list(self.document.shown.graph.nodes)
         return ids[number % len(ids)] if ids else "none"
 
     def edge(self, number):
-        edges = self.document.graph.edges
+        edges = self.document.shown.graph.edges
         return edges[number % len(edges)] if edges else None
 
     @initialize(template=st.sampled_from(["", "lenet5", "small_resnet"]))
@@ -116,6 +125,50 @@ class Edits(RuleBasedStateMachine):
         if len(self.document.graph.nodes) < 60:
             self.document.duplicate([self.pick(n) for n in numbers])
 
+    @rule(numbers=st.lists(picks, min_size=1, max_size=4))
+    def group(self, numbers):
+        chosen = {self.pick(n) for n in numbers} & self.document.shown.graph.nodes.keys()
+        if chosen:
+            self.document.group(chosen)
+
+    @rule(number=picks, what=st.sampled_from(["fold", "open", "ungroup", "rename"]))
+    def change_group(self, number, what):
+        names = sorted(self.document.graph.groups)
+        if not names:
+            return
+        name = names[number % len(names)]
+        with contextlib.suppress(WorkbenchError):
+            if what == "fold":
+                self.document.fold(name)
+            elif what == "open":
+                self.document.open_group(name)
+            elif what == "ungroup":
+                self.document.ungroup(name)
+            else:
+                self.document.rename_group(name, f"g{number % 7}")
+
+    @rule(number=picks, edge=picks)
+    def move_onto(self, number, edge):
+        where, key = self.edge(edge), self.pick(number)
+        if where is not None and self.document.can_move_onto(key, where):
+            with contextlib.suppress(WorkbenchError):
+                self.document.move_onto(key, where, (0.0, 10.0 * number))
+
+    @rule(number=picks, what=st.sampled_from(["detach", "bypass", "before", "after"]))
+    def rewire(self, number, what):
+        key = self.pick(number)
+        if key == "none":
+            return
+        with contextlib.suppress(WorkbenchError):
+            if what == "detach":
+                self.document.detach(key)
+            elif what == "bypass":
+                self.document.bypass(key)
+            elif what == "before":
+                self.document.insert_before("relu", key)
+            else:
+                self.document.insert_after("relu", key)
+
     @rule(epochs=st.integers(1, 50))
     def set_recipe(self, epochs):
         self.document.set_recipe(epochs=epochs)
@@ -149,6 +202,10 @@ class Edits(RuleBasedStateMachine):
         assert self.places == dict(self.document.positions)
         assert set(self.places) == set(graph.nodes)
         assert not graph.has_cycle()
+        shown = self.document.shown
+        assert self.cards == set(shown.graph.nodes) == set(self.document.shown_positions)
+        assert self.lines == set(shown.graph.edges)
+        assert self.document.folded <= graph.groups.keys()
 
     def teardown(self):
         if not hasattr(self, "begin"):

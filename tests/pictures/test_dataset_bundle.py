@@ -157,3 +157,16 @@ def test_what_is_damaged_is_refused(tmp_path, damage):
     damage(tmp_path / "there")
     with pytest.raises(DatasetError):
         unpacked(tmp_path / "there")
+
+
+def test_a_validation_part_is_sent_too(tmp_path):
+    folder = tmp_path / "given"
+    folder.mkdir()
+    (folder / "1.png").write_bytes(b"one")
+    files = FilePart((str(folder / "1.png"),), np.array([1]))
+    arrays = ArrayPart(np.zeros((2, 3, 4, 1), np.uint8), np.array([0, 1]))
+    data = LoadedData(("a", "b"), arrays, validation=files)
+    pack(data, tmp_path / "p.zip", PlainContext(tmp_path))
+    back = there(tmp_path / "p.zip", tmp_path / "there")
+    assert back.test is None
+    check_same(files, back.validation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -358,3 +359,18 @@ def test_leftovers_of_killed_processes_are_removed_after_a_day(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         ".preparing-new", "a.json", "a.npy", "kept",
     ]  # fmt: skip
+
+
+def test_a_published_validation_part_is_used_where_one_is_held_out(tmp_path):
+    loaded = make_files(tmp_path / "data", (10, 10))
+    given = make_files(tmp_path / "given", (2, 3)).train
+    loaded = replace(loaded, validation=given)
+    arguments = {"shape": (8, 8, 3), "fit": "crop", "ctx": PlainContext(tmp_path / "cache")}
+    data = prepare(loaded, recipe=RECIPE, **arguments)
+    assert data.validation.y.tolist() == given.labels.tolist()
+    assert len(data.train) + len(data.test) == 20
+    assert data.notes == ()
+    for validation in ("test", "none"):
+        data = prepare(loaded, recipe=RECIPE.with_values(validation=validation), **arguments)
+        assert len(data.train) + len(data.test) == 20
+        assert "5 validation images, which this recipe does not use" in data.notes[0]

@@ -6,11 +6,12 @@ The text is JSON with its own format name; foreign text is rejected with a reaso
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position
+from workbench.core.projects.project import View
 from workbench.core.projects.project_file import graph_from_plain, graph_to_plain
 from workbench.core.projects.project_reader import ProjectReader
 from workbench.core.storage.strict_json import JsonFault, describe, load
@@ -23,22 +24,30 @@ CLIPBOARD_VERSION = 1
 
 @dataclass(frozen=True)
 class Clipping:
-    """Nodes, the edges among them, and their positions."""
+    """Nodes, the edges among them, their positions, and the names of folded groups."""
 
     graph: Graph
     positions: dict[str, Position]
+    folded: frozenset[str]
 
 
-def copy_text(graph: Graph, positions: Positions, node_ids: Iterable[str]) -> str:
-    """The chosen nodes and the edges among them as text."""
+def copy_text(
+    graph: Graph, positions: Positions, node_ids: Iterable[str], folded: Collection[str] = ()
+) -> str:
+    """The chosen nodes and the edges among them as text. A group stays one where all of it is
+    chosen.
+    """
     chosen = set(node_ids)
     part = graph.without_nodes(key for key in graph.nodes if key not in chosen)
+    whole = {name for name, ids in graph.groups.items() if chosen.issuperset(ids)}
+    for node in [node for node in part.nodes.values() if node.group not in whole]:
+        part = part.with_node(replace(node, group=""))
     places = {key: list(positions[key]) for key in part.nodes if key in positions}
     plain = {
         "format": CLIPBOARD_FORMAT,
         "version": CLIPBOARD_VERSION,
         "graph": graph_to_plain(part),
-        "view": {"positions": places},
+        "view": {"positions": places, "folded": sorted(whole & set(folded))},
     }
     return json.dumps(plain, ensure_ascii=False)
 
@@ -65,15 +74,16 @@ def read_text(text: str) -> Clipping:
         )
     part = plain.get("graph")
     graph = graph_from_plain(part if isinstance(part, dict) else {"nodes": part}, "clipboard")
-    return Clipping(graph, _positions(plain, graph))
+    view = _view(plain, graph)
+    return Clipping(graph, dict(view.positions), view.folded)
 
 
-def _positions(plain: dict[str, object], graph: Graph) -> dict[str, Position]:
-    """Places of the clipping; a damaged one counts as none: it is only looks."""
-    view = plain.get("view")
+def _view(plain: dict[str, object], graph: Graph) -> View:
+    """Looks of the clipping; a damaged one counts as none."""
+    part = plain.get("view")
     reader = ProjectReader()
-    places = reader.read_view(view, graph).positions if isinstance(view, dict) else {}
-    return {} if reader.findings else dict(places)
+    view = reader.read_view(part, graph) if isinstance(part, dict) else View()
+    return View() if reader.findings else view
 
 
 def _foreign(received: str) -> InputError:

@@ -15,9 +15,11 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
-from workbench.core.checks.data import MissingData
-from workbench.core.checks.missing_data import absent_data, names_paths, unset_data
+from workbench.core.checks.data import Missing
+from workbench.core.checks.missing_data import absent_data, has_to_be_there, unset_data
+from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import diff
+from workbench.core.network.folding import Folding
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
 from workbench.core.network.roles import Layers
@@ -57,6 +59,7 @@ class EditedProject(QObject):
             one that a window begins with.
         analysis: Shapes, costs and problems of the project as it is now.
         fixes: Finds the fixes of these problems.
+        shown: The graph as the canvas shows it: folded groups are one card.
         is_recovered: It came back after a crash and is not saved since.
         selection: What is selected on the canvas, which sets it; no part of the project.
 
@@ -66,10 +69,12 @@ class EditedProject(QObject):
     """
 
     graph_changed = Signal(object)  # GraphDiff
+    shown_changed = Signal(object)  # GraphDiff of `shown`; empty where it is within a folded group
     positions_changed = Signal(object)  # dict: node id -> (x, y) of those that moved
     recipe_changed = Signal()
     dataset_changed = Signal()
     target_changed = Signal()
+    edits_changed = Signal()
     analysis_changed = Signal(object)  # Analysis
     path_changed = Signal()
     dirty_changed = Signal(bool)
@@ -102,6 +107,8 @@ class EditedProject(QObject):
         self.disk = DiskFile(self.writer, folder, self._is_same)
         self.disk.changed.connect(self._report_dirty)
         self._state = Project()
+        self.shown = Folding()
+        self._blocks: tuple[Project, Blocks] | None = None
         self.project_id = ""
         self.selection: Selection = ((), ())
         self._saved_state: Project | None = self._state
@@ -112,7 +119,7 @@ class EditedProject(QObject):
         self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
-        self._absent: tuple[MissingData, ...] = ()
+        self._absent: tuple[Missing, ...] = ()
         self.fixes = FixFinder(self)
         self._analyse()
 
@@ -121,7 +128,7 @@ class EditedProject(QObject):
     @property
     def project(self) -> Project:
         """The current project, with its identity and the place of the canvas."""
-        view = View(self._state.view.positions, self._zoom, self._center)
+        view = replace(self._state.view, zoom=self._zoom, center=self._center)
         return replace(self._state, view=view, id=self.project_id)
 
     @property
@@ -145,6 +152,24 @@ class EditedProject(QObject):
         return self._state.view.positions
 
     @property
+    def folded(self) -> frozenset[str]:
+        """Names of the groups that are to be one card."""
+        return self._state.view.folded
+
+    @property
+    def blocks(self) -> Blocks:
+        """Places and sizes of what `shown` has."""
+        if self._blocks is None or self._blocks[0] is not self._state:
+            sizes = node_sizes(self.graph, self.layers)
+            self._blocks = self._state, Blocks.of(self.shown, self.positions, sizes)
+        return self._blocks[1]
+
+    @property
+    def shown_positions(self) -> Mapping[str, Position]:
+        """Top-left corner of every card of `shown` in scene pixels."""
+        return self.positions if not self.shown.members else self.blocks.places
+
+    @property
     def is_dirty(self) -> bool:
         """True when closing would lose something."""
         if self._saved_state is None or self.disk.state is DiskState.GONE:
@@ -166,7 +191,8 @@ class EditedProject(QObject):
     @property
     def dataset_facts(self) -> DatasetFacts | None:
         """Shape and classes of the chosen data set, as far as they are known."""
-        return self._found_facts or DatasetFacts.of(self._datasets.get(self._state.dataset.key))
+        spec = self._datasets.get(self._state.dataset.key)
+        return self._found_facts or DatasetFacts.of(spec, self._state.edits.classes)
 
     def set_dataset_facts(self, facts: DatasetFacts | None) -> None:
         """Sets what a worker has found in the chosen data set; no undo step."""
@@ -178,9 +204,9 @@ class EditedProject(QObject):
         """Looks soon, in another thread, whether the files of the data set are there."""
         chosen = self._state.dataset
         spec = self._datasets.get(chosen.key)
-        if not names_paths(spec, chosen.params):
+        if not has_to_be_there(spec, chosen.params):
             return
-        found: list[tuple[MissingData, ...]] = []
+        found: list[tuple[Missing, ...]] = []
 
         def done(_error: SaveError | None) -> None:
             if found and chosen == self._state.dataset and found[0] != self._absent:
@@ -192,6 +218,9 @@ class EditedProject(QObject):
     # how it changes --------------------------------------------------------------------
 
     def _push(self, text: str, after: Project, merge_key: Hashable = None) -> None:
+        gone = after.view.folded - after.graph.groups.keys()
+        if gone:
+            after = replace(after, view=replace(after.view, folded=after.view.folded - gone))
         if after != self._state:
             if not self.project_id:
                 self._set_identity(new_project_id())
@@ -208,17 +237,24 @@ class EditedProject(QObject):
         if old.dataset != state.dataset:
             self._found_facts, self._absent = None, ()
             self.look_for_data()
+        if old.edits != state.edits:  # other classes, fewer images: it is looked at again
+            self._found_facts = None
         change = diff(old.graph, state.graph)
+        shown_before, self.shown = self.shown, Folding.of(state.graph, state.view.folded)
+        is_refolded = shown_before.members.keys() != self.shown.members.keys()
         signals = {
             "recipe": self.recipe_changed,
             "dataset": self.dataset_changed,
             "target": self.target_changed,
+            "edits": self.edits_changed,
         }
         changed = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
         if change or changed:
             self._analyse()
         if change:
             self.graph_changed.emit(change)
+        if change or is_refolded:
+            self.shown_changed.emit(diff(shown_before.graph, self.shown.graph))
         moved = _moved(old.view.positions, state.view.positions)
         if moved:
             self.positions_changed.emit(moved)
@@ -245,12 +281,16 @@ class EditedProject(QObject):
         is_recovered: bool = False,
     ) -> None:
         sizes = node_sizes(project.graph, self.layers)
-        places = placement.complete(project.graph, project.view.positions, sizes)
+        view = project.view
+        places = placement.complete(project.graph, view.positions, sizes, view.folded)
         self.undo_stack.clear()
         self.selection = ((), ())
         if project.dataset != self._state.dataset:
             self._found_facts, self._absent = None, ()
+        elif project.edits != self._state.edits:
+            self._found_facts = None
         self._state = replace(with_places(project, places), id="")
+        self.shown = Folding.of(self.graph, self.folded)
         self.look_for_data()
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
@@ -304,7 +344,7 @@ class EditedProject(QObject):
 
 def with_places(state: Project, places: Mapping[str, Position]) -> Project:
     """A state with other positions; zoom and center are no part of a state."""
-    return replace(state, view=View(dict(places)))
+    return replace(state, view=View(dict(places), folded=state.view.folded))
 
 
 def _moved(old: Mapping[str, Position], new: Mapping[str, Position]) -> dict[str, Position]:

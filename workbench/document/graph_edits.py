@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
+from workbench.core.network.removal import pieces
 from workbench.core.network.roles import Layers, shape_params
 from workbench.core.params import Params, check_all
 from workbench.core.specs import Shape
@@ -48,9 +49,17 @@ def new_node(graph: Graph, kind: str, layers: Layers, images: Shape | None = Non
 
 def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:
     """Puts a new node in the middle of an edge; the far end keeps its port."""
+    return put_into(graph.with_node(node), edge, (node.id, node.id), layers)
+
+
+def put_into(graph: Graph, edge: Edge, ends: tuple[str, str], layers: Layers) -> Graph:
+    """Leads an edge to the first of some nodes of the graph, and on from the last of them; the
+    far end keeps its port.
+    """
     if edge not in graph.edges:
         raise GraphError("That connection no longer exists.", fix="Connect the layers again.")
-    spec = layers.get(node.kind)
+    first, last = ends
+    spec = layers.get(graph.nodes[first].kind)
     if spec is not None and spec.max_inputs == 0:
         raise GraphError(
             f"{spec.title} is the first layer and cannot be inserted into a connection.",
@@ -58,9 +67,8 @@ def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:
         )
     return (
         graph.without_edge(edge)
-        .with_node(node)
-        .with_edge(Edge(edge.source, node.id))
-        .with_edge(Edge(node.id, edge.target, edge.port))
+        .with_edge(Edge(edge.source, first, graph.free_port(first)))
+        .with_edge(Edge(last, edge.target, edge.port))
     )
 
 
@@ -148,15 +156,37 @@ def checked_params(node: Node, values: Params, layers: Layers) -> dict[str, obje
 
 
 def renamed_apart(nodes: Iterable[Node], graph: Graph) -> tuple[list[Node], Mapping[str, str]]:
-    """Copies of nodes with ids and names that are free in `graph`, and old id -> new id."""
+    """Copies of nodes with ids, names and groups that are free in `graph`, and old id -> new id."""
     first = int(graph.new_id().removeprefix("n"))
     names = {node.name for node in graph.nodes.values()}
+    groups = {"": ""}
     copies: dict[str, Node] = {}
     for number, node in enumerate(nodes, first):
         name = free_name(_stem(node.name), names)
         names.add(name)
-        copies[node.id] = replace(node, id=f"n{number}", name=name)
+        if node.group not in groups:
+            taken = {*graph.groups, *groups.values()}
+            groups[node.group] = new_group_name(node.group, taken)
+        copies[node.id] = replace(node, id=f"n{number}", name=name, group=groups[node.group])
     return list(copies.values()), {key: copy.id for key, copy in copies.items()}
+
+
+def new_group_name(name: str, taken: Collection[str]) -> str:
+    """A name for a group that none of these has."""
+    return name if name not in taken else free_name(_stem(name), taken)
+
+
+def adopted(graph: Graph, node_ids: Iterable[str]) -> Graph:
+    """New nodes between layers of one group belong to it."""
+    for piece in pieces(graph, [key for key in node_ids if not graph.nodes[key].group]):
+        sources = {k for key in piece for k in graph.sources(key)} - piece
+        targets = {k for key in piece for k in graph.targets(key)} - piece
+        groups = {graph.nodes[key].group for key in sources | targets}
+        if sources and targets and len(groups) == 1:
+            (name,) = groups
+            for key in piece:
+                graph = graph.with_node(replace(graph.nodes[key], group=name))
+    return graph
 
 
 def _stem(name: str) -> str:

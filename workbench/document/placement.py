@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from workbench.core.network.blocks import arrange_blocks
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import (
     COLUMN_GAP,
@@ -15,7 +16,6 @@ from workbench.core.network.layout import (
     NODE_WIDTH,
     Position,
     Size,
-    arrange,
 )
 
 Positions = Mapping[str, Position]
@@ -28,17 +28,22 @@ _BESIDE, _BELOW = COLUMN_GAP, 28.0
 """Room around a card that was moved aside: below it is the text of its output shape."""
 
 
-def complete(graph: Graph, positions: Positions, sizes: Mapping[str, Size]) -> dict[str, Position]:
+def complete(
+    graph: Graph,
+    positions: Positions,
+    sizes: Mapping[str, Size],
+    folded: Collection[str] = (),
+) -> dict[str, Position]:
     """A position for every node of the graph and for no other.
 
-    Those that have one keep it; the others get the place that arranging would give them,
-    as a block to the right of all that are already placed.
+    Those that have one keep it; the others get the place that arranging would give them with
+    these groups folded, as a block to the right of all that are already placed.
     """
     known = {key: place for key, place in positions.items() if key in graph.nodes}
     missing = [key for key in graph.nodes if key not in known]
     if not missing:
         return known
-    arranged = arrange(graph, sizes)
+    arranged = arrange_blocks(graph, sizes, folded)
     if not known:
         return dict(arranged)
     right = max(x for x, _ in known.values()) + NODE_WIDTH + GAP

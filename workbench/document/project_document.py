@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from workbench.core.checks.problems import Fix
+from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import GraphDiff, diff
+from workbench.core.network.folding import Folding, group_of, is_card
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.layout import (
-    COLUMN_GAP,
-    NODE_WIDTH,
-    Position,
-    Size,
-    arrange,
-    node_sizes,
-)
+from workbench.core.network.layout import COLUMN_GAP, NODE_WIDTH, Position, node_sizes
 from workbench.core.network.names import is_valid_name
 from workbench.core.network.removal import removed
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
 from workbench.document.edited_project import with_places
-from workbench.document.saved_project import SavedProject
+from workbench.document.grouped_project import GroupedProject
 from workbench.errors import GraphError, ParamError
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
-class ProjectDocument(SavedProject):
+class ProjectDocument(GroupedProject):
     """What the window edits. Every edit is one named undo step.
 
-    State, signals and undo are those of EditedProject, the file is that of SavedProject.
+    State, signals and undo are those of EditedProject, the file is that of SavedProject, groups
+    are those of GroupedProject: an edit of a folded group's card is one of its layers.
     """
 
     # edits: nodes and edges --------------------------------------------------------------
@@ -59,11 +56,13 @@ class ProjectDocument(SavedProject):
         node = self._new_node(kind)
         title = self._title(node)
         if edge is not None:
-            graph = graph_edits.split_edge(self.graph, edge, node, self.layers)
+            real = self.shown.edge_of(edge)
+            graph = graph_edits.split_edge(self.graph, real, node, self.layers)
             text = f"Insert {title}"
         else:
             graph = self.graph.with_node(node)
             text = f"Add {title}"
+            after = None if after is None else self.shown.exit(after)
             if after is not None and not graph_edits.connection_problem(
                 graph, after, node.id, None, self.layers
             ):
@@ -76,14 +75,19 @@ class ProjectDocument(SavedProject):
         that takes no connection.
         """
         node = self._new_node(kind)
-        graph = rewiring.inserted_after(self.graph, node_id, node, self.layers)
+        source = self.shown.exit(node_id)
+        leaving = self._edges_of(self.shown.graph.edges_from(node_id))
+        cut = [edge for edge in leaving if edge.source == source]
+        graph = rewiring.inserted_after(self.graph, source, node, cut, self.layers)
         self._push_new_nodes(f"Insert {self._title(node)}", graph, {})
         return node.id
 
     def insert_before(self, kind: str, node_id: str) -> str:
         """Adds a layer above a node, in the edge that ends there if there is one; its id."""
         node = self._new_node(kind)
-        graph = rewiring.inserted_before(self.graph, node_id, node, self.layers)
+        entering = self._edges_of(self.shown.graph.edges_into(node_id))
+        edge, target = next(iter(entering), None), self.shown.entry(node_id)
+        graph = rewiring.inserted_before(self.graph, target, node, edge, self.layers)
         self._push_new_nodes(f"Insert {self._title(node)}", graph, {})
         return node.id
 
@@ -97,42 +101,54 @@ class ProjectDocument(SavedProject):
         graph = rewiring.with_kind(self.graph, node_id, new, self.layers)
         self._push_graph(f"Replace {self._title(node)} with {self._title(new)}", graph)
 
-    def detach(self, node_id: str) -> None:
-        """Takes a node out of its chain, which is closed; its card is put beside."""
-        graph = rewiring.bypassed(self.graph, node_id)
-        sizes = node_sizes(self.graph, self.layers)
-        x, y = self.positions[node_id]
+    def detach(self, shown_id: str) -> None:
+        """Takes a layer, or a folded group, out of its chain, which is closed; its card is put
+        beside.
+        """
+        graph = rewiring.bypassed(self.graph, self._layers_of([shown_id]))
+        x, y = self.shown_positions[shown_id]
         wanted = x + NODE_WIDTH + COLUMN_GAP, y
-        place = placement.free_place(self.positions, sizes, node_id, wanted)
-        state = with_places(self._state, {**self.positions, node_id: place})
-        self._push(f"Detach {self._name(node_id)}", replace(state, graph=graph))
+        place = placement.free_place(self.blocks.places, self.blocks.sizes, shown_id, wanted)
+        places = self.blocks.moved({shown_id: place}, self.positions)
+        state = with_places(self._state, places)
+        self._push(f"Detach {self._name(shown_id)}", replace(state, graph=graph))
 
-    def bypass(self, node_id: str) -> None:
-        """Removes a node and connects what fed it with all that it fed."""
-        graph = rewiring.bypassed(self.graph, node_id).without_nodes([node_id])
-        self._push_graph(f"Bypass {self._name(node_id)}", graph)
+    def bypass(self, shown_id: str) -> None:
+        """Removes a card and connects what fed it with all that it fed."""
+        ids = self._layers_of([shown_id])
+        graph = rewiring.bypassed(self.graph, ids).without_nodes(ids)
+        self._push_graph(f"Bypass {self._name(shown_id)}", graph)
 
-    def move_onto(self, node_id: str, edge: Edge, position: Position) -> None:
-        """Moves a node from its chain, which is closed, into an edge; what is below makes room.
+    def move_onto(self, shown_id: str, edge: Edge, position: Position) -> None:
+        """Moves a card from its chain, which is closed, into an edge; what is below makes room.
 
         Raises:
             GraphError: the edge is gone, or the layer takes no connection.
         """
-        graph = rewiring.moved_onto(self.graph, node_id, edge, self.layers)
-        kept = {key: place for key, place in self.positions.items() if key != node_id}
+        ends = self.shown.entry(shown_id), self.shown.exit(shown_id)
+        ids, real = self._layers_of([shown_id]), self.shown.edge_of(edge)
+        graph = rewiring.moved_onto(self.graph, ids, ends, real, self.layers)
         names = f"{self._name(edge.source)} and {self._name(edge.target)}"
-        text = f"Move {self._name(node_id)} between {names}"
-        self._push_new_nodes(text, graph, {node_id: position}, kept)
+        text = f"Move {self._name(shown_id)} between {names}"
+        kept = {key: place for key, place in self.positions.items() if key not in ids}
+        places = kept if ids == [shown_id] else dict(self.positions)
+        sizes = node_sizes(graph, self.layers)
+        places = self._placed(graph, places, sizes, shown_id, position)
+        self._push(text, with_places(replace(self._state, graph=graph), places))
 
-    def can_move_onto(self, node_id: str, edge: Edge) -> bool:
+    def can_move_onto(self, shown_id: str, edge: Edge) -> bool:
         """Whether `move_onto` is possible, and changes something."""
-        return rewiring.can_move_onto(self.graph, node_id, edge, self.layers)
+        ids, real = self._layers_of([shown_id]), self.shown.edge_of(edge)
+        return rewiring.can_move_onto(self.graph, ids, real, self.layers)
 
-    def remove(self, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
-        """Removes nodes and edges. A chain that loses a link is closed again."""
-        gone, cut = [key for key in node_ids if key in self.graph.nodes], list(edges)
+    def remove(self, shown_ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
+        """Removes cards and edges. A chain that loses a link is closed again."""
+        ids = [key for key in shown_ids if key in self.shown.graph.nodes]
+        gone, cut = self._layers_of(ids), self._edges_of(edges)
         graph = removed(self.graph, gone, cut)
-        if len(gone) == 1:
+        if name := self.selected_group(ids):
+            text = f"Remove {name}"
+        elif len(gone) == 1:
             text = f"Remove {graph_edits.title_of(self.graph.nodes[gone[0]], self.layers)}"
         else:
             text = f"Remove {len(gone)} layers" if gone else "Remove connection"
@@ -151,15 +167,16 @@ class ProjectDocument(SavedProject):
         """Connects two nodes, in place of some edges; raises GraphError with the reason when that
         is not allowed.
         """
-        graph = graph_edits.without_edges(self.graph, replacing)
-        graph = graph_edits.connected(graph, source, target, port, self.layers)
         names = f"{self._name(source)} to {self._name(target)}"
+        source, target, port, gone = self._ends(source, target, port, replacing)
+        graph = graph_edits.without_edges(self.graph, gone)
+        graph = graph_edits.connected(graph, source, target, port, self.layers)
         self._push_graph(f"Connect {names}", graph)
 
     def disconnect(self, edge: Edge) -> None:  # type: ignore[override]
         """Removes an edge."""
         names = f"{self._name(edge.source)} from {self._name(edge.target)}"
-        self._push_graph(f"Disconnect {names}", self.graph.without_edge(edge))
+        self._push_graph(f"Disconnect {names}", self.graph.without_edge(self.shown.edge_of(edge)))
 
     def connection_problem(
         self,
@@ -172,12 +189,15 @@ class ProjectDocument(SavedProject):
         """Why two nodes cannot be connected in place of some edges, in words; empty when they
         can.
         """
-        graph = graph_edits.without_edges(self.graph, replacing)
+        source, target, port, gone = self._ends(source, target, port, replacing)
+        graph = graph_edits.without_edges(self.graph, gone)
         return graph_edits.connection_problem(graph, source, target, port, self.layers)
 
     def taken_inputs(self, target: str) -> tuple[Edge, ...]:
         """The edges one of which a new one must replace; none where an input is free."""
-        return graph_edits.taken_inputs(self.graph, target, self.layers)
+        taken = graph_edits.taken_inputs(self.graph, self.shown.entry(target), self.layers)
+        shown = map(self.shown.shown_edge, taken)
+        return tuple(edge for edge in shown if edge is not None)
 
     def connection_warning(
         self,
@@ -188,7 +208,8 @@ class ProjectDocument(SavedProject):
         replacing: Iterable[Edge] = (),
     ) -> str:
         """What would not fit after connecting, in words; empty when all would."""
-        graph = graph_edits.without_edges(self.graph, replacing)
+        source, target, port, gone = self._ends(source, target, port, replacing)
+        graph = graph_edits.without_edges(self.graph, gone)
         return graph_edits.connection_warning(graph, source, target, port, self.layers)
 
     def set_params(self, *node_ids: str, **values: Any) -> None:
@@ -208,12 +229,15 @@ class ProjectDocument(SavedProject):
         self._push_graph(f"Change {what} of {whose}", graph, merge_key=key)
 
     def rename(self, node_id: str, name: str) -> None:
-        """Gives a node another name.
+        """Gives a layer, or the group that a card is of, another name.
 
         Raises:
             ParamError: it cannot be a name.
-            GraphError: another node has it.
+            GraphError: another one has it.
         """
+        if is_card(node_id):
+            self.rename_group(group_of(node_id), name)
+            return
         node, name = self._node(node_id), name.strip()
         if not is_valid_name(name):
             raise ParamError(_NAME_RULE, received=name)
@@ -236,32 +260,16 @@ class ProjectDocument(SavedProject):
 
     # edits: places -----------------------------------------------------------------------
 
-    def move(
-        self, positions: Mapping[str, Position], text: str = "", *, merge_key: Hashable = None
-    ) -> None:
-        """Moves nodes: one gesture, one step; moves in a row with the same key are one too."""
-        known = {key: place for key, place in positions.items() if key in self.graph.nodes}
-        if not text and len(known) == 1:
-            node = self.graph.nodes[next(iter(known))]
-            text = f"Move {node.name}"
-        places = {**self.positions, **known}
-        text = text or f"Move {len(known)} layers"
-        self._push(text, with_places(self._state, places), merge_key=merge_key)
-
-    def arrange(self) -> None:
-        """Lays the network out from top to bottom."""
-        places = arrange(self.graph, node_sizes(self.graph, self.layers))
-        self._push("Arrange", with_places(self._state, places))
-
     def set_view(self, zoom: float, center: Position | None) -> None:
         """Keeps zoom and position of the canvas; neither an edit nor a reason to save."""
         self._zoom, self._center = zoom, center
 
     # edits: copies -----------------------------------------------------------------------
 
-    def copy_text(self, node_ids: Iterable[str]) -> str:
-        """Nodes and the edges among them as text for the clipboard."""
-        return clipboard.copy_text(self.graph, self.positions, node_ids)
+    def copy_text(self, shown_ids: Iterable[str]) -> str:
+        """Layers and the edges among them as text for the clipboard."""
+        ids = self._layers_of(shown_ids)
+        return clipboard.copy_text(self.graph, self.positions, ids, self.folded)
 
     def paste(self, text: str, position: Position | None = None) -> list[str]:
         """Adds what `copy_text` gave, with its top-left corner at `position` or else beside the
@@ -269,11 +277,11 @@ class ProjectDocument(SavedProject):
         """
         return self._add_clipping(clipboard.read_text(text), position, "Paste")
 
-    def duplicate(self, node_ids: Iterable[str], position: Position | None = None) -> list[str]:
-        """Adds copies of nodes, with their top-left corner at `position` or else beside them, and
+    def duplicate(self, shown_ids: Iterable[str], position: Position | None = None) -> list[str]:
+        """Adds copies of layers, with their top-left corner at `position` or else beside them, and
         returns the new ids.
         """
-        clipping = clipboard.read_text(self.copy_text(node_ids))
+        clipping = clipboard.read_text(self.copy_text(shown_ids))
         return self._add_clipping(clipping, position, "Duplicate")
 
     def _add_clipping(
@@ -285,31 +293,36 @@ class ProjectDocument(SavedProject):
         copies, ids = graph_edits.renamed_apart(nodes, self.graph)
         edges = (Edge(ids[e.source], ids[e.target], e.port) for e in clipping.graph.edges)
         graph = Graph.of((*self.graph.nodes.values(), *copies), (*self.graph.edges, *edges))
-        old = placement.complete(clipping.graph, clipping.positions, {})
-        sizes = node_sizes(graph, self.layers)
-        dx, dy = self._offset({ids[key]: place for key, place in old.items()}, position, sizes)
-        places = {ids[key]: (x + dx, y + dy) for key, (x, y) in old.items()}
-        whole = {**self.positions, **places}
+        names = {old.group: new.group for old, new in zip(nodes, copies, strict=True)}
+        folded = {names[name] for name in clipping.folded}
+        old = placement.complete(clipping.graph, clipping.positions, {}, clipping.folded)
+        block = {ids[key]: place for key, place in old.items()}
+        dx, dy = self._offset(graph, block, folded, position)
+        whole = {**self.positions, **{key: (x + dx, y + dy) for key, (x, y) in block.items()}}
         what = graph_edits.title_of(nodes[0], self.layers)
         text = f"{verb} {what if len(nodes) == 1 else f'{len(nodes)} layers'}"
-        self._push(text, with_places(replace(self._state, graph=graph), whole))
-        return list(places)
+        view = replace(self._state.view, positions=whole, folded=self.folded | folded)
+        self._push(text, replace(self._state, graph=graph, view=view))
+        return list(self.shown.shown_ids(block))
 
     def _offset(
         self,
+        graph: Graph,
         block: Mapping[str, Position],
+        folded: Collection[str],
         position: Position | None,
-        sizes: Mapping[str, Size],
     ) -> Position:
         """How far copies are moved: to `position`, or beside the original, and aside there."""
-        left, top = placement.corner(block, block)
+        sizes = node_sizes(graph, self.layers)
+        copies = Blocks.of(Folding.of(graph, folded), block, sizes)
+        left, top = placement.corner(copies.places, copies.places)
         if position is None:
-            right = max(x for x, _ in block.values()) + NODE_WIDTH
+            right = max(x for x, _ in copies.places.values()) + NODE_WIDTH
             position = (right + COLUMN_GAP, top)
         dx, dy = position[0] - left, position[1] - top
-        wanted = {key: (x + dx, y + dy) for key, (x, y) in block.items()}
-        others = placement.cards(self.positions, sizes)
-        more = placement.aside(placement.cards(wanted, sizes), others)
+        wanted = {key: (x + dx, y + dy) for key, (x, y) in copies.places.items()}
+        others = placement.cards(self.blocks.places, self.blocks.sizes)
+        more = placement.aside(placement.cards(wanted, copies.sizes), others)
         return dx + more[0], dy + more[1]
 
     # edits: everything else --------------------------------------------------------------
@@ -332,50 +345,19 @@ class ProjectDocument(SavedProject):
         """Chooses where to train."""
         self._push("Change target", replace(self._state, target=choice))
 
+    def set_edits(self, edits: DataEdits, text: str) -> None:
+        """Changes what is edited about the images; `text` names the undo step."""
+        self._push(text, replace(self._state, edits=edits))
+
     # how edits are made ------------------------------------------------------------------
-
-    def _push_graph(self, text: str, graph: Graph, merge_key: Hashable = None) -> None:
-        after = replace(self._state, graph=graph)
-        if graph.nodes.keys() != self.positions.keys():  # sizes take time: only when needed
-            sizes = node_sizes(graph, self.layers)
-            after = with_places(after, placement.complete(graph, self.positions, sizes))
-        self._push(text, after, merge_key=merge_key)
-
-    def _push_new_nodes(
-        self,
-        text: str,
-        graph: Graph,
-        given: Mapping[str, Position],
-        kept: Mapping[str, Position] | None = None,
-    ) -> None:
-        """Pushes a graph with nodes that get places by their connections: those that `kept`,
-        usually the positions there are, does not have.
-        """
-        sizes = node_sizes(graph, self.layers)
-        known = self.positions if kept is None else kept
-        places = {key: place for key, place in known.items() if key in graph.nodes}
-        for key in [key for key in graph.order if key not in places]:
-            places = placement.with_new(graph, places, sizes, key, given.get(key))
-        after = with_places(replace(self._state, graph=graph), places)
-        self._push(text, after)
 
     def _new_node(self, kind: str) -> Node:
         facts = self.dataset_facts
         images = None if facts is None else facts.shape
         return graph_edits.new_node(self.graph, kind, self.layers, images)
 
-    def _node(self, node_id: str) -> Node:
-        node = self.graph.nodes.get(node_id)
-        if node is None:
-            raise GraphError("That layer no longer exists.", where=node_id)
-        return node
-
     def _title(self, node: Node) -> str:
         return graph_edits.title_of(node, self.layers)
-
-    def _name(self, node_id: str) -> str:
-        node = self.graph.nodes.get(node_id)
-        return node.name if node else node_id
 
 
 def _concerned(change: GraphDiff, graph: Graph) -> list[str]:

@@ -4,19 +4,21 @@ elsewhere, giving it another type. Qt-free: pure functions from a graph to a new
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.roles import Layers
 from workbench.core.params import Params, check_all
 from workbench.core.specs import LayerSpec
-from workbench.document.graph_edits import split_edge
+from workbench.document.graph_edits import put_into, split_edge
 from workbench.errors import GraphError
 
 
-def bypassed(graph: Graph, node_id: str) -> Graph:
-    """A node without its edges: what fed its first input feeds all that it fed."""
-    entering, leaving = graph.edges_into(node_id), graph.edges_from(node_id)
+def bypassed(graph: Graph, node_ids: Collection[str]) -> Graph:
+    """Nodes without the edges to others: what fed their first input feeds all that they fed."""
+    entering = [e for key in node_ids for e in graph.edges_into(key) if e.source not in node_ids]
+    leaving = [e for key in node_ids for e in graph.edges_from(key) if e.target not in node_ids]
     for edge in (*entering, *leaving):
         graph = graph.without_edge(edge)
     for edge in leaving if entering else ():
@@ -25,27 +27,35 @@ def bypassed(graph: Graph, node_id: str) -> Graph:
     return graph
 
 
-def can_move_onto(graph: Graph, node_id: str, edge: Edge, layers: Layers) -> bool:
-    """Whether a node can be put into an edge: it takes one input, and is not at the edge yet."""
-    spec = layers.get(graph.nodes[node_id].kind)
+def can_move_onto(graph: Graph, node_ids: Collection[str], edge: Edge, layers: Layers) -> bool:
+    """Whether nodes can be put into an edge: the first takes an input, they are fed by at most
+    one other, and are not at the edge yet.
+    """
+    first = next(iter(node_ids))
+    spec = layers.get(graph.nodes[first].kind)
     takes_input = spec is None or spec.max_inputs != 0
-    is_elsewhere = node_id not in {edge.source, edge.target}
-    return takes_input and is_elsewhere and len(graph.edges_into(node_id)) <= 1
+    is_elsewhere = edge.source not in node_ids and edge.target not in node_ids
+    entering = [e for key in node_ids for e in graph.edges_into(key) if e.source not in node_ids]
+    return takes_input and is_elsewhere and len(entering) <= 1
 
 
-def moved_onto(graph: Graph, node_id: str, edge: Edge, layers: Layers) -> Graph:
-    """Takes a node out of its chain, which is closed, and puts it into an edge.
+def moved_onto(
+    graph: Graph, node_ids: Collection[str], ends: tuple[str, str], edge: Edge, layers: Layers
+) -> Graph:
+    """Takes nodes out of their chain, which is closed, and puts them into an edge: it leads to the
+    first of the `ends`, and goes on from the second.
 
     Raises:
         GraphError: the edge is gone, or the layer takes no connection.
     """
-    return split_edge(bypassed(graph, node_id), edge, graph.nodes[node_id], layers)
+    return put_into(bypassed(graph, node_ids), edge, ends, layers)
 
 
-def inserted_after(graph: Graph, node_id: str, node: Node, layers: Layers) -> Graph:
-    """Puts a new node between a node and all that it feeds."""
+def inserted_after(
+    graph: Graph, node_id: str, node: Node, leaving: Iterable[Edge], layers: Layers
+) -> Graph:
+    """Puts a new node between a node and some of what it feeds."""
     _refuse_first(node, layers)
-    leaving = graph.edges_from(node_id)
     for edge in leaving:
         graph = graph.without_edge(edge)
     graph = graph.with_node(node).with_edge(Edge(node_id, node.id))
@@ -54,17 +64,19 @@ def inserted_after(graph: Graph, node_id: str, node: Node, layers: Layers) -> Gr
     return graph
 
 
-def inserted_before(graph: Graph, node_id: str, node: Node, layers: Layers) -> Graph:
-    """Puts a new node into the one edge that ends at a node, or above a node without any."""
-    entering = graph.edges_into(node_id)
-    if entering:
-        return split_edge(graph, entering[0], node, layers)
+def inserted_before(
+    graph: Graph, node_id: str, node: Node, entering: Edge | None, layers: Layers
+) -> Graph:
+    """Puts a new node into an edge that ends at a node, or above a node without any."""
+    if entering is not None:
+        return split_edge(graph, entering, node, layers)
     return graph.with_node(node).with_edge(Edge(node.id, node_id, graph.free_port(node_id)))
 
 
 def with_kind(graph: Graph, node_id: str, new: Node, layers: Layers) -> Graph:
     """Gives a node the type of `new`, and the values that its old and new type both have and
-    that were not the old type's defaults. Connections and a name of its own are kept.
+    that were not the old type's defaults. Connections and a name of its own are kept, pretrained
+    weights are not.
 
     Raises:
         GraphError: the new type takes fewer connections than the node has.
@@ -76,7 +88,8 @@ def with_kind(graph: Graph, node_id: str, new: Node, layers: Layers) -> Graph:
     checked, _ = check_all(spec.params, {**new.params, **wanted})
     has_own_name = not node.name.startswith(node.kind)
     name = node.name if has_own_name else graph.without_nodes([node_id]).new_name(new.kind)
-    return graph.with_node(replace(node, kind=new.kind, name=name, params=checked))
+    own = replace(node, kind=new.kind, name=name, params=checked, pretrained="")
+    return graph.with_node(own)
 
 
 def _chosen(node: Node, spec: LayerSpec | None) -> Params:

@@ -18,7 +18,13 @@ ENDINGS: frozenset[str] = frozenset(
 )  # fmt: skip
 """Names that promise a picture: such a file is listed, and rejected with a reason if it is none."""
 
-_SIDE_FILES = frozenset({"thumbs.db", "desktop.ini", "ehthumbs.db", "icon\r"})
+_SYSTEM = frozenset(
+    {
+        "thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "__macosx", "@eadir", "lost+found",
+        "$recycle.bin", "system volume information", "__pycache__",
+    }
+)  # fmt: skip
+"""Files and folders of systems and servers, in lower case."""
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -28,15 +34,15 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file or folder is left out silently: hidden, or a system's side file."""
-    return name.startswith(".") or name.casefold() in _SIDE_FILES or name == "__MACOSX"
+    """Whether a file or folder is left out silently: hidden, or a system's own."""
+    return name.startswith(".") or name.casefold() in _SYSTEM
 
 
 def list_folders(folder: Path) -> list[Path]:
     """The visible folders in a folder, naturally sorted (symbolic links followed once)."""
     with os.scandir(folder) as entries:
         names = [e.name for e in entries if e.is_dir() and not is_hidden(e.name)]
-    return [folder / name for name in sorted(names, key=_order)]
+    return [folder / name for name in sorted(names, key=entry_order)]
 
 
 def list_pictures(folder: str | Path, *, is_deep: bool = False) -> list[Path]:
@@ -53,36 +59,40 @@ def list_pictures(folder: str | Path, *, is_deep: bool = False) -> list[Path]:
     waiting = [Path(folder)]
     while waiting:
         inner: list[Path] = []
-        for entry in _entries(waiting.pop()):
+        for entry in visible_entries(waiting.pop()):
             if entry.is_dir(follow_symlinks=False):
                 inner.append(Path(entry.path))
-            elif entry.is_file() and _is_picture(Path(entry.path)):
+            elif entry.is_file() and is_picture(entry.path):
                 pictures.append(Path(entry.path))
         waiting += reversed(inner) if is_deep else []
     return pictures
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What a folder holds, visible and sorted."""
+def visible_entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What a folder holds, visible and sorted; raises DatasetError."""
     try:
         with os.scandir(folder) as entries:
             visible = [entry for entry in entries if not is_hidden(entry.name)]
     except OSError as error:
         raise DatasetError(
-            f"The folder cannot be listed: {error.strerror}.", where=str(folder)
+            f"The folder cannot be listed: {error.strerror}.",
+            where=str(folder),
+            fix="Check its permissions.",
         ) from None
-    return sorted(visible, key=lambda entry: _order(entry.name))
+    return sorted(visible, key=lambda entry: entry_order(entry.name))
 
 
-def _order(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
+def entry_order(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
+    """What sorts the names of a folder as people do."""
     return natural_key(name), name  # the name itself: "A1" and "a1" keep one order everywhere
 
 
-def _is_picture(path: Path) -> bool:
-    if path.suffix.lower() in ENDINGS:
+def is_picture(path: str) -> bool:
+    """Whether a file counts as a picture: by its ending, or else by its first bytes."""
+    if os.path.splitext(path)[1].lower() in ENDINGS:  # noqa: PTH122 - a hundred thousand Paths are slow
         return True
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
             return sniff(file.read(HEAD_BYTES)) in DECODED
     except OSError:
         return False  # unreadable and not named like a picture: not needed

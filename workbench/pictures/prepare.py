@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.format import plural
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.split import split_indices
+from workbench.core.training.split import TEST, TRAIN, VALIDATION, divide_by_order
 from workbench.errors import DatasetError
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
@@ -18,6 +19,7 @@ from workbench.pictures.rows import Rows, pick_rows
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
 
 _NAMES_LISTED = 5
 
@@ -91,13 +93,17 @@ def prepare(
     """
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     train = read.readable(loaded.train, "training images")
-    test = None
-    if loaded.test is not None and len(loaded.test):
-        test = read.readable(loaded.test, "test images")
+    test = read.optional(loaded.test, "test images")
+    given = _given_validation(loaded, read, recipe)
     bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
-    train, validation, test = _split(train, test, recipe)
-    notes = (*loaded.notes, *read.notes, *_notes(loaded.class_names, train, test))
+    train, validation, test = _split(train, test, recipe, loaded.pins, given)
+    notes = (
+        *loaded.notes,
+        *_unused_validation(loaded, recipe),
+        *read.notes,
+        *_notes(loaded.class_names, train, test),
+    )
     ctx.progress("Collecting the images")
     test_part = _gather(test) if test is not None else None
     validation_part = test_part
@@ -118,10 +124,10 @@ def prepare_test(
 ) -> PreparedPart | None:
     """The test part alone: the very pictures that `prepare` gives as `test`."""
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
-    if loaded.test is not None and len(loaded.test):
-        test: _Selection | None = read.readable(loaded.test, "test images")
-    else:
-        test = _split(read.readable(loaded.train, "training images"), None, recipe)[2]
+    test = read.optional(loaded.test, "test images")
+    if test is None:
+        train = read.readable(loaded.train, "training images")
+        test = _split(train, None, recipe, loaded.pins, None)[2]
     return _gather(test) if test is not None and len(test.indices) else None
 
 
@@ -157,6 +163,10 @@ class _Reading:
         good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
         return _Selection(fitted.rows, np.asarray(part.labels, dtype=np.int64), good)
 
+    def optional(self, part: Part | None, words: str) -> _Selection | None:
+        """The same of a part that a source may lack; None where it has no pictures."""
+        return self.readable(part, words) if part is not None and len(part) else None
+
 
 def _shown(name: object) -> str:
     """A file's name as text: bytes that are no UTF-8 would break the run's event log."""
@@ -183,21 +193,52 @@ def _check_enough(
     )
 
 
+def _given_validation(
+    loaded: LoadedData, read: _Reading, recipe: TrainingRecipe
+) -> _Selection | None:
+    """The validation part of the source, where the recipe holds one out."""
+    is_used = recipe.validation == "split"
+    return read.optional(loaded.validation, "validation images") if is_used else None
+
+
+def _unused_validation(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[str]:
+    if loaded.validation is not None and len(loaded.validation) and recipe.validation != "split":
+        number = plural(len(loaded.validation), "validation image")
+        yield f"The data set comes with {number}, which this recipe does not use."
+
+
 def _split(
-    train: _Selection, test: _Selection | None, recipe: TrainingRecipe
+    train: _Selection,
+    test: _Selection | None,
+    recipe: TrainingRecipe,
+    pins: np.ndarray[Any, np.dtype[np.int8]] | None,
+    given: _Selection | None,
 ) -> tuple[_Selection, _Selection | None, _Selection | None]:
-    """Test first (where the source has none), then validation, from what is left."""
+    """Test first (where the source has none), then validation, from what is left; a validation
+    part that is `given` is used as it is.
+    """
+    shares = (
+        recipe.test_share if test is None else 0.0,
+        recipe.validation_share if recipe.validation == "split" and given is None else 0.0,
+    )
+    parts = divide_by_order(
+        train.chosen,
+        pins=None if pins is None else pins[train.indices],
+        shares=shares,
+        seed=recipe.seed,
+    )
+    if recipe.validation != "split":  # an image pinned to a part that there is not trains
+        parts[parts == VALIDATION] = TRAIN
     if test is None:
-        tested, rest = split_indices(train.chosen, shares=(recipe.test_share,), seed=recipe.seed)
-        test, train = (train.pick(tested) if len(tested) else None), train.pick(rest)
-    if recipe.validation == "test":
-        return train, test, test
-    if recipe.validation == "none":
-        return train, None, test
-    shares = (recipe.validation_share,)
-    # Another seed than the test's, else the same pictures would be next in line.
-    validated, rest = split_indices(train.chosen, shares=shares, seed=recipe.seed + 1)
-    return train.pick(rest), train.pick(validated) if len(validated) else None, test
+        test = _part_or_none(train, parts == TEST)
+    validation = test if recipe.validation == "test" else given
+    if validation is None:
+        validation = _part_or_none(train, parts == VALIDATION)
+    return train.pick(np.flatnonzero(parts == TRAIN)), validation, test
+
+
+def _part_or_none(train: _Selection, is_chosen: Mask) -> _Selection | None:
+    return train.pick(np.flatnonzero(is_chosen)) if is_chosen.any() else None
 
 
 def _notes(

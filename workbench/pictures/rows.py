@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -135,6 +135,32 @@ class StoredRows(ChosenRows):
             target = flat[at * size : (at + count) * size]
             self._file.read_into(target, self._start + first * size)
         return values
+
+
+class JoinedRows(ChosenRows):
+    """Some rows of several arrays of one shape, numbered through all of them, not copied.
+
+    Args:
+        arrays: uint8 (n, height, width, channels) each, at least one.
+        chosen: Which rows, and in which order; int64.
+    """
+
+    def __init__(self, arrays: Sequence[Rows], chosen: Numbers) -> None:
+        super().__init__(arrays[0].shape[1:], chosen)
+        self._arrays = arrays
+        self._ends = np.cumsum([len(array) for array in arrays])
+
+    def pick(self, indices: Numbers) -> Self:
+        """Some of these rows, of the same arrays."""
+        return type(self)(self._arrays, self._chosen[indices])
+
+    def _fetch(self, numbers: Numbers) -> Pixels:
+        pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
+        of_array = np.searchsorted(self._ends, numbers, side="right")
+        for number in np.unique(of_array):
+            array, places = self._arrays[number], np.flatnonzero(of_array == number)
+            pixels[places] = array[numbers[places] - (self._ends[number] - len(array))]
+        return pixels
 
 
 def _runs(numbers: Numbers, most: int) -> Iterator[tuple[int, int, int]]:

@@ -246,3 +246,12 @@ def test_the_split_is_worded_once_the_source_is_known():
     assert "seed 7" in split_words(Given((50, 50)), test_set)
     assert "seed 7" in split_words(Given((50, 50), 20), split)
     assert "seed" not in split_words(Given((50, 50), 20), test_set), "nothing is split"
+
+
+def test_published_validation_images_are_counted_as_a_run_uses_them():
+    split = TrainingRecipe(validation="split", validation_share=0.2)
+    given = Given((50, 50), 20, 8)
+    assert split_counts(given, split) == (100, 8, 20)
+    assert "The 8 validation images of the data set" in split_words(given, split)
+    assert "seed" not in split_words(given, split), "nothing is split"
+    assert split_counts(given, split.with_values(validation="none")) == (100, 0, 20)

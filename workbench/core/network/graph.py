@@ -136,6 +136,15 @@ class Graph:
                     ready.append(edge.target)
         return tuple(order)
 
+    @cached_property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Name of each group -> ids of its nodes, each after all that feed it."""
+        groups: dict[str, list[str]] = {}
+        for key in self.order:
+            if name := self.nodes[key].group:
+                groups.setdefault(name, []).append(key)
+        return {name: tuple(ids) for name, ids in groups.items()}
+
     def has_cycle(self) -> bool:
         """True when some nodes feed themselves."""
         return len(self.order) != len(self.nodes)

@@ -17,7 +17,7 @@ def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -
     gone = [key for key in graph.nodes if key in set(node_ids)]
     cut = set(edges)
     healed: list[Edge] = []
-    for piece in _pieces(graph, gone):
+    for piece in pieces(graph, gone):
         entering = [e for key in piece for e in graph.edges_into(key) if e.source not in piece]
         leaving = [e for key in piece for e in graph.edges_from(key) if e.target not in piece]
         if len(entering) == len(leaving) == 1 and not cut & {*entering, *leaving}:
@@ -31,7 +31,7 @@ def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -
     return after
 
 
-def _pieces(graph: Graph, node_ids: list[str]) -> list[set[str]]:
+def pieces(graph: Graph, node_ids: list[str]) -> list[set[str]]:
     """Connected parts of the graph that only these nodes make up."""
     waiting, pieces = set(node_ids), []
     for start in node_ids:

@@ -36,6 +36,7 @@ class DataEdits:
 
     Attributes:
         left_out: Contents of the images that are not used.
+        once: Contents of the images of which one copy is used, however many there are.
         labels: Content -> name of the class that the image belongs to instead, as the data set
             names its classes.
         parts: Content -> the part that the image belongs to instead.
@@ -45,6 +46,7 @@ class DataEdits:
     """
 
     left_out: frozenset[str] = frozenset()
+    once: frozenset[str] = frozenset()
     labels: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     parts: Mapping[str, PartName] = field(default_factory=lambda: _EMPTY)
     kept: frozenset[str] = frozenset()
@@ -56,7 +58,12 @@ class DataEdits:
     @property
     def names_images(self) -> bool:
         """Whether single images are changed: their contents must then be known."""
-        return bool(self.left_out or self.labels or self.parts)
+        return bool(self.left_out or self.once or self.labels or self.parts)
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether any image or class is changed."""
+        return self.names_images or bool(self.classes)
 
 
 def edits_to_plain(edits: DataEdits) -> dict[str, Any]:
@@ -78,6 +85,7 @@ def read_edits(plain: Any, report: Report) -> DataEdits:
     reader = _Reader(plain, report)
     return DataEdits(
         left_out=reader.texts("left_out", is_content),
+        once=reader.texts("once", is_content),
         labels=reader.mapping("labels", is_content, _is_name),
         parts=cast("Mapping[str, PartName]", reader.mapping("parts", is_content, _is_part)),
         kept=reader.texts("kept", _is_name),

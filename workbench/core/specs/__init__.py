@@ -4,11 +4,16 @@ the worker; a plug-in file never imports them.
 
 from __future__ import annotations
 
+from workbench.core.specs.backbone import BackboneSpec as BackboneSpec
+from workbench.core.specs.backbone import BundledWeights as BundledWeights
+from workbench.core.specs.backbone import DownloadedWeights as DownloadedWeights
+from workbench.core.specs.dataset import FREE as FREE
 from workbench.core.specs.dataset import ArrayPart as ArrayPart
 from workbench.core.specs.dataset import DatasetSpec as DatasetSpec
 from workbench.core.specs.dataset import FilePart as FilePart
 from workbench.core.specs.dataset import LoadContext as LoadContext
 from workbench.core.specs.dataset import LoadedData as LoadedData
+from workbench.core.specs.dataset import NeededFile as NeededFile
 from workbench.core.specs.dataset import Part as Part
 from workbench.core.specs.export import ExportSpec as ExportSpec
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY

@@ -9,13 +9,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from workbench.core.format import bytes_text
 from workbench.core.params import Param, Params
 from workbench.core.specs.layer import Shape
 
 
 @dataclass(frozen=True)
 class ArrayPart:
-    """Images already in memory: uint8 (n, height, width, channels); labels int64 (n,)."""
+    """Images already in memory: uint8 (n, height, width, channels), an array or rows read by
+    number that act as one; labels int64 (n,).
+    """
 
     pictures: np.ndarray[Any, np.dtype[np.uint8]]
     labels: np.ndarray[Any, np.dtype[np.int64]]
@@ -37,6 +40,9 @@ class FilePart:
 
 Part = ArrayPart | FilePart
 
+FREE = -1
+"""The pin of an image that no edit puts into a part."""
+
 
 @dataclass(frozen=True)
 class LoadedData:
@@ -46,8 +52,14 @@ class LoadedData:
         class_names: Name of each label 0..n-1.
         train: The training part (all images, where the source has no test part).
         test: The test part as published, or None: one is then split off `train`.
+        validation: The validation part as published, or None: one is then split off `train`.
         bad_files: (path, reason in words) of images left out, already known here.
         notes: Sentences about the data worth showing (a class with few images, ...).
+        pins: int8 (n,) of the training part: into which part of the split an image goes in any
+            case, by its place in PART_NAMES; FREE where the split decides. None where it always
+            does.
+        contents: S32 (n,) of the training part: ids of the images by content, where they are
+            known already.
     """
 
     class_names: tuple[str, ...]
@@ -55,6 +67,14 @@ class LoadedData:
     test: Part | None = None
     bad_files: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    validation: Part | None = None
+    pins: np.ndarray[Any, np.dtype[np.int8]] | None = None
+    contents: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that there are: training, test, validation."""
+        return tuple(part for part in (self.train, self.test, self.validation) if part is not None)
 
 
 class LoadContext(Protocol):
@@ -74,6 +94,20 @@ class LoadContext(Protocol):
         """The keras module (imports TensorFlow: only sources that download ask for it)."""
 
 
+class NeededFile(Protocol):
+    """A file on the internet without which a source has no images."""
+
+    @property
+    def num_bytes(self) -> int:
+        """Its size; 0 where it is not known."""
+
+    def is_kept(self) -> bool:
+        """Whether it has been downloaded before. Looks at the disk."""
+
+    def has_route(self) -> bool:
+        """False where it is certain that it cannot be downloaded now. Contacts nobody."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DatasetSpec:
     """One source of images and labels.
@@ -87,7 +121,9 @@ class DatasetSpec:
         shape: Image shape when the source fixes it, else None.
         class_names: Names when the source fixes them, else empty.
         num_train, num_test: Published sizes, 0 when unknown.
-        needs_download: Fetches from the internet on first use.
+        downloads: What it fetches from the internet on first use.
+        archive: Name of a zip of class folders under resources/data that comes with Workbench,
+            for programs that run elsewhere; "" for none.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
         classes: Names of the classes for params, as far as they are known without reading
@@ -105,10 +141,36 @@ class DatasetSpec:
     class_names: tuple[str, ...] = ()
     num_train: int = 0
     num_test: int = 0
-    needs_download: bool = False
+    downloads: tuple[NeededFile, ...] = ()
+    archive: str = ""
     program: str = ""
     classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]
+
+    @property
+    def needs_download(self) -> bool:
+        """Whether anything is fetched from the internet on first use."""
+        return bool(self.downloads)
+
+    def not_kept(self) -> tuple[NeededFile, ...]:
+        """What is still to be downloaded. Looks at the disk."""
+        return tuple(file for file in self.downloads if not file.is_kept())
+
+    def availability(self, params: Params) -> str:
+        """Where its images come from, in words: "images included", "downloads 170 MB",
+        "downloaded", "needs your images", "your images". Looks at the disk.
+        """
+        if self.unset(params):
+            return "needs your images"
+        if self.source_param:
+            return "your images"
+        if not self.downloads:
+            return "images included"
+        missing = self.not_kept()
+        if not missing:
+            return "downloaded"
+        size = sum(file.num_bytes for file in missing)
+        return f"downloads {bytes_text(size)}" if size else "downloads its images"
 
     def unset(self, params: Params) -> tuple[Param, ...]:
         """The parameters without which there is no data, and that have no value yet."""
@@ -118,4 +180,7 @@ class DatasetSpec:
     def name_of(self, params: Params) -> str:
         """What these params load, in short: the name of their file or folder, else the title."""
         path = params.get(self.source_param)
+        if isinstance(path, list | tuple) and path:
+            names = [PurePath(str(each)).name for each in path]
+            return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         return PurePath(path).name or self.title if isinstance(path, str) else self.title

@@ -52,7 +52,8 @@ class ClassRow(QWidget):
         super().__init__()
         self._theme = theme
         self.description = description
-        self._share = (description.num_train + description.num_test) / max(largest, 1)
+        size = description.num_train + description.num_test + description.num_validation
+        self._share = size / max(largest, 1)
         self._pictures = [QPixmap(each.path) for each in description.thumbnails]
         self._current = 0
         self._hovered: int | None = None

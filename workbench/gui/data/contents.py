@@ -41,6 +41,7 @@ class DataContentsPanel(QScrollArea):
         state.failed.connect(self.show_error)
         self._document = state.context.document
         self._is_split_off = False
+        self._has_validation = False
         for changed in (self._document.recipe_changed, self._document.project_replaced):
             changed.connect(self._show_counts)
 
@@ -67,7 +68,10 @@ class DataContentsPanel(QScrollArea):
         box = Box("card", 16, 2)
         box.column.addWidget(plain_label("Classes", role="heading"))
         self._is_split_off = description.is_test_split_off
-        sizes = [each.num_train + each.num_test for each in description.classes]
+        self._has_validation = description.num_validation > 0
+        sizes = [
+            each.num_train + each.num_test + each.num_validation for each in description.classes
+        ]
         largest = max(sizes, default=0)
         samples: list[Sample] = []
         for each in description.classes:
@@ -78,7 +82,12 @@ class DataContentsPanel(QScrollArea):
         return box
 
     def _counts_of(self, each: ClassDescription) -> str:
-        return class_words(each, self._document.recipe, is_split_off=self._is_split_off)
+        return class_words(
+            each,
+            self._document.recipe,
+            is_split_off=self._is_split_off,
+            has_validation=self._has_validation,
+        )
 
     def _show_counts(self) -> None:
         """The recipe splits otherwise."""
@@ -115,6 +124,8 @@ def _facts(description: DataDescription) -> list[tuple[str, str]]:
     else:
         facts.append(("Training set", plural(description.num_train, "image")))
         facts.append(("Test set", plural(description.num_test, "image")))
+    if description.num_validation:
+        facts.append(("Validation set", plural(description.num_validation, "image")))
     if description.shape:
         facts.append(("Width × height", image_size_text(description.shape)))
     elif description.typical_size:

@@ -17,10 +17,12 @@ class Given:
     Attributes:
         per_class: Images of each class that are no published test images; empty while not known.
         num_test: Published test images; 0 where they are split off the others.
+        num_validation: Published validation images; 0 where they are split off the others.
     """
 
     per_class: tuple[int, ...] = ()
     num_test: int = 0
+    num_validation: int = 0
 
     @classmethod
     def of(cls, description: DataDescription) -> Given:
@@ -29,36 +31,55 @@ class Given:
         per_class = (
             each.num_train + (each.num_test if is_split_off else 0) for each in description.classes
         )
-        return cls(tuple(per_class), 0 if is_split_off else description.num_test)
+        num_test = 0 if is_split_off else description.num_test
+        return cls(tuple(per_class), num_test, description.num_validation)
 
 
 def split_counts(given: Given, recipe: TrainingRecipe) -> tuple[int, int, int]:
     """How many images train, validate and test: exactly those of a run."""
-    per_class = [class_counts(size, recipe, given.num_test) for size in given.per_class]
+    per_class = [
+        class_counts(size, recipe, given.num_test, has_validation=given.num_validation > 0)
+        for size in given.per_class
+    ]
     train, validation = (sum(counts[part] for counts in per_class) for part in (0, 1))
+    if recipe.validation == "split":
+        validation += given.num_validation
     test = given.num_test or sum(counts[2] for counts in per_class)
     return train, test if recipe.validation == "test" else validation, test
 
 
-def class_counts(num_images: int, recipe: TrainingRecipe, num_test: int) -> tuple[int, int, int]:
+def class_counts(
+    num_images: int, recipe: TrainingRecipe, num_test: int, *, has_validation: bool = False
+) -> tuple[int, int, int]:
     """How many images of a class train, validate and test in a run.
 
     Args:
-        num_images: Of the class, without published test images.
+        num_images: Of the class, without published test and validation images.
         recipe: Its shares count.
         num_test: Published test images of any class; 0 where they are split off.
+        has_validation: There are published validation images: none are split off.
     """
     test = 0 if num_test else split_sizes(num_images, (recipe.test_share,))[0]
     rest = num_images - test
-    is_split = recipe.validation == "split"
+    is_split = recipe.validation == "split" and not has_validation
     validation = split_sizes(rest, (recipe.validation_share,))[0] if is_split else 0
     return rest - validation, validation, test
 
 
-def class_words(each: ClassDescription, recipe: TrainingRecipe, *, is_split_off: bool) -> str:
+def class_words(
+    each: ClassDescription,
+    recipe: TrainingRecipe,
+    *,
+    is_split_off: bool,
+    has_validation: bool = False,
+) -> str:
     """The images of a class by what a run does with them; only their number where all train."""
     given = each.num_train + (each.num_test if is_split_off else 0)
-    train, validation, test = class_counts(given, recipe, 0 if is_split_off else 1)
+    train, validation, test = class_counts(
+        given, recipe, 0 if is_split_off else 1, has_validation=has_validation
+    )
+    if recipe.validation == "split":
+        validation += each.num_validation
     test = test if is_split_off else each.num_test
     named = ((train, "train"), (validation, "validation"), (test, "test"))
     parts = [f"{count(number)} {name}" for number, name in named if number]
@@ -78,14 +99,17 @@ def split_words(given: Given, recipe: TrainingRecipe) -> str:
     )
     rest = total if given.num_test else total - num_test
     kind = "training" if given.num_test else "remaining"
+    held_out = f"{_part_words(num_validation, rest)} {kind} images are held out for"
+    if given.num_validation:
+        held_out = f"The {count(given.num_validation)} validation images of the data set are for"
     validation = {
-        "split": f"{_part_words(num_validation, rest)} {kind} images are held out for "
-        "validation, to detect overfitting.",
+        "split": f"{held_out} validation, to detect overfitting.",
         "test": "Validation uses the test set: the best epoch is chosen on it, and its accuracy is "
         "slightly optimistic.",
         "none": "No validation: only training curves are drawn.",
     }[recipe.validation]
-    is_split = not given.num_test or recipe.validation == "split"
+    is_validation_split = recipe.validation == "split" and not given.num_validation
+    is_split = not given.num_test or is_validation_split
     seed = f"The split is stratified; seed {recipe.seed} makes it reproducible." if is_split else ""
     return " ".join(filter(None, (test, validation, seed)))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.core.format import plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
-from workbench.core.training.split import random_order, split_indices
+from workbench.core.training.split import TEST, divide_by_order, random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import write_png
@@ -29,9 +29,15 @@ from workbench.protocol.messages import (
     TestPictures,
     Thumbnail,
 )
-from workbench.worker.input.sources import find_source, load_source, match_classes, run_test_part
+from workbench.worker.foreign.foreign_weights import read_any_card
+from workbench.worker.input.sources import (
+    edits_of,
+    find_source,
+    load_source,
+    match_classes,
+    run_test_part,
+)
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.foreign_weights import read_any_card
 
 MAX_BAD_FILE_BYTES = 400_000
 """How much of an answer may name unreadable files; those beyond are counted."""
@@ -53,16 +59,16 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         DatasetError: the source cannot be loaded at all.
     """
     spec, _ = find_source(request.source, request.params)
-    loaded = load_source(job, request.source, request.params)
+    loaded = load_source(job, request.source, request.params, edits_of(request.edits))
     bad_files, sizes = _look_at_files(job, loaded)
     bad_files = [*loaded.bad_files, *bad_files]
-    train, test = _counts(loaded, {path for path, _ in bad_files}, request)
+    bad = {path for path, _ in bad_files}
+    train, test = _counts(loaded, bad, request)
+    validation = _validation_counts(loaded, bad)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     notes = list(loaded.notes)
-    notes += _imbalance(loaded.class_names, train + test)
-    named = _fitting(bad_files)
-    if len(named) < len(bad_files):
-        notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
+    notes += _imbalance(loaded.class_names, train + test + validation)
+    named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,
         title=spec.title,
@@ -71,12 +77,14 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
                 name=name,
                 num_train=int(train[label]),
                 num_test=int(test[label]),
+                num_validation=int(validation[label]),
                 thumbnails=thumbnails[label],
             )
             for label, name in enumerate(loaded.class_names)
         ],
         num_train=int(train.sum()),
         num_test=int(test.sum()),
+        num_validation=int(validation.sum()),
         is_test_split_off=loaded.test is None or not len(loaded.test),
         shape=list(_shape(spec, loaded, sizes)),
         typical_size=_typical(loaded, sizes),
@@ -119,7 +127,7 @@ def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
 
 def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[int, int]]]:
     """Decodes the source's files: which fail and why, and sizes (height, width) of the others."""
-    parts = [part for part in (loaded.train, loaded.test) if isinstance(part, FilePart)]
+    parts = [part for part in loaded.parts if isinstance(part, FilePart)]
     paths = [path for part in parts for path in part.paths]
     bad_files: BadFiles = []
     sizes: list[tuple[int, int]] = []
@@ -152,8 +160,10 @@ def _in_threads(
             yield from zip(batch, pool.map(look, batch), strict=True)
 
 
-def _fitting(bad_files: BadFiles) -> BadFiles:
-    """The first bad files that fit into an answer, with names that JSON can hold."""
+def _fitting(bad_files: BadFiles, notes: list[str]) -> BadFiles:
+    """The first bad files that fit into an answer, with names that JSON can hold; a note counts
+    the others.
+    """
     named: BadFiles = []
     size = 0
     for path, reason in bad_files:
@@ -162,26 +172,44 @@ def _fitting(bad_files: BadFiles) -> BadFiles:
         if size > MAX_BAD_FILE_BYTES:
             break
         named.append((shown, reason))
+    if len(named) < len(bad_files):
+        notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
     return named
 
 
 def _counts(loaded: LoadedData, bad: set[str], request: DescribeData) -> tuple[Counts, Counts]:
     """Readable images of each class in both parts, split as training will split them."""
     num_classes = len(loaded.class_names)
-    train = _readable_labels(loaded.train, bad)
+    is_readable = _are_readable(loaded.train, bad)
+    train = np.asarray(loaded.train.labels, np.int64)[is_readable]
     if loaded.test is not None and len(loaded.test):
         test = _readable_labels(loaded.test, bad)
     else:
-        tested, rest = split_indices(train, shares=(request.test_share,), seed=request.seed)
-        train, test = train[rest], train[tested]
+        parts = divide_by_order(
+            train,
+            pins=None if loaded.pins is None else loaded.pins[is_readable],
+            shares=(request.test_share, 0.0),
+            seed=request.seed,
+        )
+        train, test = train[parts != TEST], train[parts == TEST]
     return np.bincount(train, minlength=num_classes), np.bincount(test, minlength=num_classes)
 
 
+def _validation_counts(loaded: LoadedData, bad: set[str]) -> Counts:
+    """Readable images of each class in a published validation part."""
+    part = loaded.validation
+    labels = np.zeros(0, np.int64) if part is None else _readable_labels(part, bad)
+    return np.bincount(labels, minlength=len(loaded.class_names))
+
+
 def _readable_labels(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    labels = np.asarray(part.labels, np.int64)
+    return np.asarray(part.labels, np.int64)[_are_readable(part, bad)]
+
+
+def _are_readable(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     if isinstance(part, ArrayPart) or not bad:
-        return labels
-    return labels[[path not in bad for path in part.paths]]
+        return np.ones(len(part), np.bool_)
+    return np.array([path not in bad for path in part.paths], np.bool_)
 
 
 def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[Thumbnail]]:

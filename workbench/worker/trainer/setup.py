@@ -15,6 +15,7 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
 from workbench.core.format import plural, rate_text
 from workbench.core.network.roles import input_nodes
+from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.projects.target_text import target_text
@@ -108,7 +109,8 @@ class TrainingSetup:
         shape = checked_input_shape(self._project)
         self._events.phase("loading", f"Loading {spec.name_of(params)}")
         ctx = TrainerLoadContext(self._events, self._stop, lazy_keras)
-        loaded = load_data(ctx, spec, params, self._run.request().parcel)
+        edits, parcel = self._project.edits, self._run.request().parcel
+        loaded = load_data(ctx, spec, params, edits, parcel)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
             self._events.log_line(note, level="warning")
@@ -229,11 +231,21 @@ def model_card(
         fit=fit_of(project.dataset.params),
         graph=graph_to_plain(project.graph),
         is_logits=built.is_logits,
-        dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
+        dataset=_dataset_of(project),
         dataset_title=spec.title if spec is not None else project.dataset.key,
         recipe=asdict(project.recipe),
         versions=versions(),
     )
+
+
+def _dataset_of(project: Project) -> dict[str, Any]:
+    """The data set of a project for its card, with the edits that its test images depend on."""
+    edits = edits_to_plain(project.edits)
+    return {
+        "key": project.dataset.key,
+        "params": dict(project.dataset.params),
+        **({"edits": edits} if edits else {}),
+    }
 
 
 def checked_input_shape(project: Project) -> Shape:

@@ -1,0 +1,93 @@
+"""Pictures in class folders as a data set: what folders, archives and downloads share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from workbench.core.params import ChoiceParam
+from workbench.core.specs import FilePart, LoadContext, LoadedData
+from workbench.datasets._label_values import plain_name
+from workbench.errors import DatasetError
+from workbench.pictures.class_folders import ClassFolders, class_folders
+from workbench.pictures.fits import FITS
+
+EXPECTED = "one folder per class with its images (or train and test folders of such folders)"
+
+FIT = ChoiceParam(
+    "fit",
+    "crop",
+    "How images with other proportions are resized: "
+    + "; ".join(f"{fit}: {words}" for fit, words in FITS.items())
+    + ".",
+    choices=tuple(FITS),
+    titles={"crop": "crop", "stretch": "stretch", "pad": "pad with black"},
+)
+"""The parameter of all sources whose images differ in size."""
+
+
+def load_class_folders(ctx: LoadContext, root: Path, where: str) -> LoadedData:
+    """The classes below a folder.
+
+    Args:
+        ctx: Progress is reported to it.
+        root: The folder.
+        where: How messages name it.
+
+    Raises:
+        DatasetError: fewer than two classes, or a folder that cannot be listed.
+    """
+    ctx.progress("Listing the images")
+    found = class_folders(root, ctx.check_cancelled)
+    check_classes(found, where)
+    return from_classes(found)
+
+
+def from_classes(found: ClassFolders) -> LoadedData:
+    """Listed classes as a data set."""
+    names = tuple(found.train)
+    return LoadedData(
+        class_names=tuple(plain_name(name) for name in names),
+        train=file_part(names, found.train),
+        test=file_part(names, found.test) if any(found.test.values()) else None,
+        validation=file_part(names, found.validation) if any(found.validation.values()) else None,
+        notes=(*found.notes, *lonely(found.train)),
+    )
+
+
+def lonely(files: Mapping[str, Sequence[str]]) -> list[str]:
+    """A note on each class that has one image."""
+    return [f"Class “{name}” has only one image." for name, each in files.items() if len(each) == 1]
+
+
+def file_part(names: Sequence[str], files: Mapping[str, Sequence[str]]) -> FilePart:
+    """The files of each class, in the order of the classes."""
+    lists = [files.get(name, ()) for name in names]
+    labels = np.repeat(np.arange(len(names), dtype=np.int64), [len(paths) for paths in lists])
+    return FilePart(tuple(path for paths in lists for path in paths), labels)
+
+
+def check_classes(found: ClassFolders, where: str) -> None:
+    """Raises DatasetError where there are fewer than two classes, with what is there instead."""
+    if len(found.train) >= 2:
+        return
+    for name, files in found.train.items():
+        raise DatasetError(
+            f'There is only one class, "{name}". A classifier needs at least two.',
+            where=where,
+            received=f"{len(files):,} images of one class",
+            expected=EXPECTED,
+            fix="Add a folder with images of another class.",
+        )
+    received = f"{found.num_folders} folders without images" if found.num_folders else "no folders"
+    if found.num_loose:
+        received += f", and {found.num_loose:,} images outside class folders"
+    raise DatasetError(
+        "The folder contains no class folders.",
+        where=where,
+        received=received,
+        expected=EXPECTED,
+        fix="Sort the images into one folder per class.",
+    )
