@@ -25,7 +25,8 @@ class CanvasActionSpec:
         needs: What must be there: "" nothing, "nodes", "selection", "layers" that are
             selected, "problem"; one selected
             "layer", that is "one" of several, is "linked", or takes a layer before it: it
-            is "feedable".
+            is "feedable"; a "group" that any selected one belongs to; "named" is a layer or a
+            group that is selected alone.
         icon: Name of an icon.
     """
 
@@ -59,7 +60,22 @@ _ROWS = (
         "one",
     ),
     ("fix", "Fi&x problem…", "Ctrl+.", "Shows the fixes for the problem.", "problem", "check"),
-    ("rename", "Rena&me…", "F2", "Renames the selected layer.", "layer"),
+    ("rename", "Rena&me…", "F2", "Renames the selected layer or group.", "named"),
+    ("group", "&Group", "Ctrl+G", "Makes the selected layers a group.", "layers"),
+    (
+        "ungroup",
+        "&Ungroup",
+        "Ctrl+Shift+G",
+        "Makes the layers of the selected group layers on their own.",
+        "group",
+    ),
+    (
+        "fold",
+        "Fold or &open group",
+        "O",
+        "Shows the selected layer's group as one card, or shows its layers.",
+        "group",
+    ),
     (
         "replace",
         "Replace &with…",

@@ -12,6 +12,7 @@ LAYER = (
     "insert_before insert_after replace",
     "rename layer_help",
     "connect bypass detach fix",
+    "group ungroup fold",
     "cut copy duplicate delete",
 )
 CONNECTION = ("fit_selection",)
