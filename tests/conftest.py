@@ -92,10 +92,17 @@ def expect_log(_leftovers):
 
 @pytest.fixture(autouse=True)
 def _fresh_home(_leftovers, tmp_path_factory, monkeypatch):
-    """Each test has its own runs, cache and settings: never the developer's."""
+    """Each test has its own runs, cache, settings and downloads: never the developer's."""
     home = str(tmp_path_factory.mktemp("home"))
     _leftovers.marks.append(home)
     monkeypatch.setenv("WORKBENCH_HOME", home)
+    monkeypatch.setenv("KERAS_HOME", f"{home}/keras")
+
+
+@pytest.fixture(autouse=True)
+def _connected(_leftovers, monkeypatch):
+    """Whether this computer has a network is no part of a test, but where it says so."""
+    monkeypatch.setattr("workbench.downloads.has_route", lambda address: True)
 
 
 @pytest.fixture

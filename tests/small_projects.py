@@ -1,7 +1,8 @@
-"""A project that is trained in a moment."""
+"""Small projects: one is trained in a moment, one has no images yet."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from tests.worker.conftest import chain, stripes
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.templates import find_template
 
 
 def stripes_project(folder: Path) -> Project:
@@ -22,3 +24,9 @@ def stripes_project(folder: Path) -> Project:
         recipe=TrainingRecipe().with_values(epochs=1, batch_size=50, learning_rate=0.05),
         dataset=Choice("npz", {"path": str(path)}),
     )
+
+
+def project_without_folder() -> Project:
+    """A network for the user's own images, before a folder is chosen."""
+    choice = Choice("folder", {"path": "", "fit": "crop"})
+    return replace(find_template("flowers_gap").project, dataset=choice)

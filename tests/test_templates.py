@@ -46,6 +46,8 @@ def test_all_are_there_in_order_and_can_train():
         assert template.summary
         assert template.note
         assert template.dataset_title
+        assert template.data_note in {"images included", "downloads 170 MB"}
+        assert not template.note.endswith((template.data_note, "·"))
         assert "template" not in project.extra
 
 

@@ -26,6 +26,7 @@ from typing import Any, Protocol
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.own_file import open_own, refuse_link
 from workbench.errors import DownloadError
+from workbench.hardware.network_route import has_route
 
 TIMEOUT_S = 20.0
 """How long a silent server is waited for."""
@@ -68,6 +69,8 @@ class Download:
             knows it: such a file is fetched again in each call of `fetch_unknown`.
         keras_name: Name under which Keras keeps it in its cache.
         mirrors: Further addresses of the same file, tried in this order.
+        num_bytes: Its size, said before it is downloaded; 0 where it is not known.
+        kind: Keras's folder for it: "datasets", "models".
     """
 
     title: str
@@ -75,6 +78,8 @@ class Download:
     checksum: str
     keras_name: str = ""
     mirrors: tuple[str, ...] = ()
+    num_bytes: int = 0
+    kind: str = "datasets"
 
     @property
     def file_name(self) -> str:
@@ -85,6 +90,19 @@ class Download:
     def kept_name(self) -> str:
         """The name under which it is kept."""
         return self.keras_name or self.file_name
+
+    def is_kept(self) -> bool:
+        """Whether Keras's folder has a file of its name; whether that is right, `fetch` finds."""
+        return any((keras_folder(self.kind) / name).is_file() for name in self.kept_names)
+
+    def has_route(self) -> bool:
+        """False where it is certain that none of its addresses can be reached now."""
+        return any(has_route(address) for address in (self.address, *self.mirrors))
+
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        """Names under which it may be kept, the best first."""
+        return tuple(dict.fromkeys((self.kept_name, self.file_name)))
 
 
 def keras_folder(kind: str = "datasets") -> Path:
@@ -145,7 +163,7 @@ def host_of(address: str) -> str:
 
 
 def _kept(download: Download, folder: Path, ctx: Progress) -> Path | None:
-    for name in dict.fromkeys((download.kept_name, download.file_name)):
+    for name in download.kept_names:
         path = folder / name
         if path.is_file():
             ctx.progress(f"Checking {download.title}")

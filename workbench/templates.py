@@ -11,6 +11,7 @@ from workbench.assets import template_paths
 from workbench.core.checks.analysis import analyse
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
+from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 from workbench.layers import all_layers
 
@@ -23,6 +24,7 @@ class Template:
         key: File name without ending, e.g. "cifar10_convnet".
         title, summary: Words of its card.
         note: A short remark for the card's last line, e.g. "published accuracy 80.8%".
+        differs: In what its recipe is another than the published one; "" for nothing.
         dataset_title: The images it is made for, in words.
         parameters: Number of parameters, trainable or not.
         order: Place on the welcome page, from 1.
@@ -33,6 +35,7 @@ class Template:
     title: str
     summary: str
     note: str
+    differs: str
     dataset_title: str
     parameters: int
     order: int
@@ -40,8 +43,14 @@ class Template:
 
     @property
     def data_note(self) -> str:
-        """The end of `note`: whether the images are there, downloaded, or the user's own."""
-        return self.note.rpartition(" · ")[2]
+        """Where its images come from, as in `DatasetSpec.availability`. Looks at the disk."""
+        chosen = self.project.dataset
+        return all_datasets()[chosen.key].availability(chosen.params)
+
+    @property
+    def differs_note(self) -> str:
+        """`differs` as a line of its own; "" for nothing."""
+        return f"Differs from the publication: {self.differs}" if self.differs else ""
 
 
 @cache
@@ -78,6 +87,7 @@ def _read(path: Path) -> Template:
         title=project.title,
         summary=project.summary,
         note=words.get("note", ""),
+        differs=words.get("differs", ""),
         dataset_title=words.get("dataset_title", ""),
         parameters=analysis.costs.parameters.total,
         order=words.get("order", 0),

@@ -7,8 +7,10 @@ import json
 
 import pytest
 
+from tests.small_projects import project_without_folder
 from workbench.cli import _commands, _parser, _service, main
 from workbench.cli import train as train_command
+from workbench.core.projects.project_file import save_project
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.runs.home import runs_home
 
@@ -26,7 +28,12 @@ def _json_lines(capsys):
 
 def test_templates_lists_the_published_networks(capsys):
     assert main(["templates", "--json"]) == 0
-    sizes = {line["key"]: line["parameters"] for line in _json_lines(capsys)}
+    lines = _json_lines(capsys)
+    assert {line["images"] for line in lines} == {"images included", "downloads 170 MB"}
+    assert [line["key"] for line in lines if "test images" in line["differs"]] == [
+        "cifar10_convnet"
+    ]
+    sizes = {line["key"]: line["parameters"] for line in lines}
     assert sizes["cifar10_convnet"] == 1_676_982
     assert sizes["fashion_convnet"] == 108_810
     assert sizes["flowers_gap"] == 300_033
@@ -139,8 +146,7 @@ def test_train_refuses_a_network_with_problems(project, capsys):
 
 def test_a_project_without_its_images_is_a_problem_and_leaves_no_run(tmp_path, capsys):
     path = tmp_path / "flowers.workbench"
-    assert main(["new", "flowers_gap", str(path)]) == 0
-    capsys.readouterr()
+    save_project(project_without_folder(), path)
     assert main(["check", str(path), "--json"]) == 1
     (answer,) = _json_lines(capsys)
     assert answer["ok"] is False

@@ -19,7 +19,7 @@ PNG = png_bytes(np.zeros((2, 2, 3), np.uint8))
 
 def fill(root: Path, counts: dict[str, int]) -> Path:
     for name, count in counts.items():
-        (root / name).mkdir(parents=True)
+        (root / name).mkdir(parents=True, exist_ok=True)
         for number in range(count):
             (root / name / f"{number}.png").write_bytes(PNG)
     return root

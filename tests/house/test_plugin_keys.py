@@ -61,6 +61,7 @@ ALLOWED = (
     ("tpu", "gui/targets/parity_dialog.py", "a page of help"),
     ("Several machines", "gui/help/pages.py", "the title of a page of help"),
     ("weights", "cli/load.py", "an argument"),
+    ("csv", "gui/train/*/*.py", "an ending of files"),
     ("weights", "gui/common/drops.py", "what a dropped file holds"),
     ("weights", "gui/shell/drop_controller.py", "what a dropped file holds"),
     ("tpu", "core/specs/target.py", "an environment of packages"),

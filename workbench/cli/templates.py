@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints key, title, dataset and parameters of each template."""
+    """Prints key, title, data set, parameters and what the images need of each template."""
     for template in list_templates():
         if arguments.json:
             print_json(
@@ -28,10 +28,12 @@ def run(arguments: argparse.Namespace) -> int:
                     "dataset": template.project.dataset.key,
                     "parameters": template.parameters,
                     "summary": template.summary,
+                    "images": template.data_note,
+                    "differs": template.differs,
                 }
             )
         else:
             dataset = template.project.dataset.key
             words = f"{template.key:18} {template.parameters:>12,}  {dataset:14} {template.title}"
-            print(printable(words))
+            print(printable(f"{words} · {template.data_note}"))
     return 0

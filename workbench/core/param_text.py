@@ -51,6 +51,10 @@ def _path(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text)) if text else ""  # noqa: PTH100, PTH111 - text, no I/O
 
 
+def _paths(text: str) -> tuple[str, ...]:
+    return tuple(map(_path, filter(None, text.split(os.pathsep))))
+
+
 _READ: Mapping[str, Callable[[str], Any]] = {
     "int": _number,
     "float": _number,
@@ -58,4 +62,5 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "size": _size,
     "shape": _numbers,
     "path": _path,
+    "paths": _paths,
 }

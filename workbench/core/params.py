@@ -7,6 +7,7 @@ lists). `check(value)` returns the value in its canonical form or raises ParamEr
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -15,6 +16,8 @@ from typing import Any, ClassVar
 from workbench.errors import ParamError
 
 Params = Mapping[str, Any]
+
+_MAX_PATH = 4096  # of Linux
 
 
 @dataclass(frozen=True)
@@ -275,21 +278,51 @@ class PathParam(Param):
     Attributes:
         is_folder: A folder is wanted, not a file.
         patterns: File-dialog patterns, e.g. ("*.npz",).
+        is_glob: May name several files by a pattern, e.g. "data/train-*".
         empty_text: What the empty text means where that is a place, for the form.
     """
 
     is_folder: bool = False
     patterns: tuple[str, ...] = ()
+    is_glob: bool = False
     empty_text: str = ""
     kind: ClassVar[str] = "path"
 
     def check(self, value: Any) -> str:
-        if not isinstance(value, str) or "\0" in value or len(value) > 4096:
+        if not _is_path(value):
             raise self._refuse(value)
-        return value
+        return str(value)
 
     def expected(self) -> str:
         return "the path of a folder" if self.is_folder else "the path of a file"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathsParam(Param):
+    """Several folders of the user's; none means "not chosen yet".
+
+    Attributes:
+        maximum: Most folders.
+    """
+
+    maximum: int = 10_000
+    kind: ClassVar[str] = "paths"
+
+    def check(self, value: Any) -> tuple[str, ...]:
+        is_list = isinstance(value, list | tuple) and len(value) <= self.maximum
+        if not is_list or not all(_is_path(each) and each for each in value):
+            raise self._refuse(value)
+        return tuple(value)
+
+    def show(self, value: Any) -> str:
+        return os.pathsep.join(value)
+
+    def expected(self) -> str:
+        return f'the paths of folders, with "{os.pathsep}" between them'
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value and len(value) <= _MAX_PATH
 
 
 @dataclass(frozen=True, kw_only=True)

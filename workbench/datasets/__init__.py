@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from workbench.core.checks.analysis import DatasetFacts
-from workbench.core.checks.data import MissingData
+from workbench.core.checks.data import Missing
 from workbench.core.checks.missing_data import absent_data, unset_data
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
@@ -19,8 +19,8 @@ def all_datasets() -> Registry[DatasetSpec]:
     return Registry.from_package("workbench.datasets", DatasetSpec)
 
 
-def missing_data_of(project: Project) -> tuple[MissingData, ...]:
-    """What keeps the project's data set from being read; looks at the disk."""
+def missing_data_of(project: Project) -> tuple[Missing, ...]:
+    """What keeps the project's data set from being read. Looks at the disk."""
     spec, params = all_datasets().get(project.dataset.key), project.dataset.params
     return (*unset_data(spec, params), *absent_data(spec, params))
 

@@ -34,10 +34,13 @@ KEEP_ENTRIES = 12
 
 @dataclass(frozen=True)
 class Entry:
-    """One unpacked source: read-only memory maps by name, and plain facts about them."""
+    """One unpacked source: read-only memory maps by name, plain facts about them, and where it is
+    kept.
+    """
 
     arrays: Mapping[str, Array]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    path: Path = Path()
 
 
 def cached_entry(
@@ -135,7 +138,7 @@ def _open(path: Path) -> Entry | None:
         shutil.rmtree(path, ignore_errors=True)
         return None
     os.utime(path, follow_symlinks=False)  # used just now
-    return Entry(arrays, facts)
+    return Entry(arrays, facts, path)
 
 
 def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
@@ -146,7 +149,7 @@ def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
         temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=path.parent))
         facts = fill(temporary)
         (temporary / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
-        for file in temporary.iterdir():
+        for file in filter(Path.is_file, temporary.iterdir()):
             with file.open("rb") as opened:  # on the disk before the name is
                 os.fsync(opened.fileno())
         temporary.rename(path)

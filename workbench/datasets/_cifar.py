@@ -50,7 +50,7 @@ def cifar_spec(
         shape=(32, 32, 3),
         num_train=50_000,
         num_test=10_000,
-        needs_download=True,
+        downloads=(download,),
         program=f"return keras.datasets.{more['key']}.load_data()",
         load=load,
         **more,

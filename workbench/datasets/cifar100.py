@@ -25,6 +25,7 @@ DOWNLOAD = Download(
     address="https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",
     checksum="85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
     keras_name="cifar-100-python-target_archive",
+    num_bytes=169_001_437,
 )
 
 SPEC = cifar_spec(

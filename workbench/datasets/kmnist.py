@@ -21,14 +21,16 @@ CLASS_NAMES = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
 
 _FOLDER = "http://codh.rois.ac.jp/kmnist/dataset/kmnist/"
 _FILES = {
-    "x_train": ("train-images-idx3-ubyte.gz", "bdb82020997e1d708af4cf47b453dcf7"),
-    "y_train": ("train-labels-idx1-ubyte.gz", "e144d726b3acfaa3e44228e80efcd344"),
-    "x_test": ("t10k-images-idx3-ubyte.gz", "5c965bf0a639b31b8f53240b1b52f4d7"),
-    "y_test": ("t10k-labels-idx1-ubyte.gz", "7320c461ea6c1c855c0b718fb2a4b134"),
+    "x_train": ("train-images-idx3-ubyte.gz", "bdb82020997e1d708af4cf47b453dcf7", 18_165_135),
+    "y_train": ("train-labels-idx1-ubyte.gz", "e144d726b3acfaa3e44228e80efcd344", 29_497),
+    "x_test": ("t10k-images-idx3-ubyte.gz", "5c965bf0a639b31b8f53240b1b52f4d7", 3_041_136),
+    "y_test": ("t10k-labels-idx1-ubyte.gz", "7320c461ea6c1c855c0b718fb2a4b134", 5_120),
 }
 DOWNLOADS = {
-    part: Download("KMNIST", f"{_FOLDER}{name}", checksum, keras_name=f"kmnist-{name}")
-    for part, (name, checksum) in _FILES.items()
+    part: Download(
+        "KMNIST", f"{_FOLDER}{name}", checksum, keras_name=f"kmnist-{name}", num_bytes=num_bytes
+    )
+    for part, (name, checksum, num_bytes) in _FILES.items()
 }
 
 _PROGRAM = f'''import gzip
@@ -84,13 +86,13 @@ SPEC = DatasetSpec(
     key="kmnist",
     title="KMNIST",
     summary="70,000 cursive Japanese characters, grayscale, 28 × 28, in ten classes. Downloaded "
-    "once (21 MB).",
+    "once (21.2 MB).",
     license="CC BY-SA 4.0, Center for Open Data in the Humanities",
     shape=(28, 28, 1),
     class_names=CLASS_NAMES,
     num_train=60_000,
     num_test=10_000,
-    needs_download=True,
+    downloads=tuple(DOWNLOADS.values()),
     program=_PROGRAM,
     load=_load,
 )

@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
-from workbench.core.checks.data import MissingData
-from workbench.core.checks.missing_data import absent_data, names_paths, unset_data
+from workbench.core.checks.data import Missing
+from workbench.core.checks.missing_data import absent_data, has_to_be_there, unset_data
 from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import diff
 from workbench.core.network.folding import Folding
@@ -118,7 +118,7 @@ class EditedProject(QObject):
         self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
-        self._absent: tuple[MissingData, ...] = ()
+        self._absent: tuple[Missing, ...] = ()
         self.fixes = FixFinder(self)
         self._analyse()
 
@@ -202,9 +202,9 @@ class EditedProject(QObject):
         """Looks soon, in another thread, whether the files of the data set are there."""
         chosen = self._state.dataset
         spec = self._datasets.get(chosen.key)
-        if not names_paths(spec, chosen.params):
+        if not has_to_be_there(spec, chosen.params):
             return
-        found: list[tuple[MissingData, ...]] = []
+        found: list[tuple[Missing, ...]] = []
 
         def done(_error: SaveError | None) -> None:
             if found and chosen == self._state.dataset and found[0] != self._absent:

@@ -1,5 +1,5 @@
-"""A card of the start page needs images that are not there: Train leads to a problem, its button
-to a folder, and nothing is recorded as a run.
+"""A network is switched to one's own images, and none are chosen: Train leads to a problem, its
+button to a folder, and nothing is recorded as a run.
 
 Run by test_no_images.py; `python -m tests.end2end.hands.no_images FOLDER [SCREENSHOT_FOLDER]`;
 FOLDER has one folder of images per class.
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel
 
 from tests.end2end.robot import center
 from tests.end2end.user import Designer, at_the_window
+from workbench.gui.data.source import DataSourcePanel
 from workbench.gui.shell.main_window import MainWindow
 
 
@@ -31,6 +32,20 @@ class Visitor(Designer):
         self.robot.click(center(card))
         self.look_at_design()
         return words
+
+    def switch_source(self, title: str) -> None:
+        """Chooses another data source in the Data view, and goes back to the network."""
+        self.robot.key("ctrl+2")
+        self.robot.wait(lambda: self.window.views.current_key == "data", "data view")
+        sources = self.window.findChild(DataSourcePanel).sources
+        self.robot.click(center(sources))
+        self.robot.wait(sources.view().isVisible, "the list of sources")
+        place = sources.view().visualRect(sources.model().index(sources.findText(title), 0))
+        self.robot.click(sources.view().viewport().mapToGlobal(place.center()))
+        self.robot.wait(lambda: sources.currentText() == title, title)
+        self.shot("source")
+        self.robot.key("ctrl+1")
+        self.look_at_design()
 
     def press_train(self) -> dict[str, object]:
         """Presses Train; the problems that are listed then, and what is kept as runs."""
@@ -76,6 +91,7 @@ def act(window: MainWindow, shots: Path | None) -> dict[str, object]:
     """From the card to a network that can be trained."""
     user = Visitor(window, shots)
     card = user.open_flowers()
+    user.switch_source("Image folder")
     status = window.status
     user.robot.sees(status.next_step.isVisible)
     user.shot("design")

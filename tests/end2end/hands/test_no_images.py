@@ -1,4 +1,4 @@
-"""A card without its images says so; Train records no run and leads to a folder of images."""
+"""Without images Train records no run and leads to a folder of images."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def seen(at_screen, folder):
     return at_screen("hands.no_images", str(folder))
 
 
-def test_the_card_and_the_network_say_that_images_are_needed(seen):
-    assert "needs your images" in seen["card"]
+def test_the_card_and_the_network_say_where_the_images_are(seen):
+    assert "Images included" in seen["card"]
     assert seen["step"] == "Not finished: Choose a folder…"
 
 

@@ -8,8 +8,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel
 
+from tests.small_projects import project_without_folder
 from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
+from workbench.downloads import keras_folder
 from workbench.gui.data.source import DataSourcePanel
 from workbench.pictures.png import write_png
 from workbench.templates import find_template, list_templates
@@ -44,7 +46,7 @@ def dialogs(monkeypatch):
 @pytest.fixture
 def flowers(window, monkeypatch):
     monkeypatch.setattr(window.views.view("data").state, "describe", lambda: None)
-    window.files.new(find_template("flowers_gap").project)
+    window.files.new(project_without_folder())
     return window
 
 
@@ -100,7 +102,7 @@ def test_another_projects_folder_is_not_taken_over(window, folder, qtbot):
     panel = DataSourcePanel(window.context)
     qtbot.addWidget(panel)
     document = window.context.document
-    document.new(find_template("flowers_gap").project)
+    document.new(project_without_folder())
     panel._on_value_changed("path", str(folder))
     document.new()
     panel._on_source_chosen(panel.sources.findData("folder"))
@@ -112,14 +114,63 @@ def test_another_projects_folder_is_not_taken_over(window, folder, qtbot):
 def test_each_network_says_where_its_images_come_from(window):
     for template in list_templates():
         spec = all_datasets()[template.project.dataset.key]
-        if spec.unset(template.project.dataset.params):
-            assert template.data_note == "needs your images"
-        elif spec.needs_download:
-            assert template.data_note.startswith("downloads ")
-        else:
-            assert template.data_note == "data included"
+        needs = "downloads 170 MB" if spec.needs_download else "images included"
+        assert template.data_note == needs
     shown = [label.text() for label in window.views.view("welcome").findChildren(QLabel)]
-    assert sum("needs your images" in text for text in shown) == 4
+    assert sum("images included" in text.casefold() for text in shown) == 6
+    assert sum("downloads 170 MB" in text.casefold().replace("mb", "MB") for text in shown) == 3
+    (own,) = (text for text in shown if "needs your images" in text.casefold())
+    assert "A network that fits your data" in own
+
+
+def test_what_was_downloaded_since_is_shown_when_the_page_is(window, qtbot):
+    page = window.show_view("welcome")
+
+    def notes(words):
+        labels = page.findChildren(QLabel)
+        return sum(words in label.text().casefold() for label in labels)
+
+    assert (notes("downloads 170"), notes("downloaded")) == (3, 0)
+    (file,) = all_datasets()["cifar10"].downloads
+    keras_folder().mkdir(parents=True)
+    (keras_folder() / file.kept_name).write_bytes(b"x")
+    window.files.new(find_template("lenet5").project)
+    window.show_view("design")
+    window.show_view("welcome")
+    assert (notes("downloads 170"), notes("downloaded")) == (0, 3)
+
+
+def test_each_card_says_in_what_its_recipe_differs(window):
+    page = window.show_view("welcome")
+    cards = {card.accessibleName(): card.accessibleDescription() for card in page.cards()}
+    for template in list_templates():
+        if template.title in cards:
+            assert ("Differs from the publication" in cards[template.title]) == bool(
+                template.differs
+            )
+    assert "chosen on the test images" in cards["CIFAR-10 convnet"]
+
+
+def test_a_download_without_a_connection_is_a_problem_with_a_button(window, monkeypatch, qtbot):
+    monkeypatch.setattr("workbench.downloads.has_route", lambda address: False)
+    window.files.new(find_template("cifar10_speedrun").project)
+    document = window.context.document
+    qtbot.waitUntil(lambda: not document.analysis.is_trainable)
+    with qtbot.assertNotEmitted(window.context.library.run_started, wait=100):
+        QTest.mouseClick(window.top.train, Qt.MouseButton.LeftButton)
+    assert window.popup.isVisible()
+    words = " ".join(label.text() for label in window.popup.findChildren(QLabel))
+    assert "No connection" in words
+    assert "170 MB" in words
+    button = next(
+        b for b in window.popup.findChildren(QAbstractButton) if "Choose other" in b.text()
+    )
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.views.current_key == "data")
+    monkeypatch.setattr("workbench.downloads.has_route", lambda address: True)
+    window.show_problems()
+    qtbot.waitUntil(lambda: document.analysis.is_trainable)
+    window.popup.close()
 
 
 def test_a_folder_that_went_away_is_noticed_and_its_return_too(flowers, folder, qtbot):

@@ -12,9 +12,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QScrollArea
 
 from tests.big_network import deep_project
+from tests.small_projects import project_without_folder
 from workbench.gui.kit.buttons import WrappedButton
 from workbench.gui.kit.problem_list import ProblemBox
-from workbench.templates import find_template
 
 
 def tried(document):
@@ -151,7 +151,7 @@ def test_the_next_step_of_a_large_network_is_offered_when_it_is_known(window, qt
 
 
 def test_a_short_list_is_shown_without_a_scroll_bar(window, qtbot):
-    window.files.new(find_template("flowers_gap").project)
+    window.files.new(project_without_folder())
     window.show_view("design")
     window.show_problems()
     area = window.popup.findChild(QScrollArea)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -14,17 +15,21 @@ import nbformat
 import numpy as np
 import pytest
 
+from tests.contexts import PlainContext
 from tests.worker.conftest import chain
 from tests.worker.requests.conftest import Away, notebook_project
+from workbench.assets import data_path
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text, save_project
+from workbench.datasets import all_datasets
+from workbench.pictures.prepare import prepare_part
 from workbench.protocol import messages as m
 from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.templates import list_templates
+from workbench.templates import find_template, list_templates
 
 pytestmark = pytest.mark.worker
 
@@ -54,6 +59,30 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
         command = [*words, *check, *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[:3000]
+
+
+def test_bundled_images_are_taken_along_and_read_as_they_are_here(away, tmp_path, monkeypatch):
+    project = find_template("flowers_dense").project
+    path = tmp_path / "flowers.ipynb"
+    answer = away.done(
+        m.ExportProject, project=project_text(project), format="notebook", path=str(path)
+    )
+    archive = data_path("flowers1000.zip")
+    assert f"It reads the images from {archive}: take that file along." in answer.text
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    (source,) = (cell for cell in cells if "def load_data" in cell)
+    shutil.copy(archive, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = list(all_datasets()["flowers1000"].class_names)
+    words = {"np": np, "pathlib": pathlib, "INPUT_SHAPE": (192, 192, 3), "CLASS_NAMES": names}
+    exec(source, words)  # noqa: S102 - our own text
+    loaded = all_datasets()["flowers1000"].load(PlainContext(tmp_path), {})
+    assert np.bincount(words["y_train"]).tolist() == [160] * 5
+    assert words["y_test"].tolist() == loaded.test.labels.tolist()
+    here = prepare_part(loaded.test, shape=(192, 192, 3), fit="crop", ctx=PlainContext(tmp_path))
+    assert words["x_test"].shape == (200, 192, 192, 3)
+    difference = np.abs(words["x_test"].astype(int) - here.x[np.arange(200)].astype(int))
+    assert difference.mean() < 1
 
 
 def test_an_unknown_format_and_a_broken_network_are_reported(away, tmp_path):

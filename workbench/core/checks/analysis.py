@@ -10,7 +10,7 @@ from typing import Self
 from workbench.core.checks import fixes
 from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
-from workbench.core.checks.data import MissingData, check_data, is_about_data
+from workbench.core.checks.data import Missing, check_data, is_about_data
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
@@ -51,7 +51,7 @@ class DatasetFacts:
     @classmethod
     def of(cls, spec: DatasetSpec | None) -> Self | None:
         """What a data set is known to hold before it is read; None where that is nothing."""
-        if spec is None or spec.shape is None:
+        if spec is None or not (spec.shape or spec.class_names):
             return None
         num_classes = len(spec.class_names) or None
         return cls(spec.shape, num_classes, spec.title, spec.num_train, spec.num_test)
@@ -136,7 +136,7 @@ def analyse(
     recipe: TrainingRecipe,
     dataset: DatasetFacts | None = None,
     limits: TargetLimits | None = None,
-    missing: Sequence[MissingData] = (),
+    missing: Sequence[Missing] = (),
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 

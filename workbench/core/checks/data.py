@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workbench.core.checks.problems import Fix, Problem
+from workbench.core.checks.problems import ANOTHER_SOURCE, Fix, Problem
+from workbench.core.format import bytes_text
 from workbench.core.network.graph import Graph
-from workbench.core.params import Param, PathParam
+from workbench.core.params import Param, PathParam, PathsParam
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,28 @@ class MissingData:
     path: str = ""
 
 
-def check_data(missing: Iterable[MissingData]) -> Iterator[Problem]:
+@dataclass(frozen=True)
+class MissingDownload:
+    """Images that are downloaded on first use, where there is no connection.
+
+    Attributes:
+        title: The data set's.
+        num_bytes: The size of what is not there yet; 0 where it is not known.
+    """
+
+    title: str
+    num_bytes: int = 0
+
+
+Missing = MissingData | MissingDownload
+
+
+def check_data(missing: Iterable[Missing]) -> Iterator[Problem]:
     """One problem for each; its fix opens a dialog, so that it cannot be tried."""
     for each in missing:
+        if isinstance(each, MissingDownload):
+            yield _not_downloaded(each)
+            continue
         what, article = _words(each.param)
         key = each.param.key
         fix = Fix(f"choose_{key}", f"Choose {article}…", _unchanged, data_param=key)
@@ -49,6 +69,18 @@ def check_data(missing: Iterable[MissingData]) -> Iterator[Problem]:
             )
 
 
+def _not_downloaded(missing: MissingDownload) -> Problem:
+    size = f" ({bytes_text(missing.num_bytes)})" if missing.num_bytes else ""
+    return Problem(
+        None,
+        "error",
+        "No connection",
+        f"{missing.title} is downloaded on first use{size}, and this computer has no network "
+        "connection now. Connect it, or choose images that are included or your own.",
+        (Fix("choose_source", "Choose other images…", _unchanged, data_param=ANOTHER_SOURCE),),
+    )
+
+
 def is_about_data(problem: Problem) -> bool:
     """Whether only the data is missing: the network itself may be right."""
     offered = () if callable(problem.offers) else problem.offers
@@ -57,6 +89,8 @@ def is_about_data(problem: Problem) -> bool:
 
 def _words(param: Param) -> tuple[str, str]:
     """What is missing, and the same with its article."""
+    if isinstance(param, PathsParam):
+        return "a folder".removeprefix("a "), "several folders"
     if not isinstance(param, PathParam):
         return param.title.lower(), f"a value for {param.title.lower()}"
     article = "a folder" if param.is_folder else "a file"

@@ -21,6 +21,10 @@ SEVERITY_WORDS: Mapping[Severity, str] = {
 """As people read them."""
 
 
+ANOTHER_SOURCE = "*"
+"""In place of a parameter's key: another data set is chosen."""
+
+
 @dataclass(frozen=True)
 class Fix:
     """One way to fix a problem.
@@ -30,8 +34,9 @@ class Fix:
         title: Words of its button, e.g. "Insert Flatten".
         apply: Graph -> fixed graph.
         recipe: Values of the recipe to change; empty for a fix of the graph.
-        data_param: Key of the data set's parameter that is chosen in a dialog; "" for all other
-            fixes. Only the window can apply such a fix.
+        data_param: Key of the data set's parameter that is chosen in a dialog, ANOTHER_SOURCE
+            where another data set is chosen; "" for all other fixes. Only the window can apply
+            such a fix.
     """
 
     key: str

@@ -6,9 +6,8 @@ folder:../flowers      a source and what it is pointed at
 
 from __future__ import annotations
 
-import os
-
-from workbench.core.params import PathParam, defaults
+from workbench.core.param_text import read_value
+from workbench.core.params import defaults
 from workbench.core.projects.project import Choice
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
@@ -18,7 +17,7 @@ from workbench.errors import ParamError, UsageError
 def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
     """The data set that a SOURCE text names, with all its parameters.
 
-    A path is made absolute: the trainer may have another working folder.
+    A path is made absolute: the trainer may have another working folder. An address is kept.
 
     Raises:
         UsageError: no such source, a missing value, or one it does not take.
@@ -40,7 +39,12 @@ def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
             expected=_form(spec),
             fix=f'For example "{key}:../my_data".',
         )
-    return Choice(key, {**defaults(spec.params), spec.source_param: _checked(spec, value)})
+    return source_choice(spec, _checked(spec, value))
+
+
+def source_choice(spec: DatasetSpec, value: object) -> Choice:
+    """A data set that is pointed at a checked value; all else is the default."""
+    return Choice(spec.key, {**defaults(spec.params), spec.source_param: value})
 
 
 def source_forms(datasets: Registry[DatasetSpec]) -> list[str]:
@@ -54,10 +58,8 @@ def _form(spec: DatasetSpec) -> str:
 
 def _checked(spec: DatasetSpec, value: str) -> object:
     param = next(param for param in spec.params if param.key == spec.source_param)
-    if isinstance(param, PathParam):
-        value = os.path.abspath(os.path.expanduser(value))  # noqa: PTH100, PTH111 - text, no I/O
     try:
-        checked: object = param.check(value)
+        checked: object = read_value(param, value) if "://" not in value else param.check(value)
     except ParamError as error:
         raise UsageError(
             error.what, where=spec.key, received=error.received, expected=error.expected

@@ -9,6 +9,7 @@ from workbench.core.specs.dataset import DatasetSpec as DatasetSpec
 from workbench.core.specs.dataset import FilePart as FilePart
 from workbench.core.specs.dataset import LoadContext as LoadContext
 from workbench.core.specs.dataset import LoadedData as LoadedData
+from workbench.core.specs.dataset import NeededFile as NeededFile
 from workbench.core.specs.dataset import Part as Part
 from workbench.core.specs.export import ExportSpec as ExportSpec
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY

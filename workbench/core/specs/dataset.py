@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from workbench.core.format import bytes_text
 from workbench.core.params import Param, Params
 from workbench.core.specs.layer import Shape
 
@@ -81,6 +82,20 @@ class LoadContext(Protocol):
         """The keras module (imports TensorFlow: only sources that download ask for it)."""
 
 
+class NeededFile(Protocol):
+    """A file on the internet without which a source has no images."""
+
+    @property
+    def num_bytes(self) -> int:
+        """Its size; 0 where it is not known."""
+
+    def is_kept(self) -> bool:
+        """Whether it has been downloaded before. Looks at the disk."""
+
+    def has_route(self) -> bool:
+        """False where it is certain that it cannot be downloaded now. Contacts nobody."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DatasetSpec:
     """One source of images and labels.
@@ -94,7 +109,9 @@ class DatasetSpec:
         shape: Image shape when the source fixes it, else None.
         class_names: Names when the source fixes them, else empty.
         num_train, num_test: Published sizes, 0 when unknown.
-        needs_download: Fetches from the internet on first use.
+        downloads: What it fetches from the internet on first use.
+        archive: Name of a zip of class folders under resources/data that comes with Workbench,
+            for programs that run elsewhere; "" for none.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
         classes: Names of the classes for params, as far as they are known without reading
@@ -112,10 +129,36 @@ class DatasetSpec:
     class_names: tuple[str, ...] = ()
     num_train: int = 0
     num_test: int = 0
-    needs_download: bool = False
+    downloads: tuple[NeededFile, ...] = ()
+    archive: str = ""
     program: str = ""
     classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]
+
+    @property
+    def needs_download(self) -> bool:
+        """Whether anything is fetched from the internet on first use."""
+        return bool(self.downloads)
+
+    def not_kept(self) -> tuple[NeededFile, ...]:
+        """What is still to be downloaded. Looks at the disk."""
+        return tuple(file for file in self.downloads if not file.is_kept())
+
+    def availability(self, params: Params) -> str:
+        """Where its images come from, in words: "images included", "downloads 170 MB",
+        "downloaded", "needs your images", "your images". Looks at the disk.
+        """
+        if self.unset(params):
+            return "needs your images"
+        if self.source_param:
+            return "your images"
+        if not self.downloads:
+            return "images included"
+        missing = self.not_kept()
+        if not missing:
+            return "downloaded"
+        size = sum(file.num_bytes for file in missing)
+        return f"downloads {bytes_text(size)}" if size else "downloads its images"
 
     def unset(self, params: Params) -> tuple[Param, ...]:
         """The parameters without which there is no data, and that have no value yet."""
@@ -125,4 +168,7 @@ class DatasetSpec:
     def name_of(self, params: Params) -> str:
         """What these params load, in short: the name of their file or folder, else the title."""
         path = params.get(self.source_param)
+        if isinstance(path, list | tuple) and path:
+            names = [PurePath(str(each)).name for each in path]
+            return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         return PurePath(path).name or self.title if isinstance(path, str) else self.title

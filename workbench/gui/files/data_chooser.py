@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from workbench.core.checks.problems import ANOTHER_SOURCE
 from workbench.core.params import PathParam
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
@@ -29,7 +30,12 @@ class DataChooser(QObject):
         self._document.choice_wanted.connect(self.ask, queued)
 
     def ask(self, key: str) -> None:
-        """Asks for a parameter of the data set by its key."""
+        """Asks for a parameter of the data set by its key; another data set is chosen where the
+        sources are listed, which `chosen` leads to.
+        """
+        if key == ANOTHER_SOURCE:
+            self.chosen.emit()
+            return
         choice = self._document.project.dataset
         spec = self._datasets.get(choice.key)
         params = spec.params if spec is not None else ()

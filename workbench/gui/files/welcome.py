@@ -8,12 +8,13 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
+from workbench.datasets.folder import SPEC as FOLDER
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
@@ -60,6 +61,7 @@ class WelcomeView(QScrollArea):
         self._services = services
         self._context = services.context
         self._cards: list[Card] = []
+        self._notes: list[tuple[QLabel, Template, Callable[[Template], str]]] = []
         self._templates = list_templates()
         self.wait = WaitLabel()
         self.back = button("", icon="revert", theme=self._context.theme)
@@ -101,6 +103,7 @@ class WelcomeView(QScrollArea):
         self.back.setToolTip(plain_tip(name))
         self.back.setVisible(bool(name))
         self._refresh_saved()
+        self._refresh_notes()
         self._place_footer(self._num_blocks_beside(self.viewport().width()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -113,20 +116,24 @@ class WelcomeView(QScrollArea):
 
     def _make_cards(self) -> None:
         for tint, template in zip(_TINTS, self._templates[:_NUM_LARGE], strict=True):
-            note = f"{count(template.parameters)} parameters · {template.note}".rstrip(" ·")
-            card = self._card(template.title, template.summary, note, tint, self._shapes(template))
+            words = (template.summary, _notes(template))
+            card, note = self._card(template.title, *words, tint, self._shapes(template))
+            self._notes.append((note, template, _notes))
             card.clicked.connect(partial(self._services.new_project, template.project))
-        words = ("A folder with one folder per class", "A network that fits your data")
-        own = self._card("Your own pictures", *words, "core", _OWN_SHAPES)
+        needs = _sentence(FOLDER.availability({}))
+        words = ("A folder with one folder per class", f"A network that fits your data\n{needs}")
+        own, _ = self._card("Your own pictures", *words, "core", _OWN_SHAPES)
         own.clicked.connect(self._ask_folder)
-        empty = self._card("Blank canvas", "Build your own, layer by layer", "", "input", ())
+        words = ("Build your own, layer by layer", "")
+        empty, _ = self._card("Blank canvas", *words, "input", ())
         empty.clicked.connect(partial(self._services.new_project, None))
 
     def _card(
         self, title: str, summary: str, note: str, tint: str, shapes: Sequence[Shape]
-    ) -> Card:
+    ) -> tuple[Card, QLabel]:
+        """The card and the label of its note."""
         card = Card(title)
-        card.setAccessibleDescription(f"{summary}. {note}".strip(". "))
+        card.setAccessibleDescription(". ".join(filter(None, (summary, *note.splitlines()))))
         sketch = NetworkSketch(self._context.theme, CATEGORY_COLORS[tint], shapes)
         heading = plain_label(title, role="strong")
         heading.setFont(ui_font(14, weight=600))
@@ -135,7 +142,12 @@ class WelcomeView(QScrollArea):
         parts = (heading, plain_label(summary, role="dim", wrap=True), small, STRETCH)
         add_to(card.body, sketch, (column(*parts, margins=(16, 12, 16, 14), spacing=4), 1))
         self._cards.append(card)
-        return card
+        return card, small
+
+    def _refresh_notes(self) -> None:
+        """What was downloaded since is there now."""
+        for label, template, words in self._notes:
+            label.setText(words(template))
 
     def _place_cards(self, columns: int) -> None:
         if self._grid.property("columns") == columns:
@@ -208,8 +220,10 @@ class WelcomeView(QScrollArea):
 
     def _network(self, template: Template) -> QHBoxLayout:
         link = self._link(template.title, partial(self._services.new_project, template.project))
-        link.setToolTip(plain_tip(f"{template.summary}\n{count(template.parameters)} parameters"))
-        return row(link, plain_label(template.data_note, role="dim"), STRETCH, spacing=8)
+        link.setToolTip(plain_tip(f"{template.summary}\n{_notes(template)}"))
+        note = plain_label(template.data_note, role="dim")
+        self._notes.append((note, template, lambda each: each.data_note))
+        return row(link, note, STRETCH, spacing=8)
 
     def _refresh_recent(self) -> None:
         while (item := self._recent.takeAt(0)) is not None:
@@ -273,6 +287,17 @@ class WelcomeView(QScrollArea):
         link = button(text.replace("&", "&&"), role="link")
         link.clicked.connect(lambda _=False: follow())
         return link
+
+
+def _notes(template: Template) -> str:
+    """What is worth knowing of a network before it is chosen, in lines. Looks at the disk."""
+    size = f"{count(template.parameters)} parameters · {template.note}"
+    lines = (size, template.differs_note, _sentence(template.data_note))
+    return "\n".join(filter(None, lines))
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _marked(mark: str, *parts: QWidget) -> QHBoxLayout:

@@ -9,12 +9,14 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QWidget
 
+from workbench.core.param_text import read_value
 from workbench.core.params import (
     ChoiceParam,
     FloatParam,
     IntParam,
     Param,
     PathParam,
+    PathsParam,
     ShapeParam,
     SizeParam,
     TextParam,
@@ -212,6 +214,27 @@ def _ask_path(parent: QWidget, spec: PathParam, start: str) -> str:
     return ask_file(parent, title, filters, kind=kind, start=start)
 
 
+def _paths_editor(param: Param) -> Editor:
+    frame, line = QWidget(), HintLine()
+    line.set_hint("no folders chosen")
+    add = QPushButton("Add…")
+    add.setAccessibleName(f"Add to {param.title.lower()}")
+    row((line, 1), add, parent=frame, spacing=6)
+    frame.setFocusProxy(line)
+    line.textChanged.connect(lambda text: line.setToolTip(plain_tip(text)))
+    editor = _line_editor(frame, line, param.show, lambda text: read_value(param, text))
+
+    def ask() -> None:
+        path = ask_folder(frame, "Add a folder", kind=f"param_{param.key}")
+        if path:
+            paths = dict.fromkeys((*read_value(param, line.text()), path))
+            line.setText(param.show(tuple(paths)))
+            editor.commit(tuple(paths))
+
+    add.clicked.connect(ask)
+    return editor
+
+
 def _text_editor(param: Param) -> Editor:
     line = HintLine()
     line.setMaxLength(cast("TextParam", param).max_length)
@@ -226,5 +249,6 @@ _MAKERS: dict[str, Callable[[Param], Editor]] = {
     SizeParam.kind: _numbers_editor,
     ShapeParam.kind: _numbers_editor,
     PathParam.kind: _path_editor,
+    PathsParam.kind: _paths_editor,
     TextParam.kind: _text_editor,
 }

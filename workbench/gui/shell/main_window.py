@@ -326,6 +326,7 @@ class MainWindow(QMainWindow):
         """Opens the list of problems."""
         if self._is_at_start:
             self.show_view("design")
+        self.context.document.look_for_data()  # a disk or the network may be back
         self.popup.open_above(self.status.problems)
 
     def _ask_design(self, signal: str) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from workbench.assets import data_path
 from workbench.client.question import Handlers
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
-from workbench.core.specs import ExportSpec
+from workbench.core.specs import DatasetSpec, ExportSpec
 from workbench.errors import WorkbenchError
 from workbench.exports import training_exports, untrained_exports
 from workbench.gui.common.context import WindowContext
@@ -26,6 +27,7 @@ _NEXT_STEPS = (
     f"{RESULT_NAME}.zip, and choose File > Import notebook results… here."
 )
 _SET_DATA = "Upload your images and set DATA. "
+_UPLOAD = "Upload the images, {path}, too. "
 
 
 class NotebookController(QObject):
@@ -98,8 +100,7 @@ class NotebookController(QObject):
     def _on_notebook_written(self, answer: Done) -> None:
         self.said.emit(answer.text)
         dataset = self._datasets.get(self._document.project.dataset.key)
-        brings_data = dataset is None or not dataset.program
-        more = _NEXT_STEPS.format(data=_SET_DATA if brings_data else "")
+        more = _NEXT_STEPS.format(data=_data_step(dataset))
         show_notice(self._window, f"Wrote {Path(answer.path).name}.", more)
 
     def ask_result(self) -> None:
@@ -112,3 +113,10 @@ class NotebookController(QObject):
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit("")
         show_error(self._window, error)
+
+
+def _data_step(dataset: DatasetSpec | None) -> str:
+    """What is to be done about the images where the notebook runs; "" where it loads them."""
+    if dataset is not None and dataset.archive:
+        return _UPLOAD.format(path=data_path(dataset.archive))
+    return _SET_DATA if dataset is None or not dataset.program else ""

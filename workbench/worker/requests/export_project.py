@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from workbench.assets import data_path
 from workbench.core.network.names import keras_names
 from workbench.core.network.roles import float32_nodes, pipeline_nodes
 from workbench.core.params import check_all
@@ -42,6 +43,7 @@ class ProgramContext:
         load_program: The body of a function that loads the images; "" where people bring them.
         is_fixed_shape: The data set's own images have the network's input size.
         data_path: The name of the images' file or folder, without where it is on this computer.
+        archive: The file with that name that comes with Workbench; None where people have it.
         has_split: Some images have to be kept apart from those to train on.
         recipe_values: The recipe as plain values, as a project file holds it.
     """
@@ -60,7 +62,9 @@ class ProgramContext:
         self.fit = fit_of(params)
         self.load_program = spec.program if spec is not None else ""
         self.is_fixed_shape = spec is not None and spec.shape == tuple(self.input_shape)
-        self.data_path = Path(str(params.get("path", ""))).name or "pictures"
+        self.archive = data_path(spec.archive) if spec is not None and spec.archive else None
+        given = Path(str(params.get("path", ""))).name
+        self.data_path = given or (self.archive.name if self.archive else "pictures")
         self.has_split = not self.load_program or project.recipe.validation == "split"
 
     def keras_calls(self) -> list[KerasCall]:
@@ -157,6 +161,8 @@ def _next_steps(spec: ExportSpec, context: ProgramContext) -> list[str]:
         steps = ["It builds the untrained network, and trains it with plain Keras."]
         return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]
     steps = ["It writes workbench_result.zip, which can be imported here."]
+    if context.archive is not None:
+        return [*steps, f"It reads the images from {context.archive}: take that file along."]
     return steps if context.load_program else [*steps, "Set DATA to the path of the images."]
 
 

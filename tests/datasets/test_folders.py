@@ -1,0 +1,71 @@
+"""Several loose folders as classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.contexts import PlainContext
+from tests.datasets.test_folder import fill
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.source import parse_source
+from workbench.core.specs import LoadedData
+from workbench.datasets import all_datasets, missing_data_of
+from workbench.errors import DatasetError, UsageError
+
+
+def load(*paths: object) -> LoadedData:
+    params = {"paths": tuple(map(str, paths))}
+    return all_datasets()["folders"].load(PlainContext(Path("unused")), params)
+
+
+def test_each_folder_is_a_class(tmp_path):
+    fill(tmp_path, {"here/roses": 2, "there/tulips/garden": 3, "there/tulips": 1, "empty": 0})
+    data = load(tmp_path / "here/roses", tmp_path / "there/tulips", tmp_path / "empty")
+    assert data.class_names == ("roses", "tulips")
+    assert np.bincount(data.train.labels).tolist() == [2, 4]
+    assert data.notes == ("Folder “empty” has no images and is ignored.",)
+    params = {"paths": [str(tmp_path / "here/roses"), str(tmp_path / "there/tulips")]}
+    assert all_datasets()["folders"].classes(params) == ("roses", "tulips")
+
+
+def test_folders_of_one_name_carry_the_folder_around_them(tmp_path):
+    fill(tmp_path, {"north/photos": 2, "south/photos": 1})
+    data = load(tmp_path / "north/photos", tmp_path / "south/photos")
+    assert data.class_names == ("north/photos", "south/photos")
+
+
+@pytest.mark.parametrize(
+    ("paths", "what"),
+    [
+        ((), "No folders have been chosen"),
+        (("a",), "only one class"),
+        (("a", "a", "x/../a"), "only one class"),
+        (("a", "a/inner"), "inside of another"),
+        (("a", "gone"), "no such folder"),
+        (("a", "a/0.png"), "file, not a folder"),
+        (("a", "n" * 300), "cannot be opened"),
+    ],
+)
+def test_mistakes(tmp_path, paths, what):
+    fill(tmp_path, {"a": 2, "a/inner": 1, "x": 0})
+    with pytest.raises(DatasetError, match=what) as caught:
+        load(*(tmp_path / path for path in paths))
+    assert caught.value.expected
+
+
+def test_as_a_source_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    choice = parse_source("folders:roses:../tulips", all_datasets())
+    assert choice.params["paths"] == (str(tmp_path / "roses"), str(tmp_path.parent / "tulips"))
+    with pytest.raises(UsageError, match="needs a value"):
+        parse_source("folders:", all_datasets())
+
+
+def test_a_folder_that_has_gone_is_a_problem_of_the_project(tmp_path):
+    fill(tmp_path, {"a": 1})
+    paths = (str(tmp_path / "a"), str(tmp_path / "b"))
+    project = Project(dataset=Choice("folders", {"paths": paths, "fit": "crop"}))
+    assert [missing.path for missing in missing_data_of(project)] == [paths[1]]
