@@ -340,6 +340,7 @@ class CanvasPanel(QWidget):
         one = ids[0] if len(ids) == 1 and ids[0] in graph.nodes else ""
         has = {
             "layer": bool(one) and not is_card(one),
+            "grouped": bool(one) and not is_card(one) and bool(graph.nodes[one].group),
             "named": bool(one or self.scene.selected_group()),
             "group": bool(self.groups.selected_names()),
             "linked": bool(one and (graph.edges_into(one) or graph.edges_from(one))),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from workbench.core.network.folding import card_id
+from workbench.core.network.graph import Training
 from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.design.rename_box import RenameBox
 
@@ -33,7 +34,20 @@ class GroupActions(QObject):
             "group": self.group,
             "ungroup": self.ungroup,
             "fold": self._toggle_selected,
+            "freeze": lambda: self._set_training("never"),
+            "train": lambda: self._set_training("always"),
+            "fine_tune_from": lambda: self._train_from("fine_tuning"),
+            "train_from": lambda: self._train_from("always"),
         }
+
+    def _set_training(self, training: Training) -> None:
+        if ids := self._scene.selected_ids():
+            self._edit(lambda: self._document.set_training(ids, training))
+
+    def _train_from(self, training: Training) -> None:
+        selected = self._scene.selected_ids()
+        if len(selected) == 1:
+            self._edit(lambda: self._document.train_from(selected[0], training))
 
     def group(self) -> None:
         """Makes the selected layers a group, and asks for its name."""

@@ -189,7 +189,7 @@ class CanvasStyle:
         width: float = STRIP_WIDTH,
     ) -> None:
         """The stripe at the right side of a card: when its layers learn, the first one's part at
-        the top. That of fine-tuning is broken, so that it is not told by color alone.
+        the top. That of fine-tuning is broken, so that it differs not by color alone.
         """
         if all(training == "always" for training in trainings):
             return
