@@ -14,6 +14,7 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import COLUMN_GAP, NODE_WIDTH, Position, node_sizes
 from workbench.core.network.names import is_valid_name
 from workbench.core.network.removal import removed
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
@@ -344,6 +345,10 @@ class ProjectDocument(LearningProject):
     def set_target(self, choice: Choice) -> None:
         """Chooses where to train."""
         self._push("Change target", replace(self._state, target=choice))
+
+    def set_edits(self, edits: DataEdits, text: str) -> None:
+        """Changes what is edited about the images; `text` names the undo step."""
+        self._push(text, replace(self._state, edits=edits))
 
     # how edits are made ------------------------------------------------------------------
 

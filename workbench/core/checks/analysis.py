@@ -25,6 +25,7 @@ from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
+from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
 
@@ -50,11 +51,19 @@ class DatasetFacts:
     num_test: int = 0
 
     @classmethod
-    def of(cls, spec: DatasetSpec | None) -> Self | None:
-        """What a data set is known to hold before it is read; None where that is nothing."""
+    def of(cls, spec: DatasetSpec | None, edits: Mapping[str, str]) -> Self | None:
+        """What a data set is known to hold, before it is read; None where that is nothing.
+
+        Args:
+            spec: The data set.
+            edits: Of its classes, as in `DataEdits.classes`.
+        """
         if spec is None or not (spec.shape or spec.class_names):
             return None
-        num_classes = len(spec.class_names) or None
+        classes = edited_classes(spec.class_names, edits)
+        num_classes = len(classes.names) or None
+        if -1 in classes.numbers:  # how many images those are is not known
+            return cls(spec.shape, num_classes, spec.title)
         return cls(spec.shape, num_classes, spec.title, spec.num_train, spec.num_test)
 
 
