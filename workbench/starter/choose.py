@@ -15,7 +15,8 @@ from workbench.core.specs import Role, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
-from workbench.starter.counts import FolderCount, count_folder
+from workbench.protocol.messages import DataDescription
+from workbench.starter.counts import count_folder
 from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
 from workbench.templates import Template, find_template, list_templates
 
@@ -85,14 +86,21 @@ def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
     values = {param.key: param.default for param in FOLDER.params}
     choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
     facts = DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
-    if from_scratch or not _is_large(facts):
-        start = _from_scratch(facts, found)
-    else:
-        start = _pretrained(facts)
-    project = start.project
-    recipe = project.recipe.with_values(validation_share=_validation_share(found, project.recipe))
+    start = _for_own_images(facts, from_scratch=from_scratch or not _is_large(facts))
     title = Path(found.folder).name
-    return replace(start, project=replace(project, title=title, summary=facts.words, recipe=recipe))
+    return replace(start, project=replace(start.project, title=title, summary=facts.words))
+
+
+def start_for_description(
+    choice: Choice, found: DataDescription, *, from_scratch: bool = False
+) -> Start:
+    """A project for a data set as a worker has described it; arguments as `start_for_data`."""
+    num_images = found.num_train + (found.num_test if found.is_test_split_off else 0)
+    sides = found.typical_size[:2]
+    facts = DataFacts(
+        choice, len(found.classes), num_images, tuple(found.shape), min(sides, default=None)
+    )
+    return start_for_data(facts, from_scratch=from_scratch)
 
 
 def start_for_template_of(choice: Choice) -> Start | None:
@@ -104,12 +112,16 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts) -> Start:
+def start_for_data(facts: DataFacts, *, from_scratch: bool = False) -> Start:
     """A project for a data set whose images were looked at: on a pretrained network where they are
     large enough, else the template with the input of the nearest size.
+
+    Args:
+        facts: What is known of it.
+        from_scratch: Take no pretrained network, and settings for so many images.
     """
-    if _is_large(facts):
-        start = _pretrained(facts)
+    if from_scratch or _is_large(facts):
+        start = _for_own_images(facts, from_scratch=from_scratch)
         return replace(start, project=replace(start.project, title="", summary=""))
     shape = facts.shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
@@ -130,6 +142,14 @@ def _is_large(facts: DataFacts) -> bool:
     return side is None or side >= SMALLEST_SIDE
 
 
+def _for_own_images(facts: DataFacts, *, from_scratch: bool) -> Start:
+    """On a pretrained network or not, with enough images held out for validation."""
+    start = _from_scratch(facts) if from_scratch else _pretrained(facts)
+    recipe = start.project.recipe
+    recipe = recipe.with_values(validation_share=_validation_share(facts, recipe))
+    return replace(start, project=replace(start.project, recipe=recipe))
+
+
 def _pretrained(facts: DataFacts) -> Start:
     spec = backbone_for(facts.num_images)
     project = with_backbone(find_template(_TRANSFER).project, spec)
@@ -146,11 +166,11 @@ def _pretrained(facts: DataFacts) -> Start:
     return Start(project, _TRANSFER, reason, is_pretrained=True)
 
 
-def _from_scratch(facts: DataFacts, found: FolderCount) -> Start:
+def _from_scratch(facts: DataFacts) -> Start:
     """The template for photos, or for small images the one of the nearest size."""
-    if not _is_large(facts) and found.short_side is not None:
-        side = round(found.short_side)
-        sized = replace(facts, shape=(side, side, 3))
+    if not _is_large(facts):
+        side = round(facts.short_side or 0)
+        sized = replace(facts, shape=facts.shape or (side, side, 3))
         template = min(_whole_templates(), key=lambda each: _size_difference(each, sized.shape))
         project = _fitted(template.project, sized)
     else:
@@ -164,7 +184,7 @@ def _from_scratch(facts: DataFacts, found: FolderCount) -> Start:
     )
     reason = (
         f"{facts.words}: {template.title} from scratch, batch {count(batch)}, "
-        f"{plural(epochs, 'epoch')}, {share(_validation_share(found, recipe))} for validation."
+        f"{plural(epochs, 'epoch')}, {share(_validation_share(facts, recipe))} for validation."
     )
     return Start(replace(project, recipe=recipe), template.key, reason)
 
@@ -191,10 +211,12 @@ def _size_difference(template: Template, shape: Shape) -> float:
     return sum(abs(math.log(mine / theirs)) for mine, theirs in sides)
 
 
-def _validation_share(found: FolderCount, recipe: TrainingRecipe) -> float:
+def _validation_share(facts: DataFacts, recipe: TrainingRecipe) -> float:
     """The recipe's share, or a larger one where it would leave too few to choose by."""
-    num_train = found.total * (1.0 - recipe.test_share)
-    wanted = _VALIDATED_PER_CLASS * len(found.pictures) / num_train
+    if not facts.num_images:
+        return recipe.validation_share
+    num_train = facts.num_images * (1.0 - recipe.test_share)
+    wanted = _VALIDATED_PER_CLASS * facts.num_classes / num_train
     return max(recipe.validation_share, min(round(wanted, 2), _MAX_VALIDATION_SHARE))
 
 

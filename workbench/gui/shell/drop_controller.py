@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from workbench.core.projects.source import parse_source
+from workbench.core.params import PathsParam
+from workbench.core.projects.source import source_choice
+from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.drops import DATA_SOURCES, Drop, DropKind, sort_drop
+from workbench.gui.common.drops import Drop, sort_drop
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.theme import Theme
 
@@ -25,7 +27,7 @@ class DropController(QObject):
         project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
             a notebook.
         pictures_dropped(list): Paths of images and folders to classify.
-        folder_dropped(str): A folder with one folder per class, while there is no project.
+        data_dropped(Choice): Images of classes, while there is no project.
         data_chosen(): The project has another data set.
         said(str): Why a drop does nothing.
     """
@@ -33,7 +35,7 @@ class DropController(QObject):
     project_dropped = Signal(str)
     weights_dropped = Signal(str)
     pictures_dropped = Signal(list)
-    folder_dropped = Signal(str)
+    data_dropped = Signal(object)
     data_chosen = Signal()
     said = Signal(str)
 
@@ -85,34 +87,29 @@ class DropController(QObject):
             self.project_dropped.emit(drop.paths[0])
         elif drop.kind == "pictures":
             self.pictures_dropped.emit(list(drop.paths))
-        elif drop.kind == "class_folders":
-            self.use_folder(drop.paths[0])
-        elif drop.kind == "arrays":
-            self.use_data(drop.kind, drop.paths[0])
+        elif drop.source is not None:
+            self.use_data(drop.source, drop.paths)
         elif drop.kind in ("weights", "result"):
             self.weights_dropped.emit(drop.paths[0])
         else:
             self.said.emit(drop.words)
 
-    def use_folder(self, folder: str) -> None:
-        """Makes a folder the project's data set; where there is no network yet, starts with
-        one that fits the folder.
+    def use_data(self, spec: DatasetSpec, paths: Sequence[str]) -> None:
+        """Makes files or folders the project's data set and shows what is in it; where there is no
+        network yet, starts with one that fits them.
         """
-        document = self._context.document
-        if document.graph.nodes or document.path is not None:
-            self.use_data("class_folders", folder)
-        else:
-            self.folder_dropped.emit(folder)
-
-    def use_data(self, kind: DropKind, path: str) -> None:
-        """Makes a folder or file the project's data set and shows what is in it."""
+        param = next(param for param in spec.params if param.key == spec.source_param)
         try:
-            choice = parse_source(f"{DATA_SOURCES[kind].key}:{path}", self._context.datasets)
+            value = param.check(list(paths) if isinstance(param, PathsParam) else paths[0])
         except WorkbenchError as error:
             show_error(self._window, error)
             return
-        self._context.document.set_dataset(choice)
-        self.data_chosen.emit()
+        choice, document = source_choice(spec, value), self._context.document
+        if document.graph.nodes or document.path is not None:
+            document.set_dataset(choice)
+            self.data_chosen.emit()
+        else:
+            self.data_dropped.emit(choice)
 
 
 def local_paths(mime: QMimeData) -> list[str]:
