@@ -150,7 +150,10 @@ def _fitted(project: Project, choice: Choice, shape: Shape, num_classes: int) ->
     start = input_node(graph, all_layers())
     if start is not None and len(shape) == _IMAGE_RANK:
         graph = graph.with_params(start.id, shape=tuple(shape))
-    return replace(project, graph=graph, dataset=choice, title="", summary="")
+    recipe = project.recipe
+    if recipe.validation == "test":  # a published figure is reproduced so; nothing else is
+        recipe = recipe.with_values(validation="split")
+    return replace(project, graph=graph, dataset=choice, recipe=recipe, title="", summary="")
 
 
 def _size_difference(template: Template, shape: Shape) -> float:
