@@ -13,7 +13,7 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import read_project
 from workbench.layers import all_layers
-from workbench.starter import start_for_data
+from workbench.starter import DataFacts, start_for_data
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_set_changes_recipe_data_target_and_layers(project):
         (["epochs=1.5", "colour=red"], ["a whole number", "colour"]),
         (["conv2d.units=3"], ["no setting", "filters"]),
         (["conv9.filters=3"], ["no layer", "conv2d"]),
-        (["data=flowers"], ["There is no such data set"]),
+        (["data=tulips"], ["There is no such data set"]),
         (["target=cray"], ["There is no such target"]),
         (["epochs"], ["KEY=VALUE"]),
     ],
@@ -73,16 +73,20 @@ def test_new_from_a_folder_fits_its_classes(tmp_path, capsys):
     for name in ("cat", "dog"):
         (tmp_path / "own" / name).mkdir(parents=True)
         for number in range(12):
-            picture = Image.fromarray(np.full((9, 9, 3), number, np.uint8))
+            picture = Image.fromarray(np.full((90, 90, 3), number, np.uint8))
             picture.save(tmp_path / "own" / name / f"{number}.png")
     file = tmp_path / "own.workbench"
     assert main(["new", "--from", f"folder:{tmp_path / 'own'}", str(file), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["project"], answer["template"]) == (str(file), "flowers_gap")
+    assert (answer["project"], answer["template"]) == (str(file), "flowers_transfer")
     assert "2 classes, 24 images" in answer["reason"]
     units = [node.params.get("units") for node in read_project(file).graph.nodes.values()]
     assert [each for each in units if each][-1] == 2
     assert _trainable(file)
+    source = f"folder:{tmp_path / 'own'}"
+    assert main(["new", "--from", source, str(file), "--from-scratch", "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["template"] == "flowers_gap"
+    assert all(node.training == "always" for node in read_project(file).graph.nodes.values())
 
 
 def test_new_from_a_published_data_set_takes_its_template(tmp_path, capsys):
@@ -110,5 +114,6 @@ def test_new_from_an_npz_has_its_shape_and_classes(tmp_path, capsys):
 
 def test_own_data_is_never_validated_on_its_test_images():
     for side in (28, 32, 192):
-        project = start_for_data(Choice("npz", {"path": "x.npz"}), (side, side, 3), 4).project
+        facts = DataFacts(Choice("npz", {"path": "x.npz"}), num_classes=4, shape=(side, side, 3))
+        project = start_for_data(facts).project
         assert project.recipe.validation == "split"

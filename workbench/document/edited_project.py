@@ -74,6 +74,7 @@ class EditedProject(QObject):
     recipe_changed = Signal()
     dataset_changed = Signal()
     target_changed = Signal()
+    edits_changed = Signal()
     analysis_changed = Signal(object)  # Analysis
     path_changed = Signal()
     dirty_changed = Signal(bool)
@@ -190,7 +191,8 @@ class EditedProject(QObject):
     @property
     def dataset_facts(self) -> DatasetFacts | None:
         """Shape and classes of the chosen data set, as far as they are known."""
-        return self._found_facts or DatasetFacts.of(self._datasets.get(self._state.dataset.key))
+        spec = self._datasets.get(self._state.dataset.key)
+        return self._found_facts or DatasetFacts.of(spec, self._state.edits.classes)
 
     def set_dataset_facts(self, facts: DatasetFacts | None) -> None:
         """Sets what a worker has found in the chosen data set; no undo step."""
@@ -235,6 +237,8 @@ class EditedProject(QObject):
         if old.dataset != state.dataset:
             self._found_facts, self._absent = None, ()
             self.look_for_data()
+        if old.edits != state.edits:  # other classes, fewer images: it is looked at again
+            self._found_facts = None
         change = diff(old.graph, state.graph)
         shown_before, self.shown = self.shown, Folding.of(state.graph, state.view.folded)
         is_refolded = shown_before.members.keys() != self.shown.members.keys()
@@ -242,6 +246,7 @@ class EditedProject(QObject):
             "recipe": self.recipe_changed,
             "dataset": self.dataset_changed,
             "target": self.target_changed,
+            "edits": self.edits_changed,
         }
         changed = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
         if change or changed:
@@ -282,6 +287,8 @@ class EditedProject(QObject):
         self.selection = ((), ())
         if project.dataset != self._state.dataset:
             self._found_facts, self._absent = None, ()
+        elif project.edits != self._state.edits:
+            self._found_facts = None
         self._state = replace(with_places(project, places), id="")
         self.shown = Folding.of(self.graph, self.folded)
         self.look_for_data()

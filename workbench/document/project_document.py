@@ -14,21 +14,23 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import COLUMN_GAP, NODE_WIDTH, Position, node_sizes
 from workbench.core.network.names import is_valid_name
 from workbench.core.network.removal import removed
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
 from workbench.document.edited_project import with_places
-from workbench.document.grouped_project import GroupedProject
+from workbench.document.learning_project import LearningProject
 from workbench.errors import GraphError, ParamError
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
-class ProjectDocument(GroupedProject):
+class ProjectDocument(LearningProject):
     """What the window edits. Every edit is one named undo step.
 
     State, signals and undo are those of EditedProject, the file is that of SavedProject, groups
-    are those of GroupedProject: an edit of a folded group's card is one of its layers.
+    and learning are those of its other bases: an edit of a folded group's card is one of its
+    layers.
     """
 
     # edits: nodes and edges --------------------------------------------------------------
@@ -343,6 +345,10 @@ class ProjectDocument(GroupedProject):
     def set_target(self, choice: Choice) -> None:
         """Chooses where to train."""
         self._push("Change target", replace(self._state, target=choice))
+
+    def set_edits(self, edits: DataEdits, text: str) -> None:
+        """Changes what is edited about the images; `text` names the undo step."""
+        self._push(text, replace(self._state, edits=edits))
 
     # how edits are made ------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ index.json            class names, notes, files left out, and what each part is
 train/pictures.npy    a part in memory: uint8 pictures, or
 train/0000001.jpg     a part in files: each as it was, in their order
 train/labels.npy      int64
+train/pins.npy        int8: parts of the split that edits put images into, where there are any
 test/...              the same, where there is a test part
 validation/...        the same, where there is a validation part
 
@@ -18,6 +19,7 @@ import os
 import re
 import shutil
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -29,6 +31,9 @@ from workbench.errors import DatasetError, SaveError
 
 FORMAT = "workbench-parcel"
 VERSION = 1
+
+_ARRAYS = {"pins": np.dtype(np.int8)}
+"""What of a LoadedData goes along with its training part. Contents are those of the files."""
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")
@@ -50,6 +55,7 @@ class _Index(msgspec.Struct, frozen=True, kw_only=True):
     class_names: list[str]
     train: _PartIndex
     test: _PartIndex | None = None
+    arrays: list[str] = []
     validation: _PartIndex | None = None
     bad_files: list[tuple[str, str]] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
@@ -71,12 +77,15 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
         validation=None if loaded.validation is None else _part_index(loaded.validation),
         bad_files=list(loaded.bad_files),
         notes=list(loaded.notes),
+        arrays=[name for name in _ARRAYS if getattr(loaded, name) is not None],
     )
     try:
         with zipfile.ZipFile(path, "w", allowZip64=True) as archive:
             with _member(archive, "index.json", is_packed=True) as file:
                 file.write(msgspec.json.encode(index))
             _pack_part(archive, "train", loaded.train, ctx)
+            for name in index.arrays:
+                _pack_array(archive, f"train/{name}.npy", getattr(loaded, name))
             if loaded.test is not None:
                 _pack_part(archive, "test", loaded.test, ctx)
             if loaded.validation is not None:
@@ -111,6 +120,7 @@ def unpacked(folder: Path) -> LoadedData:
             validation=_read_optional(folder / "validation", index.validation),
             bad_files=tuple(index.bad_files),
             notes=tuple(index.notes),
+            **_read_arrays(folder / "train", index.arrays),
         )
     except (OSError, ValueError, EOFError) as error:  # msgspec's errors are ValueErrors
         raise _damaged(folder, str(error)) from error
@@ -183,6 +193,24 @@ def _read_part(folder: Path, index: _PartIndex) -> Part:
         raise _damaged(folder, f"{len(index.suffixes)} files, {len(labels)} labels")
     names = [f"{n:07}{_checked(suffix)}" for n, suffix in enumerate(index.suffixes)]
     return FilePart(tuple(str(folder / name) for name in names), labels)
+
+
+def _read_arrays(folder: Path, names: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
+    """What is known of each image of the training part beside its label."""
+    arrays = {}
+    count = len(np.load(folder / "labels.npy", mmap_mode="r", allow_pickle=False))
+    for name in names:
+        array = np.load(folder / f"{_checked_name(name)}.npy", allow_pickle=False)
+        if array.dtype != _ARRAYS[name] or array.shape != (count,):
+            raise _damaged(folder, f"{name} of a wrong type")
+        arrays[name] = array
+    return arrays
+
+
+def _checked_name(name: str) -> str:
+    if name not in _ARRAYS:
+        raise ValueError(f"the array {name!r}")
+    return name
 
 
 def _checked(suffix: str) -> str:

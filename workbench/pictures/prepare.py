@@ -11,7 +11,7 @@ import numpy as np
 from workbench.core.format import plural
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.split import split_indices
+from workbench.core.training.split import TEST, TRAIN, VALIDATION, divide_by_order
 from workbench.errors import DatasetError
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
@@ -19,6 +19,7 @@ from workbench.pictures.rows import Rows, pick_rows
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
 
 _NAMES_LISTED = 5
 
@@ -96,7 +97,7 @@ def prepare(
     given = _given_validation(loaded, read, recipe)
     bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
-    train, validation, test = _split(train, test, recipe, given)
+    train, validation, test = _split(train, test, recipe, loaded.pins, given)
     notes = (
         *loaded.notes,
         *_unused_validation(loaded, recipe),
@@ -125,7 +126,8 @@ def prepare_test(
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     test = read.optional(loaded.test, "test images")
     if test is None:
-        test = _split(read.readable(loaded.train, "training images"), None, recipe)[2]
+        train = read.readable(loaded.train, "training images")
+        test = _split(train, None, recipe, loaded.pins, None)[2]
     return _gather(test) if test is not None and len(test.indices) else None
 
 
@@ -209,24 +211,34 @@ def _split(
     train: _Selection,
     test: _Selection | None,
     recipe: TrainingRecipe,
-    given: _Selection | None = None,
+    pins: np.ndarray[Any, np.dtype[np.int8]] | None,
+    given: _Selection | None,
 ) -> tuple[_Selection, _Selection | None, _Selection | None]:
     """Test first (where the source has none), then validation, from what is left; a validation
     part that is `given` is used as it is.
     """
+    shares = (
+        recipe.test_share if test is None else 0.0,
+        recipe.validation_share if recipe.validation == "split" and given is None else 0.0,
+    )
+    parts = divide_by_order(
+        train.chosen,
+        pins=None if pins is None else pins[train.indices],
+        shares=shares,
+        seed=recipe.seed,
+    )
+    if recipe.validation != "split":  # an image pinned to a part that there is not trains
+        parts[parts == VALIDATION] = TRAIN
     if test is None:
-        tested, rest = split_indices(train.chosen, shares=(recipe.test_share,), seed=recipe.seed)
-        test, train = (train.pick(tested) if len(tested) else None), train.pick(rest)
-    if recipe.validation == "test":
-        return train, test, test
-    if recipe.validation == "none":
-        return train, None, test
-    if given is not None:
-        return train, given, test
-    shares = (recipe.validation_share,)
-    # Another seed than the test's, else the same pictures would be next in line.
-    validated, rest = split_indices(train.chosen, shares=shares, seed=recipe.seed + 1)
-    return train.pick(rest), train.pick(validated) if len(validated) else None, test
+        test = _part_or_none(train, parts == TEST)
+    validation = test if recipe.validation == "test" else given
+    if validation is None:
+        validation = _part_or_none(train, parts == VALIDATION)
+    return train.pick(np.flatnonzero(parts == TRAIN)), validation, test
+
+
+def _part_or_none(train: _Selection, is_chosen: Mask) -> _Selection | None:
+    return train.pick(np.flatnonzero(is_chosen)) if is_chosen.any() else None
 
 
 def _notes(

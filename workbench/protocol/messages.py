@@ -8,6 +8,14 @@ from typing import Literal
 
 import msgspec
 
+from workbench.protocol.bases import Answer, Request
+from workbench.protocol.data_check import (
+    CheckData,
+    DataCheckReport,
+    DataFindings,
+    FoundThumbnails,
+    ShowFound,
+)
 from workbench.protocol.preflight import (
     Estimate,
     LargestBuffer,
@@ -56,17 +64,17 @@ class KeptWeights(msgspec.Struct, frozen=True, kw_only=True):
     is_chosen_on_test: bool = False
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
-    """A request to a service worker; `id` is repeated in every answer to it."""
-
-    id: int
-
-
 class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
-    """Counts per class, unreadable files, thumbnails. Answer: DataDescription."""
+    """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
+
+    Attributes:
+        source, params: Key of the data set, and its parameters.
+        edits: The user's edits of it, as in a project file.
+    """
 
     source: str
     params: dict[str, object]
+    edits: dict[str, object] = {}
     thumbnails_per_class: int = 0
     test_share: float = 0.1
     seed: int = 7
@@ -107,7 +115,7 @@ class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
     """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
 
     Attributes:
-        source, params: As in DescribeData.
+        source, params, edits: As in DescribeData.
         index: Of the image among those of the training part.
         file: The file it is in, which is enough; "" where it is in none.
     """
@@ -116,6 +124,7 @@ class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
     params: dict[str, object]
     index: int
     file: str = ""
+    edits: dict[str, object] = {}
 
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
@@ -216,6 +225,8 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 
 AnyRequest = (
     DescribeData
+    | CheckData
+    | ShowFound
     | Classify
     | WarmUp
     | PickTestPictures
@@ -232,12 +243,6 @@ AnyRequest = (
 
 
 # answers of a service worker ------------------------------------------------------------
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer"):
-    """An answer of a service worker; `id` is the request's, 0 for none."""
-
-    id: int = 0
 
 
 class Hello(Answer, frozen=True, kw_only=True, tag="hello"):
@@ -494,6 +499,9 @@ AnyAnswer = (
     | Progress
     | Classified
     | DataDescription
+    | DataFindings
+    | DataCheckReport
+    | FoundThumbnails
     | TestPictures
     | Evaluation
     | LearningRateTried

@@ -29,7 +29,8 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
         graph: The network as in a project file ("nodes", "edges").
         is_logits: The network's last layer has no softmax: apply it when classifying.
         precision: What it was trained in, "float32" or "bfloat16".
-        dataset: {"key", "params"} it was trained on, and its title in words.
+        dataset: {"key", "params"} it was trained on, "edits" of it where there were any.
+        dataset_title: Its title in words.
         recipe: The training recipe as plain values.
         versions: Versions of the application and the libraries that trained it.
         epochs_done, kept_epoch: Epochs trained, and the one the weights are of (0: before

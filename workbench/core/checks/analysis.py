@@ -12,6 +12,7 @@ from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_about_data
 from workbench.core.checks.gradients import check_gradients
+from workbench.core.checks.learning import check_learning
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
@@ -24,6 +25,7 @@ from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
+from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
 
@@ -49,11 +51,19 @@ class DatasetFacts:
     num_test: int = 0
 
     @classmethod
-    def of(cls, spec: DatasetSpec | None) -> Self | None:
-        """What a data set is known to hold before it is read; None where that is nothing."""
+    def of(cls, spec: DatasetSpec | None, edits: Mapping[str, str]) -> Self | None:
+        """What a data set is known to hold, before it is read; None where that is nothing.
+
+        Args:
+            spec: The data set.
+            edits: Of its classes, as in `DataEdits.classes`.
+        """
         if spec is None or not (spec.shape or spec.class_names):
             return None
-        num_classes = len(spec.class_names) or None
+        classes = edited_classes(spec.class_names, edits)
+        num_classes = len(classes.names) or None
+        if -1 in classes.numbers:  # how many images those are is not known
+            return cls(spec.shape, num_classes, spec.title)
         return cls(spec.shape, num_classes, spec.title, spec.num_train, spec.num_test)
 
 
@@ -215,6 +225,7 @@ def _find(
         *check_names(graph, layers),
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
+        *check_learning(graph, layers, costs, recipe),
         *(check_split(recipe, context.limits) if context.limits else ()),
         *(_check_pictures(graph, layers, propagation.shapes, facts) if context.has_dataset else ()),
     ]

@@ -60,6 +60,11 @@ class DataEdits:
         """Whether single images are changed: their contents must then be known."""
         return bool(self.left_out or self.once or self.labels or self.parts)
 
+    @property
+    def changes_data(self) -> bool:
+        """Whether any image or class is changed."""
+        return self.names_images or bool(self.classes)
+
 
 def edits_to_plain(edits: DataEdits) -> dict[str, Any]:
     """The edits as JSON values, in the order of their names; empty fields are left out."""

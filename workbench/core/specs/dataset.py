@@ -16,7 +16,9 @@ from workbench.core.specs.layer import Shape
 
 @dataclass(frozen=True)
 class ArrayPart:
-    """Images already in memory: uint8 (n, height, width, channels); labels int64 (n,)."""
+    """Images already in memory: uint8 (n, height, width, channels), an array or rows read by
+    number that act as one; labels int64 (n,).
+    """
 
     pictures: np.ndarray[Any, np.dtype[np.uint8]]
     labels: np.ndarray[Any, np.dtype[np.int64]]
@@ -38,6 +40,9 @@ class FilePart:
 
 Part = ArrayPart | FilePart
 
+FREE = -1
+"""The pin of an image that no edit puts into a part."""
+
 
 @dataclass(frozen=True)
 class LoadedData:
@@ -50,6 +55,11 @@ class LoadedData:
         validation: The validation part as published, or None: one is then split off `train`.
         bad_files: (path, reason in words) of images left out, already known here.
         notes: Sentences about the data worth showing (a class with few images, ...).
+        pins: int8 (n,) of the training part: into which part of the split an image goes in any
+            case, by its place in PART_NAMES; FREE where the split decides. None where it always
+            does.
+        contents: S32 (n,) of the training part: ids of the images by content, where they are
+            known already.
     """
 
     class_names: tuple[str, ...]
@@ -58,6 +68,8 @@ class LoadedData:
     bad_files: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     validation: Part | None = None
+    pins: np.ndarray[Any, np.dtype[np.int8]] | None = None
+    contents: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:

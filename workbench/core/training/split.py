@@ -14,6 +14,41 @@ import numpy as np
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
+Parts = np.ndarray[Any, np.dtype[np.int8]]
+"""The part of each image, TRAIN, VALIDATION or TEST; -1 where none is given."""
+
+TRAIN, VALIDATION, TEST = range(3)
+
+
+def divide_by_order(
+    labels: np.ndarray[Any, Any],
+    *,
+    pins: Parts | None,
+    shares: tuple[float, float],
+    seed: int,
+) -> Parts:
+    """The part of each image by its place in the list of all: stratified, reproducible by seed.
+
+    Args:
+        labels: Class number of each image, (n,).
+        pins: The part that an image is put into in any case, -1 for none; these are not counted
+            in the shares. None where there are no such images.
+        shares: Of the images of each class for testing, and of those that are left for
+            validation; 0 for none.
+        seed: The same seed gives the same parts.
+    """
+    parts = np.full(len(labels), -1, np.int8) if pins is None else pins.astype(np.int8)
+    # Another seed than the test's, else the same images would be next in line.
+    rounds = ((TEST, shares[0], seed), (VALIDATION, shares[1], seed + 1))
+    for part, share, own_seed in rounds:
+        free = np.flatnonzero(parts < 0)
+        if share > 0:
+            chosen, _ = split_indices(labels[free], shares=(share,), seed=own_seed)
+            parts[free[chosen]] = part
+    parts[parts < 0] = TRAIN
+    return parts
+
+
 def split_indices(
     labels: np.ndarray[Any, Any], *, shares: Sequence[float], seed: int
 ) -> tuple[Indices, ...]:

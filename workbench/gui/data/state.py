@@ -6,10 +6,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.question import Handlers, Question
 from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.projects.data_edits import DataEdits, edits_to_plain
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
+
+_Source = tuple[Choice, DataEdits]
+"""What is described: a data set with edits."""
 
 _DELAY_MS = 300
 _THUMBNAILS = 8
@@ -46,13 +50,14 @@ class DataState(QObject):
         self._is_shown = False
         self._question = Question(context.service)
         self._picture_question = Question(context.service)
-        self._described: Choice | None = None
-        self._asked: Choice | None = None
+        self._described: _Source | None = None
+        self._asked: _Source | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self.describe)
         self._document.dataset_changed.connect(self._on_source_changed)
+        self._document.edits_changed.connect(self._on_source_changed)
         self._document.project_replaced.connect(self._on_source_changed)
 
     @property
@@ -60,21 +65,26 @@ class DataState(QObject):
         """Whether the contents of the source are known."""
         return self._described is not None
 
+    @property
+    def _source(self) -> _Source:
+        project = self._document.project
+        return project.dataset, project.edits
+
     def set_shown(self, *, is_shown: bool) -> None:
         """The view is shown, or hidden: nothing is requested for it then."""
         self._is_shown = is_shown
         if not is_shown:
             self._timer.stop()
-        elif self._described != self._document.project.dataset and not self._question.is_open:
+        elif self._described != self._source and not self._question.is_open:
             self._ask_soon()
 
     def describe(self) -> None:
         """Requests what the chosen source holds; an earlier request is canceled."""
-        choice = self._document.project.dataset
+        choice, edits = self._source
         if choice.key not in self.context.datasets:
             return
         self._call_off()
-        self._asked = choice
+        self._asked = choice, edits
         self.busy_changed.emit(True)
         self.said.emit("Loading…")
         recipe = self._document.recipe
@@ -83,6 +93,7 @@ class DataState(QObject):
                 id=0,
                 source=choice.key,
                 params=dict(choice.params),
+                edits=edits_to_plain(edits),
                 thumbnails_per_class=_THUMBNAILS,
                 test_share=recipe.test_share,
                 seed=recipe.seed,
@@ -96,13 +107,14 @@ class DataState(QObject):
 
     def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
         """Requests an image of what was described, large; the answer is a `Done` with its file."""
-        choice = self._described or self._document.project.dataset
+        choice, edits = self._described or self._source
         request = ShowPicture(
             id=0,
             source=choice.key,
             params=dict(choice.params),
             index=thumbnail.index,
             file=thumbnail.file,
+            edits=edits_to_plain(edits),
         )
         self._picture_question.ask(request, handlers)
 
@@ -125,7 +137,7 @@ class DataState(QObject):
         """Another source, or the document no longer has the facts of this one."""
         self._described = None
         self.source_changed.emit()
-        if self._question.is_open and self._asked == self._document.project.dataset:
+        if self._question.is_open and self._asked == self._source:
             return  # the answer is on its way
         self._call_off()
         self.said.emit("")

@@ -99,7 +99,8 @@ class NotebookController(QObject):
 
     def _on_notebook_written(self, answer: Done) -> None:
         self.said.emit(answer.text)
-        dataset = self._datasets.get(self._document.project.dataset.key)
+        project = self._document.project
+        dataset = None if project.edits.changes_data else self._datasets.get(project.dataset.key)
         more = _NEXT_STEPS.format(data=_data_step(dataset))
         show_notice(self._window, f"Wrote {Path(answer.path).name}.", more)
 

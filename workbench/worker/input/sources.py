@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from workbench.core.params import check_all
+from workbench.core.projects.data_edits import DataEdits, read_edits
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import unpacked
+from workbench.pictures.edited import edited
 from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
@@ -46,9 +48,10 @@ def fit_of(params: Mapping[str, Any]) -> str:
 
 
 def load_data(
-    ctx: LoadContext, spec: DatasetSpec, params: Mapping[str, Any], parcel: str
+    ctx: LoadContext, spec: DatasetSpec, params: Mapping[str, Any], edits: DataEdits, parcel: str
 ) -> LoadedData:
-    """What a run trains on: as it was sent here by another computer, else from its source.
+    """What a run trains on: as it was sent here by another computer, else from its source, with
+    the user's edits (what was sent has them already).
 
     The sha256 of what was sent is `parcel`, "" for nothing.
 
@@ -56,7 +59,7 @@ def load_data(
         DatasetError: it cannot be loaded.
     """
     if not parcel:
-        return spec.load(ctx, params)
+        return edited(spec.load(ctx, params), edits, ctx)
     if not re.fullmatch(r"[0-9a-f]{64}", parcel):
         raise DatasetError(
             "The data set of the run is invalid.", where="parcel", received=parcel[:100]
@@ -64,11 +67,28 @@ def load_data(
     return unpacked(parcels_home() / parcel)
 
 
-def load_source(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> LoadedData:
-    """Loads a source as it is, not yet decoded; see `find_source` for errors."""
+def load_source(
+    ctx: LoadContext, key: str, params: Mapping[str, Any], edits: DataEdits
+) -> LoadedData:
+    """Loads a source with edits, not yet decoded; see `find_source` and `edited` for errors."""
     spec, checked = find_source(key, params)
     ctx.progress(f"Loading {spec.name_of(checked)}")
-    return spec.load(ctx, checked)
+    return edited(spec.load(ctx, checked), edits, ctx)
+
+
+def edits_of(plain: Any) -> DataEdits:
+    """The edits in a request or a model card.
+
+    Raises:
+        DatasetError: they are damaged.
+    """
+    wrong: list[tuple[str, str]] = []
+    edits = read_edits(plain, lambda where, _, expected: wrong.append((where, expected)))
+    if wrong:
+        raise DatasetError(
+            "The edits of the data are damaged.", where=wrong[0][0], expected=wrong[0][1]
+        )
+    return edits
 
 
 def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tuple[str, ...]]:
@@ -86,7 +106,8 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
             "The data set of this model is unknown.",
             fix="Choose a data set to evaluate on.",
         )
-    loaded = load_source(ctx, key, params)
+    edits = edits_of(card.dataset.get("edits", {}))
+    loaded = load_source(ctx, key, params, edits)
     refuse_other_classes(loaded.class_names, card.class_names)
     recipe, _ = recipe_from(card.recipe)
     part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
@@ -102,8 +123,11 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
 def other_part(
     ctx: LoadContext, card: ModelCard, key: str, params: Mapping[str, Any]
 ) -> tuple[PreparedPart, tuple[str, ...]]:
-    """The test part of another source; all its images where it has no test part."""
-    loaded = load_source(ctx, key, params)
+    """The test part of another source; all its images where it has no test part. Its classes are
+    renamed and merged as those that the model was trained on.
+    """
+    classes = edits_of(card.dataset.get("edits", {})).classes
+    loaded = load_source(ctx, key, params, DataEdits(classes=classes))
     refuse_other_classes(loaded.class_names, card.class_names)
     part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
     prepared = prepare_part(part, shape=tuple(card.input_shape), fit=card.fit, ctx=ctx)

@@ -18,7 +18,7 @@ from workbench.errors import WorkbenchError
 from workbench.pictures.dataset_bundle import pack
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import cache_home, made_cache
-from workbench.worker.input.sources import find_source
+from workbench.worker.input.sources import load_source
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import BaseLoadContext
 
@@ -33,10 +33,10 @@ def pack_run(folder: str, protocol: int) -> int:
     """
     context = PackContext(protocol)
     try:
-        dataset = RunFolder(Path(folder)).request().to_project().dataset
-        spec, params = find_source(dataset.key, dataset.params)
-        context.progress(f"Loading {spec.name_of(params)}")
-        context.send(_pack(spec.load(context, params), context))
+        project = RunFolder(Path(folder)).request().to_project()
+        dataset = project.dataset
+        loaded = load_source(context, dataset.key, dataset.params, project.edits)
+        context.send(_pack(loaded, context))
     except WorkbenchError as error:
         context.send({"error": error.to_dict()})
         return error.exit_code

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.core.format import plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
-from workbench.core.training.split import random_order, split_indices
+from workbench.core.training.split import TEST, divide_by_order, random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import write_png
@@ -29,9 +29,15 @@ from workbench.protocol.messages import (
     TestPictures,
     Thumbnail,
 )
-from workbench.worker.input.sources import find_source, load_source, match_classes, run_test_part
+from workbench.worker.foreign.foreign_weights import read_any_card
+from workbench.worker.input.sources import (
+    edits_of,
+    find_source,
+    load_source,
+    match_classes,
+    run_test_part,
+)
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.foreign_weights import read_any_card
 
 MAX_BAD_FILE_BYTES = 400_000
 """How much of an answer may name unreadable files; those beyond are counted."""
@@ -53,7 +59,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         DatasetError: the source cannot be loaded at all.
     """
     spec, _ = find_source(request.source, request.params)
-    loaded = load_source(job, request.source, request.params)
+    loaded = load_source(job, request.source, request.params, edits_of(request.edits))
     bad_files, sizes = _look_at_files(job, loaded)
     bad_files = [*loaded.bad_files, *bad_files]
     bad = {path for path, _ in bad_files}
@@ -174,12 +180,18 @@ def _fitting(bad_files: BadFiles, notes: list[str]) -> BadFiles:
 def _counts(loaded: LoadedData, bad: set[str], request: DescribeData) -> tuple[Counts, Counts]:
     """Readable images of each class in both parts, split as training will split them."""
     num_classes = len(loaded.class_names)
-    train = _readable_labels(loaded.train, bad)
+    is_readable = _are_readable(loaded.train, bad)
+    train = np.asarray(loaded.train.labels, np.int64)[is_readable]
     if loaded.test is not None and len(loaded.test):
         test = _readable_labels(loaded.test, bad)
     else:
-        tested, rest = split_indices(train, shares=(request.test_share,), seed=request.seed)
-        train, test = train[rest], train[tested]
+        parts = divide_by_order(
+            train,
+            pins=None if loaded.pins is None else loaded.pins[is_readable],
+            shares=(request.test_share, 0.0),
+            seed=request.seed,
+        )
+        train, test = train[parts != TEST], train[parts == TEST]
     return np.bincount(train, minlength=num_classes), np.bincount(test, minlength=num_classes)
 
 
@@ -191,10 +203,13 @@ def _validation_counts(loaded: LoadedData, bad: set[str]) -> Counts:
 
 
 def _readable_labels(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    labels = np.asarray(part.labels, np.int64)
+    return np.asarray(part.labels, np.int64)[_are_readable(part, bad)]
+
+
+def _are_readable(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     if isinstance(part, ArrayPart) or not bad:
-        return labels
-    return labels[[path not in bad for path in part.paths]]
+        return np.ones(len(part), np.bool_)
+    return np.array([path not in bad for path in part.paths], np.bool_)
 
 
 def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[Thumbnail]]:

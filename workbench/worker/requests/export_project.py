@@ -60,7 +60,9 @@ class ProgramContext:
         self.input_shape: Shape = self.built.input_shape
         self.class_names = class_names
         self.fit = fit_of(params)
-        self.load_program = spec.program if spec is not None else ""
+        # A plain program has no edits: its user brings the images as they are to be.
+        has_program = spec is not None and not project.edits.changes_data
+        self.load_program = spec.program if spec and has_program else ""
         self.is_fixed_shape = spec is not None and spec.shape == tuple(self.input_shape)
         self.archive = data_path(spec.archive) if spec is not None and spec.archive else None
         given = Path(str(params.get("path", ""))).name

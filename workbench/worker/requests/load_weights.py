@@ -15,6 +15,7 @@ import msgspec
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
+from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError, WorkbenchError
@@ -30,11 +31,11 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.weights_file import Arrays, write_arrays
+from workbench.worker.foreign.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.model.build import BuiltModel, assign_weights
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.notebook_events import finished_event, write_result_events
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.saved_models.model_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout
@@ -151,13 +152,14 @@ def names_of_data(job: Job, project: Project) -> Sequence[str]:
     spec = all_datasets().get(project.dataset.key)
     if spec is None:
         return ()
+    classes = project.edits.classes
     if spec.class_names or spec.needs_download:
-        return spec.class_names
+        return edited_classes(spec.class_names, classes).names
     params, errors = check_all(spec.params, project.dataset.params)
     if errors:
         return ()
     try:
-        return spec.load(job, params).class_names
+        return edited_classes(spec.load(job, params).class_names, classes).names
     except WorkbenchError as error:  # the data may be elsewhere: weights load all the same
         job.progress(f"The class names of the data set are unknown: {error.what}")
         return ()

@@ -14,7 +14,7 @@ from workbench.pictures.decode import decode_reduced
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import part_picture, thumbnail
 from workbench.protocol.messages import AnyAnswer, Done, ShowPicture
-from workbench.worker.input.sources import load_source
+from workbench.worker.input.sources import edits_of, load_source
 from workbench.worker.requests.session import Job
 
 SHOWN_SIZE = 960
@@ -46,7 +46,8 @@ def show_picture(job: Job, request: ShowPicture) -> AnyAnswer:
 def _pixels(job: Job, request: ShowPicture) -> Pixels:
     if request.file:
         return decode_reduced(request.file, SHOWN_SIZE).pixels
-    part: Part = load_source(job, request.source, request.params).train
+    edits = edits_of(request.edits)
+    part: Part = load_source(job, request.source, request.params, edits).train
     if not 0 <= request.index < len(part):
         raise DatasetError(
             "The data set has changed: this image is no longer in it.",
