@@ -46,7 +46,8 @@ def start_trainer(
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
-        UnknownPlaceError: its target has not been confirmed; see `runs.places`.
+        UnknownPlaceError: its target, or the address of its images, has not been confirmed; see
+            `runs.places`.
         RunError: the process cannot be started, or the target is unknown.
         SaveError: the extension cannot be written.
     """
@@ -54,6 +55,7 @@ def start_trainer(
     check_own(run.path)
     starts_mirror = is_remote(project.target)
     check_known(place_of(run) if starts_mirror else project.target)
+    check_known(project.dataset)
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     reap()
     with _writing(run):
