@@ -12,6 +12,7 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.own_file import open_own
 from workbench.errors import RunError, RunFolderError, os_errors_as
