@@ -63,6 +63,7 @@ ALLOWED = (
     ("Several machines", "gui/help/pages.py", "the title of a page of help"),
     ("weights", "cli/load.py", "an argument"),
     ("csv", "gui/train/*/*.py", "an ending of files"),
+    ("zip", "cli/readback.py", "an argument"),
     ("weights", "gui/common/drops.py", "what a dropped file holds"),
     ("weights", "gui/shell/drop_controller.py", "what a dropped file holds"),
     ("tpu", "core/specs/target.py", "an environment of packages"),
