@@ -13,6 +13,10 @@ from workbench.backbones._block import SourceArray as SourceArray
 from workbench.backbones._block import block_of as block_of
 from workbench.backbones._insertion import Inserted as Inserted
 from workbench.backbones._insertion import insert_backbone as insert_backbone
+from workbench.backbones._weights import RECORD_SUFFIX as RECORD_SUFFIX
+from workbench.backbones._weights import bytes_to_fetch as bytes_to_fetch
+from workbench.backbones._weights import downloaded_path as downloaded_path
+from workbench.backbones._weights import fetch_weights as fetch_weights
 from workbench.core.registry import Registry
 from workbench.core.specs import BackboneSpec
 

@@ -17,7 +17,8 @@ from workbench.errors import UsageError
 from workbench.protocol.messages import DataDescription, DescribeData
 from workbench.starter import (
     Start,
-    start_for_description,
+    described_facts,
+    start_for_data,
     start_for_folder,
     start_for_template_of,
 )
@@ -78,4 +79,4 @@ def _described(choice: Choice, *, is_quiet: bool) -> Start:
     """A start that fits the images and classes that a worker finds in a source."""
     request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
     found = ask_one(request, DataDescription, is_quiet=is_quiet)
-    return start_for_description(choice, found)
+    return start_for_data(described_facts(choice, found))

@@ -11,7 +11,7 @@ from workbench.core.format import count, plural, share
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import has_role, input_node
 from workbench.core.projects.project import Choice, Project
-from workbench.core.specs import Role, Shape
+from workbench.core.specs import BackboneSpec, Role, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
@@ -46,6 +46,11 @@ class Start:
     template: str
     reason: str
     is_pretrained: bool = False
+
+    @property
+    def summarized(self) -> Project:
+        """The project with the reason as its summary."""
+        return replace(self.project, summary=self.reason)
 
 
 @dataclass(frozen=True)
@@ -82,25 +87,29 @@ def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
     Raises:
         DatasetError: the folder is no data set.
     """
-    found = count_folder(folder)
-    values = {param.key: param.default for param in FOLDER.params}
-    choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
-    facts = DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
-    start = _for_own_images(facts, from_scratch=from_scratch or not _is_large(facts))
-    title = Path(found.folder).name
+    facts = folder_facts(folder)
+    start = start_on(facts, None if from_scratch else usual_backbone(facts))
+    title = Path(facts.choice.params[FOLDER.source_param]).name
     return replace(start, project=replace(start.project, title=title, summary=facts.words))
 
 
-def start_for_description(
-    choice: Choice, found: DataDescription, *, from_scratch: bool = False
-) -> Start:
-    """A project for a data set as a worker has described it; arguments as `start_for_data`."""
+def folder_facts(folder: str) -> DataFacts:
+    """What can be known of a folder of class folders without decoding an image.
+
+    Raises:
+        DatasetError: the folder is no data set.
+    """
+    found = count_folder(folder)
+    values = {param.key: param.default for param in FOLDER.params}
+    choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
+    return DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
+
+
+def described_facts(choice: Choice, found: DataDescription) -> DataFacts:
+    """What a worker has found in a data set."""
     num_images = found.num_train + (found.num_test if found.is_test_split_off else 0)
-    sides = found.typical_size[:2]
-    facts = DataFacts(
-        choice, len(found.classes), num_images, tuple(found.shape), min(sides, default=None)
-    )
-    return start_for_data(facts, from_scratch=from_scratch)
+    side = min(found.typical_size[:2], default=None)
+    return DataFacts(choice, len(found.classes), num_images, tuple(found.shape), side)
 
 
 def start_for_template_of(choice: Choice) -> Start | None:
@@ -112,17 +121,12 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts, *, from_scratch: bool = False) -> Start:
+def start_for_data(facts: DataFacts) -> Start:
     """A project for a data set whose images were looked at: on a pretrained network where they are
     large enough, else the template with the input of the nearest size.
-
-    Args:
-        facts: What is known of it.
-        from_scratch: Take no pretrained network, and settings for so many images.
     """
-    if from_scratch or _is_large(facts):
-        start = _for_own_images(facts, from_scratch=from_scratch)
-        return replace(start, project=replace(start.project, title="", summary=""))
+    if spec := usual_backbone(facts):
+        return start_on(facts, spec)
     shape = facts.shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
     for template in templates:
@@ -134,6 +138,21 @@ def start_for_data(facts: DataFacts, *, from_scratch: bool = False) -> Start:
     return Start(project, template.key, f"{words}, {classes}: {template.title}.")
 
 
+def usual_backbone(facts: DataFacts) -> BackboneSpec | None:
+    """The pretrained network that fits so many images; None where they are too small for one."""
+    return backbone_for(facts.num_images) if _is_large(facts) else None
+
+
+def start_on(facts: DataFacts, spec: BackboneSpec | None) -> Start:
+    """A project for own images with one pretrained network, or with none: with settings for so many
+    images, and enough of them held out for validation.
+    """
+    start = _from_scratch(facts) if spec is None else _pretrained(facts, spec)
+    recipe = start.project.recipe
+    recipe = recipe.with_values(validation_share=_validation_share(facts, recipe))
+    return replace(start, project=replace(start.project, title="", summary="", recipe=recipe))
+
+
 def _is_large(facts: DataFacts) -> bool:
     """Whether the images are large enough for a pretrained network; they are where nothing else is
     known.
@@ -142,16 +161,7 @@ def _is_large(facts: DataFacts) -> bool:
     return side is None or side >= SMALLEST_SIDE
 
 
-def _for_own_images(facts: DataFacts, *, from_scratch: bool) -> Start:
-    """On a pretrained network or not, with enough images held out for validation."""
-    start = _from_scratch(facts) if from_scratch else _pretrained(facts)
-    recipe = start.project.recipe
-    recipe = recipe.with_values(validation_share=_validation_share(facts, recipe))
-    return replace(start, project=replace(start.project, recipe=recipe))
-
-
-def _pretrained(facts: DataFacts) -> Start:
-    spec = backbone_for(facts.num_images)
+def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
     project = with_backbone(find_template(_TRANSFER).project, spec)
     project = replace(
         project,
@@ -175,7 +185,7 @@ def _from_scratch(facts: DataFacts) -> Start:
         project = _fitted(template.project, sized)
     else:
         template = find_template(_FROM_SCRATCH)
-        project = _fitted(template.project, facts)
+        project = _fitted(template.project, replace(facts, shape=()))
     batch = max(8, min(_MAX_BATCH, facts.num_images // _BATCHES_PER_EPOCH))
     low, high = _EPOCHS
     epochs = max(low, min(high, _STEPS_WANTED // max(1, facts.num_images // batch)))

@@ -20,7 +20,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.files.controller import FileController
 from workbench.gui.kit.messages import show_error
 from workbench.protocol.messages import DataDescription, DescribeData, Progress
-from workbench.starter import Start, start_for_description, start_for_folder
+from workbench.starter import Start, described_facts, start_for_data, start_for_folder
 
 
 class StartController(QObject):
@@ -91,7 +91,7 @@ class StartController(QObject):
         title = PurePath(self._datasets[choice.key].name_of(choice.params)).stem
 
         def start() -> Start:
-            chosen = start_for_description(choice, found)
+            chosen = start_for_data(described_facts(choice, found))
             return replace(chosen, project=replace(chosen.project, title=title))
 
         self._choose(start)
@@ -116,5 +116,5 @@ class StartController(QObject):
         show_error(self._window, error)
 
     def _open(self, start: Start) -> None:
-        if self._files.new(replace(start.project, summary=start.reason)):
+        if self._files.new(start.summarized):
             self.started.emit()

@@ -133,7 +133,7 @@ class WelcomeView(QScrollArea):
         own, _ = self._card("Your own pictures", *words, "core", _OWN_SHAPES)
         own.clicked.connect(self._ask_folder)
         self.choose_file = self._link("Choose a ZIP, TAR or CSV file…", self._ask_file)
-        own.body.addLayout(row(Gap(12), self.choose_file, STRETCH, Gap(1)))
+        own.body.addLayout(row(Gap(15), self.choose_file, STRETCH))
         own.body.addSpacing(10)
         words = ("Build your own, layer by layer", "")
         empty, _ = self._card("Blank canvas", *words, "input", ())

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from workbench.assets import resource_path
-from workbench.backbones import all_backbones, block_of
+from workbench.backbones import RECORD_SUFFIX, all_backbones, block_of, downloaded_path
 from workbench.core.network.graph import Graph, Node
 from workbench.core.specs import BackboneSpec, BundledWeights, DownloadedWeights
-from workbench.downloads import keras_folder
 from workbench.errors import GraphError, WeightsError
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.foreign.foreign_weights import read_published_weights
@@ -23,8 +22,6 @@ Weights = dict[str, dict[str, Array]]
 """Array by variable ("kernel"), by layer."""
 
 _MD5_LENGTH = 32
-RECORD_SUFFIX = ".sha256"
-"""Of the file that holds the checksum of a download whose makers publish none."""
 
 
 def pretrained_arrays(key: str) -> Weights:
@@ -57,11 +54,6 @@ def backbone(key: str) -> BackboneSpec:
             fix="Open the project with the version that made it, or start with random weights.",
         )
     return spec
-
-
-def downloaded_path(weights: DownloadedWeights) -> Path:
-    """Where the file of downloaded weights is or would be: in Keras's own folder."""
-    return keras_folder("models") / weights.file_name
 
 
 def _bundled(spec: BackboneSpec, weights: BundledWeights) -> Weights:
