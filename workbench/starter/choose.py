@@ -179,7 +179,11 @@ def _fitted(project: Project, facts: DataFacts) -> Project:
     start = input_node(graph, all_layers())
     if start is not None and len(facts.shape) == _IMAGE_RANK:
         graph = graph.with_params(start.id, shape=tuple(facts.shape))
-    return replace(project, graph=graph, dataset=facts.choice, title="", summary="")
+    recipe = project.recipe
+    if recipe.validation == "test":  # a published figure is reproduced so; nothing else is
+        recipe = recipe.with_values(validation="split")
+    project = replace(project, graph=graph, dataset=facts.choice, recipe=recipe)
+    return replace(project, title="", summary="")
 
 
 def _size_difference(template: Template, shape: Shape) -> float:
