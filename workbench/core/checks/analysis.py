@@ -13,9 +13,8 @@ from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_about_data
 from workbench.core.checks.frozen import computed_once
 from workbench.core.checks.gradients import check_gradients
-from workbench.core.checks.learning import check_learning
+from workbench.core.checks.learning import FindPretrained, check_learning, check_pretrained
 from workbench.core.checks.output import check_dense_inputs, check_end
-from workbench.core.checks.pretrained import FindPretrained, check_pretrained
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
