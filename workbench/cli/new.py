@@ -42,12 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="source",
         help=f"choose network, split and settings that fit a {SOURCE_WORDS}",
     )
-    parser.add_argument(
+    network = parser.add_mutually_exclusive_group()
+    network.add_argument(
         "--from-scratch",
         action="store_true",
         help="with --from folder:PATH: take no pretrained network",
     )
-    parser.add_argument(
+    network.add_argument(
         "--backbone",
         metavar="KEY",
         help="with --from: take this pretrained network: " + ", ".join(all_backbones()),
