@@ -160,7 +160,7 @@ def file_source(name: str) -> DatasetSpec | None:
 def _several_folders(paths: Sequence[str]) -> Drop:
     for spec in all_datasets().values():
         if any(isinstance(p, PathsParam) and p.key == spec.source_param for p in spec.params):
-            words = f"Drop to use {plural(len(paths), 'folder')} as the data set, each as a class"
+            words = f"Drop to use {len(paths)} folders as the data set, each as a class"
             source = source_choice(spec, tuple(paths))
             return Drop("several_folders", tuple(paths), words, source=source)
     return Drop("unknown", tuple(paths), "Drop one folder at a time")
