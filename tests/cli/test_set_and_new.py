@@ -87,6 +87,9 @@ def test_new_from_a_folder_fits_its_classes(tmp_path, capsys):
     assert main(["new", "--from", source, str(file), "--from-scratch", "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["template"] == "flowers_gap"
     assert all(node.training == "always" for node in read_project(file).graph.nodes.values())
+    assert main(["new", "--from", source, str(file), "--backbone", "mobilenet", "--force"]) == 0
+    assert "MobileNet (alpha 0.25)" in {n.group for n in read_project(file).graph.nodes.values()}
+    assert main(["new", "--from", source, str(file), "--backbone", "alexnet", "--force"]) == 2
 
 
 def test_new_from_a_published_data_set_takes_its_template(tmp_path, capsys):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from workbench.starter.choose import DataFacts as DataFacts
 from workbench.starter.choose import Start as Start
-from workbench.starter.choose import described_facts as described_facts
 from workbench.starter.choose import folder_facts as folder_facts
 from workbench.starter.choose import start_for_data as start_for_data
 from workbench.starter.choose import start_for_folder as start_for_folder

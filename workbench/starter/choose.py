@@ -70,6 +70,17 @@ class DataFacts:
     shape: Shape = ()
     short_side: float | None = None
 
+    @classmethod
+    def of(cls, choice: Choice, found: DataDescription) -> DataFacts:
+        """What a worker has found in a data set."""
+        return cls(
+            choice,
+            num_classes=len(found.classes),
+            num_images=found.num_train + (found.num_test if found.is_test_split_off else 0),
+            shape=tuple(found.shape),
+            short_side=min(found.typical_size[:2], default=None),
+        )
+
     @property
     def words(self) -> str:
         """The counts: "5 classes, 3,610 images"."""
@@ -77,18 +88,22 @@ class DataFacts:
         return f"{classes}, {plural(self.num_images, 'image')}" if self.num_images else classes
 
 
-def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
+def start_for_folder(
+    folder: str, *, from_scratch: bool = False, backbone: BackboneSpec | None = None
+) -> Start:
     """A project for a folder of class folders.
 
     Args:
         folder: The folder.
         from_scratch: Take no pretrained network.
+        backbone: Take this one.
 
     Raises:
         DatasetError: the folder is no data set.
     """
     facts = folder_facts(folder)
-    start = start_on(facts, None if from_scratch else usual_backbone(facts))
+    spec = None if from_scratch else backbone or usual_backbone(facts)
+    start = start_on(facts, spec)
     title = Path(facts.choice.params[FOLDER.source_param]).name
     return replace(start, project=replace(start.project, title=title, summary=facts.words))
 
@@ -105,13 +120,6 @@ def folder_facts(folder: str) -> DataFacts:
     return DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
 
 
-def described_facts(choice: Choice, found: DataDescription) -> DataFacts:
-    """What a worker has found in a data set."""
-    num_images = found.num_train + (found.num_test if found.is_test_split_off else 0)
-    side = min(found.typical_size[:2], default=None)
-    return DataFacts(choice, len(found.classes), num_images, tuple(found.shape), side)
-
-
 def start_for_template_of(choice: Choice) -> Start | None:
     """The first template for a bundled or published data set; None where there is none."""
     for template in list_templates():
@@ -121,11 +129,12 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts) -> Start:
-    """A project for a data set whose images were looked at: on a pretrained network where they are
-    large enough, else the template with the input of the nearest size.
+def start_for_data(facts: DataFacts, backbone: BackboneSpec | None = None) -> Start:
+    """A project for a data set whose images were looked at: on `backbone`, or on another
+    pretrained network where they are large enough, else the template with the input of the nearest
+    size.
     """
-    if spec := usual_backbone(facts):
+    if spec := backbone or usual_backbone(facts):
         return start_on(facts, spec)
     shape = facts.shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from tests.window_parts import drop_on
 from workbench.core.projects.project_file import read_project, save_project
-from workbench.datasets import all_datasets
-from workbench.gui.common.drops import sort_drop, source_of_file
+from workbench.gui.common.drops import sort_drop
 from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
@@ -167,35 +166,6 @@ def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
     assert window.views.current_key == "data"
 
 
-def test_folders_dropped_together_are_the_classes(cifar, class_folders, monkeypatch):
-    monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
-    folders = sorted(class_folders.iterdir())
-    assert drop_on(cifar, *folders) == "Drop to use 2 folders as the classes of a data set"
-    dataset = cifar.context.document.project.dataset
-    assert dataset.params[all_datasets()[dataset.key].source_param] == tuple(map(str, folders))
-    assert cifar.views.current_key == "data"
-
-
-@pytest.mark.parametrize("name", ["m.zip", "m.TAR.GZ", "m.csv", "m.npz"])
-def test_a_file_of_images_is_the_data_set(cifar, tmp_path, monkeypatch, name):
-    monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
-    (tmp_path / name).write_bytes(b"images")
-    assert drop_on(cifar, tmp_path / name) == f"Drop to use “{name}” as the data set"
-    dataset = cifar.context.document.project.dataset
-    assert dataset.key == source_of_file(name).key
-    assert dataset.params["path"] == str(tmp_path / name)
-
-
-@pytest.mark.parametrize("depth", [1, 2, 4])
-def test_class_folders_below_others_are_a_data_set(class_folders, tmp_path, depth):
-    around = tmp_path / "around"
-    place = around.joinpath(*"abcd"[:depth])
-    place.mkdir(parents=True)
-    class_folders.rename(place / "mushrooms")
-    drop = sort_drop([str(around)])
-    assert (drop.kind, drop.words) == ("class_folders", "Drop to use “around” as the data set")
-
-
 @pytest.fixture
 def asked(cifar, monkeypatch):
     """What is requested of the worker, with what takes the answers."""
@@ -325,7 +295,11 @@ def test_the_veil_goes_when_the_pointer_leaves(cifar, picture):
         ("a.JPG", "pictures"),
         ("m.weights.h5", "weights"),
         ("m.keras", "weights"),
-        ("d.npz", "arrays"),
+        ("d.npz", "data_file"),
+        ("d.ZIP", "data_file"),
+        ("d.tar.gz", "data_file"),
+        ("d.csv", "data_file"),
+        ("d-train.tfrecord-00000-of-00002", "data_file"),
         ("x.exe", "unknown"),
     ],
 )
@@ -345,7 +319,7 @@ def test_several_files_are_pictures_and_the_rest_is_counted(tmp_path):
 
 
 def test_a_folder_of_pictures_is_classified_and_an_empty_one_explained(tmp_path, picture):
-    assert sort_drop([str(picture.parent)]).kind == "pictures"
+    assert sort_drop([str(picture.parent)]).kind == "picture_folder"
     empty = tmp_path / "nothing"
     empty.mkdir()
     assert "no images" in sort_drop([str(empty)]).words

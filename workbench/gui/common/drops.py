@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from workbench.core.format import plural
-from workbench.core.params import PathParam
+from workbench.core.params import PathParam, PathsParam
+from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX
+from workbench.core.projects.source import source_choice
 from workbench.core.specs import DatasetSpec
 from workbench.datasets import all_datasets
 from workbench.datasets.folder import SPEC as FOLDER
-from workbench.datasets.folders import SPEC as FOLDERS
-from workbench.datasets.npz import SPEC as NPZ
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.protocol.messages import WEIGHTS_ENDINGS
 
@@ -26,21 +26,23 @@ RESULT_NAME = "workbench_result"
 """How the file begins that a notebook leaves; browsers add " (1)"."""
 
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
-
-_DEEPEST = 5
-"""So many folders around the class folders are looked into."""
+_MOST_AROUND = 4  # folders that may be around the class folders
 
 DropKind = Literal[
     "project",
     "pictures",
+    "picture_folder",
     "class_folders",
-    "loose_folders",
-    "arrays",
+    "several_folders",
     "data_file",
     "weights",
     "result",
+    "web_image",
+    "web_address",
     "unknown",
 ]
+DATA_KINDS: tuple[DropKind, ...] = ("class_folders", "several_folders", "data_file")
+"""The kinds that can be a data set."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,14 @@ class DataDrop:
     Attributes:
         words: What a drop will do, by kind: "Drop to " and then these, with the name as {}.
         least_classes: Class folders that it needs.
-        take: Called with the kind and the path of what was dropped.
+        take: Called with what was dropped.
         refusal: Why it does not take them now; "" where it does.
     """
 
     words: Mapping[DropKind, str]
     least_classes: int
-    take: Callable[[DropKind, str], None]
+    take: Callable[[Drop], None]
     refusal: str = ""
-
-
-DATA_SOURCES: dict[DropKind, DatasetSpec] = {"class_folders": FOLDER, "arrays": NPZ}
-"""The kinds that views take as a data set of their own, and the source that loads them."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +69,17 @@ class Drop:
 
     Attributes:
         kind: What they are.
-        paths: The paths to use; for a folder of images, its images.
+        paths: The paths to use; an address from a web browser.
         words: What a drop will do, or why it does nothing.
-        source: The data source that loads them; None for what is no data set.
         data: The view that is shown takes it; None for what is done everywhere.
+        source: The data set that it can be; None for what is none.
     """
 
     kind: DropKind
     paths: tuple[str, ...]
     words: str
-    source: DatasetSpec | None = None
     data: DataDrop | None = None
+    source: Choice | None = None
 
     @property
     def is_welcome(self) -> bool:
@@ -103,9 +101,8 @@ def sort_drop(paths: Sequence[str], *, data: DataDrop | None = None) -> Drop:
         single = _sort_single(first, data.least_classes if data is not None else 2)
         if single is not None:
             return _for_view(single, data)
-    if len(paths) > 1 and all(map(os.path.isdir, paths)):
-        words = f"Drop to use {len(paths)} folders as the classes of a data set"
-        return Drop("loose_folders", tuple(paths), words, FOLDERS)
+    if all(map(os.path.isdir, paths)):
+        return _for_view(_several_folders(paths), data)
     pictures = [path for path in paths if _is_picture(path)]
     if pictures:
         rest = len(paths) - len(pictures)
@@ -118,7 +115,8 @@ def sort_drop(paths: Sequence[str], *, data: DataDrop | None = None) -> Drop:
         "unknown",
         tuple(paths),
         f"“{first.name}” cannot be used here. Drop pictures, a .workbench project, a folder with "
-        "one folder per class, a ZIP, TAR, CSV or .npz file, or a weights file",
+        "one folder per class, an archive, a table (.csv), an .npz or TFRecord file, or a weights "
+        "file",
     )
 
 
@@ -128,7 +126,8 @@ def _for_view(drop: Drop, data: DataDrop | None) -> Drop:
         return drop
     if data.refusal:
         return Drop("unknown", drop.paths, data.refusal)
-    words = data.words[drop.kind].format(f"“{Path(drop.paths[0]).name}”")
+    more = f" and {len(drop.paths) - 1} more" if len(drop.paths) > 1 else ""
+    words = data.words[drop.kind].format(f"“{Path(drop.paths[0]).name}”{more}")
     return replace(drop, words=f"Drop to {words}", data=data)
 
 
@@ -142,17 +141,19 @@ def _sort_single(path: Path, least_classes: int) -> Drop | None:
         return Drop("weights", (str(path),), f"Drop to load weights from “{path.name}”")
     if name.startswith(RESULT_NAME) and name.endswith(".zip"):
         return Drop("result", (str(path),), f"Drop to import the notebook results “{path.name}”")
-    source = source_of_file(path.name)
-    if source is None:
+    spec = file_source(name)
+    if spec is None:
         return None
-    kind: DropKind = "arrays" if source is NPZ else "data_file"
-    return Drop(kind, (str(path),), f"Drop to use “{path.name}” as the data set", source)
+    words = f"Drop to use “{path.name}” as the data set"
+    return Drop("data_file", (str(path),), words, source=source_choice(spec, str(path)))
 
 
-def source_of_file(name: str) -> DatasetSpec | None:
-    """The data source that loads files of such names; None where there is none."""
-    sources = _file_sources()
-    return next((sources[p] for p in sources if fnmatch(name.lower(), p)), None)
+def file_source(name: str) -> DatasetSpec | None:
+    """The source that loads a file of this name; None for none."""
+    for pattern, spec in _file_sources().items():
+        if fnmatchcase(name.lower(), pattern):
+            return spec
+    return None
 
 
 def file_patterns() -> tuple[str, ...]:
@@ -162,7 +163,7 @@ def file_patterns() -> tuple[str, ...]:
 
 @cache
 def _file_sources() -> Mapping[str, DatasetSpec]:
-    """The data sources that are pointed at a file, by the patterns of its name."""
+    """The sources that are pointed at a file, by the patterns of its name."""
     return {
         pattern: spec
         for spec in all_datasets().values()
@@ -172,20 +173,52 @@ def _file_sources() -> Mapping[str, DatasetSpec]:
     }
 
 
+def _several_folders(paths: Sequence[str]) -> Drop:
+    for spec in all_datasets().values():
+        if any(isinstance(p, PathsParam) and p.key == spec.source_param for p in spec.params):
+            words = f"Drop to use {len(paths)} folders as the data set, each as a class"
+            source = source_choice(spec, tuple(paths))
+            return Drop("several_folders", tuple(paths), words, source=source)
+    return Drop("unknown", tuple(paths), "Drop one folder at a time")
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What is in a folder, as far as it was looked at."""
+
+    folders: tuple[str, ...]
+    pictures: tuple[str, ...]
+    is_all: bool
+
+    @classmethod
+    def of(cls, folder: Path) -> _Inside:
+        """Looks into a folder; raises OSError."""
+        with os.scandir(folder) as inside:  # has the kind of each entry without a stat call
+            entries = list(islice(inside, _LOOKED_AT + 1))
+        shown = [entry for entry in entries[:_LOOKED_AT] if not is_hidden(entry.name)]
+        return cls(
+            tuple(entry.path for entry in shown if entry.is_dir()),
+            tuple(sorted(entry.path for entry in shown if _is_picture(entry.name))),
+            len(entries) <= _LOOKED_AT,
+        )
+
+
 def _sort_folder(folder: Path, least_classes: int) -> Drop:
     try:
-        pictures, classes = _look(folder)
-        if pictures and len(classes) < 2:
-            return Drop("pictures", pictures, f"Drop to classify {plural(len(pictures), 'image')}")
-        wanted = len(classes) >= least_classes or len(_inside(classes)) >= 2
-        is_flat = wanted and all(map(_holds_pictures, classes[:2]))
+        inside = _Inside.of(folder)
+        if inside.pictures and len(inside.folders) < 2:
+            images = plural(len(inside.pictures), "image")
+            words = images if inside.is_all else f"all images of “{folder.name}”"
+            return Drop("picture_folder", (str(folder),), f"Drop to classify {words}")
+        number = _count_classes(inside)
     except OSError as error:
         return Drop("unknown", (str(folder),), f"“{folder.name}” cannot be read: {error.strerror}")
-    if wanted:
-        words = f"Drop to use “{folder.name}” as the data set"
-        words += f": {len(classes)} classes" if is_flat and len(classes) > 1 else ""
-        return Drop("class_folders", (str(folder),), words, FOLDER)
-    found = "only one class folder" if classes else "no images and no class folders"
+    if number is None or number >= least_classes:
+        classes = f": {number} classes" if number else ""
+        words = f"Drop to use “{folder.name}” as the data set{classes}"
+        source = source_choice(FOLDER, str(folder))
+        return Drop("class_folders", (str(folder),), words, source=source)
+    found = "only one class folder" if number else "no images and no class folders"
     words = (
         f"“{folder.name}” contains {found}. A data set is a folder with one folder per class, at "
         "least two"
@@ -193,28 +226,20 @@ def _sort_folder(folder: Path, least_classes: int) -> Drop:
     return Drop("unknown", (str(folder),), words)
 
 
-def _look(folder: Path) -> tuple[tuple[str, ...], list[Path]]:
-    """The pictures of a folder by their names, and the folders inside; raises OSError."""
-    with os.scandir(folder) as inside:  # has the kind of each entry without a stat call
-        entries = list(islice(inside, _LOOKED_AT))
-    folders = [Path(entry) for entry in entries if entry.is_dir() and not is_hidden(entry.name)]
-    return tuple(sorted(entry.path for entry in entries if _is_picture(entry.name))), folders
-
-
-def _holds_pictures(folder: Path) -> bool:
-    pictures, folders = _look(folder)
-    return bool(pictures) or not folders
-
-
-def _inside(folders: list[Path]) -> list[Path]:
-    """The folders below the only one of its kind, as unpacked archives have them."""
-    for _ in range(_DEEPEST):
-        if len(folders) != 1:
-            break
-        pictures, folders = _look(folders[0])
-        if pictures:
-            return []
-    return folders
+def _count_classes(inside: _Inside) -> int | None:
+    """How many class folders there are; None where that takes a longer look, at folders in
+    folders.
+    """
+    for _ in range(_MOST_AROUND):
+        if not inside.folders:
+            return 0
+        first = _Inside.of(Path(inside.folders[0]))
+        if first.pictures or not first.folders:
+            return len(inside.folders) if inside.is_all else None
+        if len(inside.folders) > 1:
+            return None
+        inside = first
+    return None
 
 
 def _is_picture(path: str) -> bool:

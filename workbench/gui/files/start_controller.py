@@ -20,7 +20,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.files.controller import FileController
 from workbench.gui.kit.messages import show_error
 from workbench.protocol.messages import DataDescription, DescribeData, Progress
-from workbench.starter import Start, described_facts, start_for_data, start_for_folder
+from workbench.starter import DataFacts, Start, start_for_data, start_for_folder
 
 
 class StartController(QObject):
@@ -91,7 +91,7 @@ class StartController(QObject):
         title = PurePath(self._datasets[choice.key].name_of(choice.params)).stem
 
         def start() -> Start:
-            chosen = start_for_data(described_facts(choice, found))
+            chosen = start_for_data(DataFacts.of(choice, found))
             return replace(chosen, project=replace(chosen.project, title=title))
 
         self._choose(start)

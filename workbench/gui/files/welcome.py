@@ -16,7 +16,7 @@ from workbench.core.params import defaults
 from workbench.core.projects.source import source_choice
 from workbench.core.specs import Shape
 from workbench.datasets.folder import SPEC as FOLDER
-from workbench.gui.common.drops import file_patterns, source_of_file
+from workbench.gui.common.drops import file_patterns, file_source
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
@@ -183,7 +183,7 @@ class WelcomeView(QScrollArea):
         patterns = " ".join(file_patterns())
         filters = f"Images with labels ({patterns});;All files (*)"
         path = ask_file(self, "Choose a file with images of each class", filters, kind=DATA)
-        spec = source_of_file(Path(path).name) if path else None
+        spec = file_source(Path(path).name) if path else None
         if spec is not None:
             self._services.start_from_data(source_choice(spec, path))
         elif path:

@@ -299,7 +299,8 @@ class MainWindow(QMainWindow):
         self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
-        self.drops.data_dropped.connect(self.start.from_data)
+        self.drops.folder_dropped.connect(self.start.from_folder)
+        self.drops.source_dropped.connect(self.start.from_data)
         for part in (self.drops.data_chosen, self.data_chooser.chosen):
             part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
@@ -413,6 +414,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.drops.close()
         self.run_opener.close()
         self.check.close()
         self.places.close()

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from workbench.backbones import pretrained_layer
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
 from workbench.core.format import plural, rate_text
@@ -150,7 +151,7 @@ class TrainingSetup:
         if checkpoint is not None:
             restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
             finish_statistics(compiled.built)
-        self._log_features(compiled)
+        self._log_features(compiled, self._ledger)
         return compiled, sizes, target
 
     def next_phase(self, ready: PreparedTraining, step: int, epochs_done: int) -> PreparedTraining:
@@ -175,7 +176,7 @@ class TrainingSetup:
             restore_at(compiled, step, snapshot(before.state_variables()))
             finish_statistics(compiled.built)
         self._log_phase(compiled)
-        self._log_features(compiled)
+        self._log_features(compiled, ready.ledger)
         return replace(ready, compiled=compiled)
 
     def _log_phase(self, compiled: Compiled) -> None:
@@ -187,8 +188,9 @@ class TrainingSetup:
             f"rate {rate}."
         )
 
-    def _log_features(self, compiled: Compiled) -> None:
+    def _log_features(self, compiled: Compiled, ledger: TimeLedger) -> None:
         if compiled.features is not None:
+            ledger.move(compiled.features.seconds, "compile", "features")
             self._events.log_line(compiled.features.words)
 
     def _log_split(self, limits: TargetLimits) -> None:
@@ -254,7 +256,9 @@ def checked_input_shape(project: Project) -> Shape:
     Raises:
         GraphError: the network cannot be trained; every reason is named.
     """
-    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
+    analysis = analyse(
+        project.graph, all_layers(), recipe=project.recipe, pretrained=pretrained_layer
+    )
     analysis.refuse_errors()
     return analysis.shapes[input_nodes(project.graph, all_layers())[0].id]
 

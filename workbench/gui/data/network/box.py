@@ -9,10 +9,10 @@ from functools import partial
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from workbench.backbones import all_backbones, bytes_to_fetch
+from workbench.backbones import all_backbones, has_weights
 from workbench.core.format import bytes_text
 from workbench.core.projects.project import Project
-from workbench.core.specs import BackboneSpec
+from workbench.core.specs import BackboneSpec, DownloadedWeights
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import WorkbenchError
 from workbench.gui.data.network.download_dialog import DownloadWeightsDialog
@@ -28,7 +28,7 @@ from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, add_to, row
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.starter import DataFacts, described_facts, folder_facts, start_on, usual_backbone
+from workbench.starter import DataFacts, folder_facts, start_on, usual_backbone
 from workbench.starter.transfer import with_backbone
 
 _TO_SCRATCH, _TO_PRETRAINED = "Train from scratch instead", "Use a pretrained network instead"
@@ -107,16 +107,13 @@ class NetworkBox(Box):
         """Whether a pretrained network fits the images."""
         found = self._state.description
         choice = self._document.project.dataset
-        return found is not None and usual_backbone(described_facts(choice, found)) is not None
+        return found is not None and usual_backbone(DataFacts.of(choice, found)) is not None
 
     def _fill_menu(self) -> None:
         self._menu.clear()
         present = backbones_of(self._document.graph)
         for spec in all_backbones().values():
-            size = bytes_to_fetch(spec)
-            note = f"downloads {bytes_text(size)}" if size else "included"
-            note = note if size or spec.is_bundled else "downloaded"
-            action = self._menu.addAction(f"{spec.title} (pretrained), {note}")
+            action = self._menu.addAction(f"{spec.title} (pretrained), {_where(spec)}")
             action.setToolTip(plain_tip(spec.summary))
             self._set_up(action, spec, is_present=present == [spec])
         self._menu.addSeparator()
@@ -138,8 +135,8 @@ class NetworkBox(Box):
 
     def _choose(self, spec: BackboneSpec | None) -> None:
         """Takes a backbone, whose weights are downloaded before where they are missing."""
-        if spec is not None and bytes_to_fetch(spec):
-            dialog = DownloadWeightsDialog(spec, self)
+        if spec is not None and not has_weights(spec):
+            dialog = DownloadWeightsDialog(spec, self._state.context.measurer, self)
             dialog.fetched.connect(partial(self._take, spec))
             dialog.open()
         else:
@@ -160,7 +157,7 @@ class NetworkBox(Box):
 
         def work() -> Project:
             if found is not None:
-                return choose(described_facts(project.dataset, found), project)
+                return choose(DataFacts.of(project.dataset, found), project)
             return choose(folder_facts(str(project.dataset.params[FOLDER.source_param])), project)
 
         def take(changed: Project) -> None:
@@ -180,3 +177,11 @@ class NetworkBox(Box):
     def _say(self, words: str) -> None:
         self.wait.setVisible(bool(words))
         (self.wait.wait_for if words else self.wait.say)(words)
+
+
+def _where(spec: BackboneSpec) -> str:
+    """Where its weights are, in words. Looks at the disk."""
+    weights = spec.weights
+    if not isinstance(weights, DownloadedWeights):
+        return "included"
+    return "downloaded" if has_weights(spec) else f"downloads {bytes_text(weights.num_bytes)}"
