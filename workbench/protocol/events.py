@@ -95,6 +95,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     """The images are there and split. `bad_files` were left out, with the reason.
 
     `validates_on_test`: the validation images are those of the test set, not held out of training.
+    `split`: where a split by content was cut, as `core.split_marks` writes it; {} without one.
     """
 
     class_names: list[str]
@@ -104,6 +105,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     steps_per_epoch: int
     bad_files: list[tuple[str, str]] = []
     validates_on_test: bool = False
+    split: dict[str, object] = {}
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):

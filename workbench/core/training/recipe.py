@@ -10,6 +10,7 @@ from workbench.core.param_text import read_value
 from workbench.core.params import Param, check_all
 from workbench.core.training.fields.basics import BasicFields
 from workbench.core.training.fields.checkpoints import CheckpointFields
+from workbench.core.training.fields.dividing import DividingFields
 from workbench.core.training.fields.execution import ExecutionFields
 from workbench.core.training.fields.fine_tuning import FineTuningFields
 from workbench.core.training.fields.regularization import RegularizationFields
@@ -36,6 +37,7 @@ class TrainingRecipe(
     FineTuningFields,
     RegularizationFields,
     ScheduleFields,
+    DividingFields,
     BasicFields,
 ):
     """One way to train. Its fields are declared in `fields/`, section by section."""
@@ -125,6 +127,7 @@ class TrainingRecipe(
 
 _DECLARED = declared(
     BasicFields,
+    DividingFields,
     ScheduleFields,
     RegularizationFields,
     FineTuningFields,
