@@ -18,11 +18,12 @@ import pytest
 from tests.contexts import PlainContext
 from tests.web_server import WebServer, web_server
 from workbench.datasets import _keras_download as downloads
-from workbench.datasets import all_datasets, cifar10, cifar100, kmnist, mnist
+from workbench.datasets import all_datasets, cifar10, cifar100, flowers, kmnist, mnist
 from workbench.datasets._keras_download import read_tar_members
 from workbench.datasets._pickled_batch import read_batch
 from workbench.downloads import Download
 from workbench.errors import DatasetError
+from workbench.pictures.png import png_bytes
 
 
 @pytest.fixture
@@ -211,3 +212,15 @@ def test_a_batch_without_pictures_is_reported(server, monkeypatch, ctx):
     with pytest.raises(DatasetError, match="does not contain images") as caught:
         all_datasets()["cifar100"].load(ctx, {})
     assert "data" in caught.value.received
+
+
+def test_the_flower_photos(server, monkeypatch, ctx):
+    png = png_bytes(np.zeros((2, 2, 3), np.uint8))
+    names = flowers.CLASS_NAMES
+    files = {f"flower_photos/{name}/{n}.jpg": png for name in names for n in range(2)}
+    served(server, monkeypatch, flowers.DOWNLOAD, tar_of({**files, "LICENSE.txt": b"by"}))
+    monkeypatch.setitem(vars(flowers.DOWNLOAD), "mirrors", ())
+    data = all_datasets()["flowers"].load(ctx, {"fit": "crop"})
+    assert data.class_names == names
+    assert len(data.train) == 10
+    assert data.notes == ()

@@ -46,6 +46,7 @@ ALLOWED = (
     ("constant", "layers/_augmentation.py", "Keras's name of a fill mode"),
     ("constant", "worker/input/augment_warp.py", "Keras's name of a fill mode"),
     ("exponential", "layers/*.py", "Keras's name of an activation"),
+    ("mobilenet", "layers/*.py", "a word that the palette's search finds it by"),
     ("lion", "datasets/cifar100.py", "a class of pictures"),
     ("folder", "hardware/address.py", "a part of an address"),
     ("python", "hardware/address.py", "a part of an address"),
@@ -62,6 +63,7 @@ ALLOWED = (
     ("Several machines", "gui/help/pages.py", "the title of a page of help"),
     ("weights", "cli/load.py", "an argument"),
     ("csv", "gui/train/*/*.py", "an ending of files"),
+    ("zip", "cli/readback.py", "an argument"),
     ("weights", "gui/common/drops.py", "what a dropped file holds"),
     ("weights", "gui/shell/drop_controller.py", "what a dropped file holds"),
     ("tpu", "core/specs/target.py", "an environment of packages"),
@@ -113,6 +115,7 @@ ALLOWED = (
 
 EVERYDAY_KEYS = {
     "views": "train, data, design: verbs and folders; what leads to a view names it",
+    "data_checks": "duplicate, leak, rotated: verbs, and what images are",
     "curves": "loss, accuracy, learning rate: fields of events and of the recipe, and Keras's",
 }
 """Folders whose keys are words of the field, so that a literal need not mean the plug-in."""

@@ -1,5 +1,5 @@
-"""A layer, a layer of augmentation, a data set source, an export format and a command are one new
-file each: window, command line, trainer, exports and the comparison of targets find them.
+"""A layer, a layer of augmentation, a data set source, an export format, a command and a rule of
+the data check are one new file each: window, command line, trainer, exports and the comparison of targets find them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.worker.conftest import chain
 from workbench.core.projects.project import Choice, Project
@@ -91,13 +92,14 @@ TARGETS = ("this_computer", "virtual:2")
 
 @pytest.fixture(scope="module")
 def grown(module_tree):
-    """The program with the five files."""
+    """The program with the six files."""
     for folder, name, example in (
         ("layers", "gaussian_dropout", "gaussian_dropout"),
         ("layers", "random_sharpness", "random_sharpness"),
         ("datasets", "checkerboard", "checkerboard"),
         ("exports", "numpy_weights", "numpy_weights"),
         ("cli", "layers", "layers_command"),
+        ("data_checks", "dark", "dark"),
     ):
         text = (EXAMPLES / f"{example}.py").read_text()
         module_tree.add(f"workbench/{folder}/{name}.py", text)
@@ -164,6 +166,18 @@ def test_it_is_checked(grown, project):
     assert found["problems"] == []
     found = json.loads(grown.workbench("data", "check", "checkerboard", "--json"))
     assert [entry["class"] for entry in found["classes"]] == ["fine", "coarse"]
+
+
+@pytest.mark.worker
+def test_the_rule_finds_dark_images(grown, tmp_path):
+    for seed in range(4):
+        (tmp_path / "set" / f"class{seed % 2}").mkdir(parents=True, exist_ok=True)
+        noise = np.random.default_rng(seed).integers(0, 20 if seed else 255, (32, 32, 3), np.uint8)
+        Image.fromarray(noise).save(tmp_path / "set" / f"class{seed % 2}" / f"{seed}.png")
+    found = json.loads(grown.workbench("data", "check", f"folder:{tmp_path / 'set'}", "--json"))
+    names = [Path(each["files"][0]).name for each in found["findings"]]
+    assert names == ["2.png", "1.png", "3.png"]
+    assert {each["kind"] for each in found["findings"]} == {"dark"}
 
 
 @pytest.mark.worker

@@ -1,56 +1,125 @@
-"""`workbench data check`: what a source holds, and which of its files cannot be read."""
+"""`workbench data`: what a source holds, what is wrong with its images, and settling that."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
 
-from workbench.cli._options import SOURCE_WORDS, add_json_option
+from workbench.cli._findings import (
+    Checked,
+    checked,
+    finding_as_json,
+    findings_as_json,
+    print_findings,
+)
+from workbench.cli._options import SOURCE_WORDS, add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
-from workbench.cli._service import ask_one
+from workbench.core.data_check.findings import Action, Finding, with_action
+from workbench.core.format import plural
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
 from workbench.core.projects.source import parse_source
+from workbench.core.storage.file_stamp import OnlyOver
+from workbench.core.storage.save import save_bytes
+from workbench.data_checks import all_data_checks
 from workbench.datasets import all_datasets
-from workbench.protocol.messages import DataDescription, DescribeData
+from workbench.errors import UsageError
+from workbench.protocol.messages import DataDescription
+from workbench.runs.home import data_home
 
 NAME = "data"
-HELP = "inspect a data set"
+HELP = "inspect a data set, and settle what is wrong with it"
+
+_PROJECT_ENDING = ".workbench"
+
+Settled = list[tuple[Finding, Action]]
+"""Findings, each with the action that was applied."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`check SOURCE`."""
+    """`check SOURCE|PROJECT`, `fix PROJECT [FINDING [ACTION]]`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    check = commands.add_parser("check", help="image counts, and files that cannot be read")
-    check.add_argument("source", metavar="SOURCE", help=SOURCE_WORDS)
+    check = commands.add_parser(
+        "check", help="counts, unreadable files, duplicates, leaks and more"
+    )
+    check.add_argument(
+        "source", metavar="SOURCE", help=f"{SOURCE_WORDS}; or a project file, with its edits"
+    )
+    _add_labels(check)
     add_json_option(check)
+    check.set_defaults(run_data=_check)
+    fix = commands.add_parser("fix", help="apply an action to a finding, in the project file")
+    add_project(fix)
+    fix.add_argument(
+        "finding",
+        nargs="?",
+        metavar="FINDING",
+        help="key or number of a finding; without it, findings are listed",
+    )
+    fix.add_argument(
+        "action",
+        nargs="?",
+        metavar="ACTION",
+        help="key of one of its actions; the first one by default",
+    )
+    fix.add_argument(
+        "--all",
+        metavar="KIND",
+        dest="kind",
+        choices=tuple(all_data_checks()),
+        help="apply the first action to every open finding of a kind: "
+        + ", ".join(all_data_checks()),
+    )
+    _add_labels(fix)
+    add_json_option(fix)
+    fix.set_defaults(run_data=_fix)
+
+
+def _add_labels(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--labels",
+        action="store_true",
+        help="also look for label errors, by the features of a pretrained network",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the counts; 1 when there are unreadable files."""
-    choice = parse_source(arguments.source, all_datasets())
-    request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
-    answer = ask_one(request, DataDescription, is_quiet=arguments.json)
+    """Checks or settles; 1 while findings are left that are more than hints."""
+    code: int = arguments.run_data(arguments)
+    return code
+
+
+# check -------------------------------------------------------------------------------------
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    project = _project_of(arguments.source)
+    description, found = checked(project, labels=arguments.labels, is_quiet=arguments.json)
     if arguments.json:
-        print_json(_as_json(answer))
+        print_json({**_as_json(description, found), **findings_as_json(found)})
     else:
-        _print_table(answer)
-    return 1 if answer.bad_files else 0
+        _print_table(description)
+        print_findings(found)
+    return 0 if found.is_ok else 1
 
 
-def _as_json(description: DataDescription) -> dict[str, object]:
+def _project_of(text: str) -> Project:
+    """The project in a file, or one of a source without edits."""
+    if Path(text).suffix == _PROJECT_ENDING and not text.partition(":")[1]:
+        return read_project(Path(text))
+    return Project(dataset=parse_source(text, all_datasets()))
+
+
+def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
     return {
-        "ok": not description.bad_files,
+        "ok": found.is_ok,
         "title": description.title,
         "train": description.num_train,
         "test": description.num_test,
-        "validation": description.num_validation,
         "shape": description.shape or None,
         "classes": [
-            {
-                "class": c.name,
-                "train": c.num_train,
-                "test": c.num_test,
-                "validation": c.num_validation,
-            }
-            for c in description.classes
+            {"class": c.name, "train": c.num_train, "test": c.num_test} for c in description.classes
         ],
         "bad_files": [{"file": file, "reason": why} for file, why in description.bad_files],
         "notes": description.notes,
@@ -58,20 +127,88 @@ def _as_json(description: DataDescription) -> dict[str, object]:
 
 
 def _print_table(description: DataDescription) -> None:
-    has_validation = description.num_validation > 0
-    for each in description.classes:
-        numbers = (each.num_train, each.num_validation, each.num_test)
-        print(printable(_line(each.name, numbers, has_validation=has_validation)))
-    numbers = (description.num_train, description.num_validation, description.num_test)
-    print(_line("total", numbers, has_validation=has_validation))
+    for c in description.classes:
+        print(printable(f"{c.name:28} {c.num_train:>9,} train {c.num_test:>9,} test"))
+    print(f"{'total':28} {description.num_train:>9,} train {description.num_test:>9,} test")
     for note in description.notes:
         print_line(note)
     for file, why in description.bad_files:
         print_line(f"cannot be read: {file}: {why}")
 
 
-def _line(name: str, numbers: tuple[int, int, int], *, has_validation: bool) -> str:
-    """Name and counts in columns; a validation part only where the source has one."""
-    parts = zip(numbers, ("train", "validation", "test"), strict=True)
-    shown = [part for part in parts if has_validation or part[1] != "validation"]
-    return f"{name:28} " + " ".join(f"{number:>9,} {part}" for number, part in shown)
+# fix ---------------------------------------------------------------------------------------
+
+
+def _fix(arguments: argparse.Namespace) -> int:
+    if arguments.kind and arguments.finding:
+        raise UsageError("FINDING and --all are given.", fix="Give one of them.")
+    path = Path(arguments.project)
+    before, stamp = read_stamped(path)
+    labels = arguments.labels or _needs_labels(arguments.kind or arguments.finding or "")
+    _, found = checked(before, labels=labels, is_quiet=arguments.json)
+    if not (arguments.kind or arguments.finding):
+        return _list(found, as_json=arguments.json)
+    settled = _chosen(found, arguments)
+    after = before
+    for finding, action in settled:
+        after = with_action(after, finding, action)
+    if after != before:
+        guard = OnlyOver(path, [stamp], data_home() / "open")
+        save_bytes(path, project_bytes(after, path), guard=guard)
+    return _report(path, replace(found, project=after), settled, as_json=arguments.json)
+
+
+def _needs_labels(finding: str) -> bool:
+    rule = all_data_checks().get(finding.partition(":")[0])
+    return rule is not None and rule.needs_features
+
+
+def _list(found: Checked, *, as_json: bool) -> int:
+    if as_json:
+        print_json({"ok": found.is_ok, **findings_as_json(found)})
+    else:
+        print_findings(found)
+    return 0 if found.is_ok else 1
+
+
+def _chosen(found: Checked, arguments: argparse.Namespace) -> Settled:
+    if arguments.kind:
+        return [(each, each.actions[0]) for each in found.open if each.rule == arguments.kind]
+    finding = _finding(found, arguments.finding)
+    action = finding.action(arguments.action) if arguments.action else finding.actions[0]
+    if action is None:
+        raise UsageError(
+            "There is no such action.",
+            where=finding.title,
+            received=arguments.action,
+            expected="one of " + ", ".join(each.key for each in finding.actions),
+        )
+    return [(finding, action)]
+
+
+def _finding(found: Checked, text: str) -> Finding:
+    by_name = {str(number): each for number, each in enumerate(found.findings, start=1)}
+    by_name |= {each.key: each for each in found.findings}
+    if text in by_name:
+        return by_name[text]
+    raise UsageError(
+        "There is no such finding.",
+        received=text,
+        expected="a key or number of `workbench data check PROJECT`",
+        fix="Findings of label errors need --labels." if found.findings else "",
+    )
+
+
+def _report(path: Path, found: Checked, settled: Settled, *, as_json: bool) -> int:
+    if as_json:
+        applied = [
+            {**finding_as_json(finding, found.project), "applied": action.key}
+            for finding, action in settled
+        ]
+        print_json({"project": str(path), "ok": found.is_ok, "applied": applied})
+    else:
+        for finding, action in settled:
+            print_line(f"{finding.title}: {action.title}.")
+        left = plural(len(found.open), "finding")
+        print_line(f"Settled {plural(len(settled), 'finding')} in {path}; {left} left.")
+    return 0 if found.is_ok else 1

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
+from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._csv_table import EXPECTED, PARTS, Row, read_table
 from workbench.datasets._label_values import MAX_CLASSES, plain_name
@@ -59,7 +60,12 @@ class _Found:
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    path = _path(str(params.get("path", "")))
+    path = chosen_file(
+        str(params.get("path", "")),
+        "a CSV file",
+        expected=f"a CSV file with {EXPECTED}",
+        for_folder="Choose the CSV file inside.",
+    )
     ctx.progress(f"Reading {path.name}")
     table = read_table(path)
     found = _look(ctx, path, table.rows)
@@ -79,26 +85,6 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         validation=validation if len(validation) else None,
         bad_files=tuple(found.bad_files),
         notes=(*table.notes, *found.notes()),
-    )
-
-
-def _path(text: str) -> Path:
-    if not text:
-        raise DatasetError(
-            "No file has been chosen yet.", expected="a CSV file", fix="Choose a CSV file."
-        )
-    path = Path(os.path.expanduser(text))  # noqa: PTH111 - keeps an unknown ~name as it is
-    try:
-        if path.is_file():
-            return path
-        is_folder = path.is_dir()
-    except OSError as error:
-        raise DatasetError(f"The file cannot be opened: {error.strerror}.", where=text) from None
-    raise DatasetError(
-        "This is a folder, not a file." if is_folder else "There is no such file.",
-        where=str(path),
-        expected="a CSV file with " + EXPECTED,
-        fix="Choose the CSV file inside." if is_folder else "Check the path.",
     )
 
 

@@ -11,12 +11,9 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -24,19 +21,18 @@ from workbench.core.projects.data_edits import CONTENT_DIGITS
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part
 from workbench.core.storage.own_file import refuse_link, replace_own
 from workbench.errors import LinkFoundError
+from workbench.pictures.steps import STEP, in_steps
 
 Contents = np.ndarray[Any, np.dtype[np.bytes_]]
 """Ids of images: (n,) of CONTENT_DIGITS hexadecimal digits, dtype S32."""
 
-T = TypeVar("T")
 
 _DTYPE = np.dtype(f"S{CONTENT_DIGITS}")
 _ID_BYTES = CONTENT_DIGITS // 2
 
 _MAGIC = b"workbench contents 1\n"
 _CHECKSUM_BYTES = 32
-_STEP = 64
-"""Images a thread takes at a time."""
+_WORDS = "Comparing the images"
 
 _KEEP_OTHERS = 100_000
 """Entries of files that are not of the part at hand which an index keeps at least: another part
@@ -82,10 +78,10 @@ def content_of_file(path: str) -> bytes | None:
 
 def _of_arrays(part: ArrayPart, ctx: LoadContext) -> Contents:
     def step(start: int) -> list[bytes]:
-        block = np.asarray(part.pictures[start : start + _STEP])
+        block = np.asarray(part.pictures[start : start + STEP])
         return [content_of_pixels(pixels) for pixels in block]
 
-    return np.array([content.hex() for content in _in_order(step, len(part), ctx)], _DTYPE)
+    return np.array([content.hex() for content in in_steps(step, len(part), ctx, _WORDS)], _DTYPE)
 
 
 def _of_files(part: FilePart, ctx: LoadContext) -> Contents:
@@ -110,9 +106,9 @@ def _of_files(part: FilePart, ctx: LoadContext) -> Contents:
 
 def _read(paths: Sequence[str], ctx: LoadContext) -> Iterator[bytes | None]:
     def step(start: int) -> list[bytes | None]:
-        return [content_of_file(path) for path in paths[start : start + _STEP]]
+        return [content_of_file(path) for path in paths[start : start + STEP]]
 
-    yield from _in_order(step, len(paths), ctx)
+    yield from in_steps(step, len(paths), ctx, _WORDS)
 
 
 def _of_path(path: str) -> bytes:
@@ -127,9 +123,9 @@ def _marks(paths: Sequence[str], ctx: LoadContext) -> Iterator[bytes | None]:
     """Which file is at each path, by path, size and time of change; None where there is none."""
 
     def step(start: int) -> list[bytes | None]:
-        return [_mark(path) for path in paths[start : start + _STEP]]
+        return [_mark(path) for path in paths[start : start + STEP]]
 
-    yield from _in_order(step, len(paths), ctx)
+    yield from in_steps(step, len(paths), ctx, _WORDS)
 
 
 def _mark(path: str) -> bytes | None:
@@ -139,29 +135,6 @@ def _mark(path: str) -> bytes | None:
         return None
     text = b"%b\0%d\0%d" % (_absolute(path), status.st_size, status.st_mtime_ns)
     return hashlib.blake2b(text, digest_size=_ID_BYTES).digest()
-
-
-def _in_order(step: Callable[[int], list[T]], count: int, ctx: LoadContext) -> Iterator[T]:
-    """What `step` gives for each _STEP images, side by side, in order; a few steps ahead at most.
-
-    Ids are a small part of loading: progress is reported, but not for so few that none is seen.
-    """
-    workers = min(8, (os.cpu_count() or 1) + 1)
-    waiting: deque[Future[list[T]]] = deque()
-    starts = iter(range(0, count, _STEP))
-    done = 0
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="contents")
-    try:
-        waiting.extend(pool.submit(step, start) for start in islice(starts, workers * 4))
-        while waiting:
-            ctx.check_cancelled()
-            ctx.progress(f"Comparing the images: {done:,} of {count:,}", done / count)
-            results = waiting.popleft().result()
-            waiting.extend(pool.submit(step, start) for start in islice(starts, 1))
-            done += len(results)
-            yield from results
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 class _Index:

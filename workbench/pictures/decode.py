@@ -59,10 +59,16 @@ class Decoded:
     Attributes:
         pixels: uint8 (height, width, 3).
         full_size: (height, width) of the picture in its file, upright.
+        format: What the file is by its content, by Pillow's name.
+        mode: Pillow's mode of the picture in the file; "PA" where a palette has transparency.
+        is_turned: EXIF says that the stored pixels are to be turned or mirrored.
     """
 
     pixels: Pixels
     full_size: tuple[int, int]
+    format: str = ""
+    mode: str = ""
+    is_turned: bool = False
 
 
 def decode_picture(source: str | Path | bytes, *, where: str = "") -> Pixels:
@@ -134,6 +140,7 @@ def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
             image.load()
             # After load(): TIFF and PNG have their orientation only then.
             upright = _TURNS.get(_orientation(image))
+            mode = "PA" if image.mode == "P" and image.has_transparency_data else image.mode
             colored = _rgb(image)
             pixels = np.array(colored if upright is None else colored.transpose(upright))
     except PictureError:
@@ -145,7 +152,8 @@ def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
         raise PictureError("Not enough memory for this image.", where=where) from None
     except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
         raise _damaged(kind, error, where) from None
-    return Decoded(pixels, full_size[::-1] if upright in _SIDEWAYS else full_size)
+    size = full_size[::-1] if upright in _SIDEWAYS else full_size
+    return Decoded(pixels, size, kind, mode, upright is not None)
 
 
 def _kind(data: bytes, where: str, *, is_tga: bool) -> str:

@@ -8,6 +8,14 @@ from typing import Literal
 
 import msgspec
 
+from workbench.protocol.bases import Answer, Request
+from workbench.protocol.data_check import (
+    CheckData,
+    DataCheckReport,
+    DataFindings,
+    FoundThumbnails,
+    ShowFound,
+)
 from workbench.protocol.preflight import (
     Estimate,
     LargestBuffer,
@@ -54,12 +62,6 @@ class KeptWeights(msgspec.Struct, frozen=True, kw_only=True):
     is_averaged: bool = False
     val_accuracy: float | None = None
     is_chosen_on_test: bool = False
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
-    """A request to a service worker; `id` is repeated in every answer to it."""
-
-    id: int
 
 
 class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
@@ -223,6 +225,8 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 
 AnyRequest = (
     DescribeData
+    | CheckData
+    | ShowFound
     | Classify
     | WarmUp
     | PickTestPictures
@@ -239,12 +243,6 @@ AnyRequest = (
 
 
 # answers of a service worker ------------------------------------------------------------
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer"):
-    """An answer of a service worker; `id` is the request's, 0 for none."""
-
-    id: int = 0
 
 
 class Hello(Answer, frozen=True, kw_only=True, tag="hello"):
@@ -501,6 +499,9 @@ AnyAnswer = (
     | Progress
     | Classified
     | DataDescription
+    | DataFindings
+    | DataCheckReport
+    | FoundThumbnails
     | TestPictures
     | Evaluation
     | LearningRateTried

@@ -12,6 +12,7 @@ from typing import Self
 
 from workbench.errors import RunError, WireError
 from workbench.processes.child import Child, end_words
+from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
 from workbench.protocol.messages import (
     PROTOCOL_VERSION,
     AnyAnswer,
@@ -31,6 +32,8 @@ from workbench.protocol.worker_command import worker_command, worker_environment
 
 FINAL_ANSWERS = (
     DataDescription,
+    DataCheckReport,
+    FoundThumbnails,
     TestPictures,
     Evaluation,
     LearningRateFound,

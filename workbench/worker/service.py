@@ -135,7 +135,12 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
     return answer
 
 
-_MODULES = {"warm_up": "classify", "describe_data": "describe", "pick_test_pictures": "describe"}
+_MODULES = {
+    "warm_up": "classify",
+    "describe_data": "describe",
+    "pick_test_pictures": "describe",
+    "show_found": "check_data",
+}
 """Where the handler of a request is, other than in a module of its name."""
 
 

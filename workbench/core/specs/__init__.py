@@ -4,6 +4,9 @@ the worker; a plug-in file never imports them.
 
 from __future__ import annotations
 
+from workbench.core.specs.backbone import BackboneSpec as BackboneSpec
+from workbench.core.specs.backbone import BundledWeights as BundledWeights
+from workbench.core.specs.backbone import DownloadedWeights as DownloadedWeights
 from workbench.core.specs.dataset import FREE as FREE
 from workbench.core.specs.dataset import ArrayPart as ArrayPart
 from workbench.core.specs.dataset import DatasetSpec as DatasetSpec

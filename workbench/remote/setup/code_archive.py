@@ -19,6 +19,7 @@ PACKAGES = (
     "pictures",
     "programs",
     "layers",
+    "backbones",
     "datasets",
     "targets",
     "exports",
@@ -29,7 +30,7 @@ PACKAGES = (
 )
 """Whole packages; tests/remote/setup/test_setup.py checks that the trainer imports nothing else."""
 
-MODULES = ("__init__.py", "errors.py", "assets.py")
+MODULES = ("__init__.py", "errors.py", "assets.py", "downloads.py")
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 

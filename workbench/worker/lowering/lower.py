@@ -80,6 +80,7 @@ def _lowered(project: Project, *, batch: int, precision: str) -> Lowering:
             own_layers=False,
             precision=precision,
             seed=project.recipe.seed,
+            pretrained=False,
         )
         try:
             step, signature = step_of(built, project.recipe, batch=batch)

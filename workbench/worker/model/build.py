@@ -28,6 +28,7 @@ from workbench.errors import GraphError, WeightsError
 from workbench.worker.model.exact_bias import needs_exact_bias, with_exact_bias
 from workbench.worker.model.fast_dropout import fast_dropout
 from workbench.worker.model.fused_batch_norm import fused_batch_normalization
+from workbench.worker.model.pretrained import load_pretrained
 from workbench.worker.process.lazy_keras import keras
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -74,6 +75,7 @@ def build_model(
     own_layers: bool = True,
     precision: str = "float32",
     seed: int | None = None,
+    pretrained: bool = True,
 ) -> BuiltModel:
     """Builds the network.
 
@@ -87,9 +89,13 @@ def build_model(
             weights. The input pipeline and `core.network.roles.float32_nodes` stay in float32.
         seed: Makes initial weights and random layers repeatable; sets the random state of
             Python, NumPy and TensorFlow, from which Keras draws.
+        pretrained: Give layers the pretrained weights that they name. Not needed where all weights
+            are assigned afterwards, or none are used.
 
     Raises:
-        GraphError: the graph has errors; the first ones are in the message.
+        GraphError: the graph has errors; the first ones are in the message. Or pretrained weights
+            no longer fit their layer.
+        WeightsError: pretrained weights are missing or damaged.
     """
     found = Propagation(graph, layers)
     _refuse_errors(graph, layers, found)
@@ -101,8 +107,11 @@ def build_model(
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
     first, last = input_nodes(graph, layers)[0].id, find_outputs(graph, layers)[0]
+    model = _make_model(graph, made, found, first=first, last=last, on_host=on_host)
+    if pretrained:
+        load_pretrained(graph, made)
     return BuiltModel(
-        _make_model(graph, made, found, first=first, last=last, on_host=on_host),
+        model,
         made,
         tuple((node_id, made[node_id]) for node_id in on_host),
         found.shapes[first],

@@ -29,6 +29,7 @@ from workbench.protocol.messages import (
     TestPictures,
     Thumbnail,
 )
+from workbench.worker.foreign.foreign_weights import read_any_card
 from workbench.worker.input.sources import (
     edits_of,
     find_source,
@@ -37,7 +38,6 @@ from workbench.worker.input.sources import (
     run_test_part,
 )
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.foreign_weights import read_any_card
 
 MAX_BAD_FILE_BYTES = 400_000
 """How much of an answer may name unreadable files; those beyond are counted."""

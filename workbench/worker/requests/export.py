@@ -21,10 +21,10 @@ from workbench.layers import all_layers
 from workbench.protocol.messages import AnyAnswer, Done, ExportProject
 from workbench.protocol.messages import Export as ExportRequest
 from workbench.runs.model_card import ModelCard
+from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights, build_model
 from workbench.worker.requests.keras_calls import KerasCall, keras_calls
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.foreign_weights import read_foreign_weights
 from workbench.worker.saved_models.model_runner import Runner, load_runner
 from workbench.worker.saved_models.weights_layout import weights_layout
 
@@ -79,7 +79,7 @@ class ExportContext:
 
     def compare_weights(self, path: Path) -> None:
         """Reads exported weights back into a fresh model of the same graph, and compares."""
-        built = build_model(self.graph, all_layers(), whole=True)
+        built = build_model(self.graph, all_layers(), whole=True, pretrained=False)
         assign_weights(built, read_foreign_weights(path, weights_layout(built)))
         self._compare(built.model, path.name)
 

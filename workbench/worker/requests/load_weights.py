@@ -31,11 +31,11 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.weights_file import Arrays, write_arrays
+from workbench.worker.foreign.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.model.build import BuiltModel, assign_weights
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.notebook_events import finished_event, write_result_events
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.saved_models.model_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout

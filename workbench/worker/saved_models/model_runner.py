@@ -23,9 +23,9 @@ from workbench.processes.memory import available_memory
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.weights_file import read_arrays
+from workbench.worker.foreign.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
 from workbench.worker.process.lazy_keras import keras, tf
-from workbench.worker.saved_models.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.saved_models.weights_layout import weights_layout
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -182,7 +182,7 @@ def build_whole(graph: Graph, where: str) -> BuiltModel:
             received=f"{wanted:,} bytes of weights",
             expected=f"at most {int(0.9 * free):,} bytes, 90% of the free memory",
         )
-    return build_model(graph, all_layers(), whole=True)
+    return build_model(graph, all_layers(), whole=True, pretrained=False)
 
 
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from workbench.errors import WeightsError
-from workbench.worker.saved_models.foreign_weights import RESULT_MEMBERS, read_archive_member
+from workbench.worker.foreign.foreign_weights import RESULT_MEMBERS, read_archive_member
 
 RESULT_FORMAT = "workbench-result"
 _MAX_CARD_BYTES = 4 << 20

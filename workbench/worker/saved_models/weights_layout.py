@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.worker.foreign.foreign_weights import Expected, WeightsLayout
 from workbench.worker.model.build import BuiltModel, named_variables
-from workbench.worker.saved_models.foreign_weights import Expected, WeightsLayout
 
 
 def weights_layout(built: BuiltModel) -> WeightsLayout:

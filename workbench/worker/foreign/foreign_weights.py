@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +17,7 @@ from workbench.errors import ChildDiedError, DeadlineError, WeightsError
 from workbench.processes.child import Child, end_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, decode_card
-from workbench.worker.saved_models import read_weights
+from workbench.worker.foreign import read_weights
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
 """Where a `.keras` file holds its weights."""
@@ -97,6 +97,36 @@ def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndar
     return _arrays(head, data, expected, path)
 
 
+def read_published_weights(
+    path: Path, layers: Sequence[Sequence[tuple[int, ...]]]
+) -> list[list[np.ndarray[Any, np.dtype[Any]]]]:
+    """Reads an HDF5 file of weights as Keras 2 wrote it and Keras publishes them.
+
+    Args:
+        path: The file, whose names are free: its layers are in the order of the network.
+        layers: Shapes of the arrays of each layer with weights, in that order.
+
+    Returns:
+        The float32 arrays of each layer, finite and of these shapes.
+
+    Raises:
+        WeightsError: the file is damaged, harmful, or of another network.
+    """
+    expected = {
+        f"{number}/{index}": Expected(f"array {index + 1} of layer {number + 1}", shape, "float32")
+        for number, shapes in enumerate(layers)
+        for index, shape in enumerate(shapes)
+    }
+    total = sum(array.num_bytes for array in expected.values())
+    plain = [[list(shape) for shape in shapes] for shapes in layers]
+    limits = {"max_bytes": 2 * total + (64 << 20), "max_member_bytes": 0}
+    order = {"member": "", "names": {}, "known": [], "layers": plain, **limits}
+    head, data = _run_reader(order, path, total, _DEADLINE_S + total / 100e6)
+    _refuse_findings(head, {}, path)
+    arrays = iter(_arrays(head, data, expected, path).values())
+    return [[next(arrays) for _ in shapes] for shapes in layers]
+
+
 def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
     """One member of an untrusted zip archive.
 
@@ -149,7 +179,7 @@ def _run_reader(
     command = [sys.executable, "-I", str(Path(read_weights.__file__).resolve())]
     memory_bytes = (1 << 30) + 3 * limit
     more = {"path": _regular(path), "only": _only(path), "memory_bytes": memory_bytes}
-    sent = json.dumps({**order, **more, "cpu_s": _DEADLINE_S}).encode()
+    sent = json.dumps({"layers": [], **order, **more, "cpu_s": _DEADLINE_S}).encode()
     with Child(command, name="its reader", environment=_ENVIRONMENT, order=sent) as child:
         try:
             fields, data = child.frame(limit=limit, deadline_s=deadline_s)

@@ -6,10 +6,12 @@ along the names in its order: HDF5 of unknown origin crashes and hangs libraries
 it freely. A finding is an answer, not an error; the parent puts it into words.
 
 Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "memory_bytes", "cpu_s",
-        "names": {name: [shape, dtype]}, "known": [name]}; `member`
+        "names": {name: [shape, dtype]}, "known": [name], "layers": [[shape]]}; `member`
         is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
         is handed back as it is. Where `only` names members, the archive may hold no others.
-        Numbers under a name that is not `known` are reported as extra.
+        Numbers under a name that is not `known` are reported as extra. With `layers` the file is
+        one of Keras 2: the float32 arrays of each layer with weights in the order of the file,
+        whatever their names.
 Answer: a frame: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
         "extra", "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the
         names.
@@ -80,7 +82,7 @@ def _read(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         if not order["names"]:
             return {"sizes": [len(data)]}, [data]
         source = io.BytesIO(data)
-    return _read_arrays(source, order["names"], order["known"])
+    return _read_arrays(source, order["names"], order["known"], order["layers"])
 
 
 def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
@@ -107,7 +109,7 @@ def _check_members(names: list[str], only: list[str]) -> None:
 
 
 def _read_arrays(
-    source: Any, names: dict[str, list[Any]], known: list[str]
+    source: Any, names: dict[str, list[Any]], known: list[str], layers: list[list[list[int]]]
 ) -> tuple[dict[str, Any], list[bytes]]:
     import h5py  # only after the limits are set
 
@@ -116,11 +118,14 @@ def _read_arrays(
         with h5py.File(source, "r") as file:
             for name, (shape, dtype) in names.items():
                 reader.read(file, name, tuple(shape), dtype)
-            if not any(reader.found.values()):
+            if layers:
+                reader.read_ordered(file, layers)
+            elif not any(reader.found.values()):
                 reader.find_extra(file, set(known))
     except (
         OSError,
         ValueError,
+        TypeError,
         RuntimeError,
         KeyError,
         UnicodeDecodeError,
@@ -179,6 +184,35 @@ class _Reader:
                 return None
             place = place[part]
         return place
+
+    def read_ordered(self, file: Any, layers: list[list[list[int]]]) -> None:
+        """Reads the arrays of each layer with weights of a file that Keras 2 wrote."""
+        top = file if "layer_names" in file.attrs else self._get(file, "model_weights")
+        found = [(name, self._listed(top, name)) for name in self._attribute(top, "layer_names")]
+        found = [(name, weights) for name, weights in found if weights]
+        if [len(weights) for _, weights in found] != [len(shapes) for shapes in layers]:
+            raise _RefusedError(
+                f"it contains {len(found)} layers with weights, not these {len(layers)}"
+            )
+        for (name, weights), shapes in zip(found, layers, strict=True):
+            for weight, shape in zip(weights, shapes, strict=True):
+                self.read(top, f"{name}/{weight}", tuple(shape), "float32")
+
+    def _listed(self, file: Any, layer: str) -> list[str]:
+        group = self._get(file, layer)
+        return [] if group is None else self._attribute(group, "weight_names")
+
+    def _attribute(self, group: Any, key: str) -> list[str]:
+        """A list of names, which is in parts (KEY0, KEY1, ...) where it is long."""
+        if group is None:
+            raise _RefusedError("it contains no weights as Keras saves them")
+        keys = [key] if key in group.attrs else []
+        while f"{key}{len(keys)}" in group.attrs:
+            keys.append(f"{key}{len(keys)}")
+        names = [name for part in keys for name in group.attrs[part]]
+        if len(names) > _MAX_NAMES:
+            raise _RefusedError(f"it contains more than {_MAX_NAMES:,} names in one group")
+        return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
 
     def find_extra(self, file: Any, known: set[str]) -> None:
         """Notes numbers of layers that are not expected: the file is of another network."""

@@ -1,0 +1,145 @@
+"""The data check of a project, as commands ask for it and print it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.cli._output import print_line, printable
+from workbench.cli._service import answers_of, open_service
+from workbench.core.data_check.findings import Finding, FoundImage, state_of, tally
+from workbench.core.format import count, image_size_text, plural
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import project_text
+from workbench.data_checks import all_data_checks
+from workbench.protocol.data_check import CheckData, DataCheckReport, DataFindings
+from workbench.protocol.messages import DataDescription, DescribeData
+
+_MOST_PRINTED = 10
+"""Findings of a rule that are printed: all are in the JSON."""
+_MOST_IMAGES = 6
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check has found.
+
+    Attributes:
+        project: The project that was checked.
+        findings: In the order of the rules, the worst first.
+        report: Counts, and how long it took.
+    """
+
+    project: Project
+    findings: tuple[Finding, ...]
+    report: DataCheckReport
+
+    @property
+    def open(self) -> list[Finding]:
+        """Those that nothing was done about."""
+        return [each for each in self.findings if state_of(each, self.project) == "open"]
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether nothing is left that should be looked at."""
+        return all(finding.severity == "hint" for finding in self.open)
+
+
+def checked(project: Project, *, labels: bool, is_quiet: bool) -> tuple[DataDescription, Checked]:
+    """What a project's data set holds, and what is found in it."""
+    describe = DescribeData(id=1, source=project.dataset.key, params=dict(project.dataset.params))
+    request = CheckData(id=2, project=project_text(project), labels=labels)
+    with open_service() as service:
+        described = list(answers_of(service, describe, is_quiet=is_quiet))
+        answers = list(answers_of(service, request, is_quiet=is_quiet))
+    findings = [
+        finding for each in answers if isinstance(each, DataFindings) for finding in each.findings
+    ]
+    (description,) = (each for each in described if isinstance(each, DataDescription))
+    (report,) = (each for each in answers if isinstance(each, DataCheckReport))
+    return description, Checked(project, tuple(findings), report)
+
+
+def findings_as_json(found: Checked) -> dict[str, Any]:
+    """The findings for programs."""
+    return {
+        "findings": [finding_as_json(each, found.project) for each in found.findings],
+        "counts": {each.rule: each.total for each in found.report.counts},
+        "checked_images": found.report.num_images,
+        "checked_labels": found.report.has_checked_labels,
+        "seconds": round(found.report.seconds, 3),
+    }
+
+
+def finding_as_json(finding: Finding, project: Project) -> dict[str, Any]:
+    """One finding for programs."""
+    return {
+        "kind": finding.rule,
+        "key": finding.key,
+        "severity": finding.severity,
+        "state": state_of(finding, project),
+        "title": finding.title,
+        "message": finding.message,
+        "files": [image_name(each) for each in finding.images],
+        "images": [
+            {
+                "content": each.content,
+                "class": each.label,
+                "part": each.part,
+                "width": each.width,
+                "height": each.height,
+            }
+            for each in finding.images
+        ],
+        "image_count": finding.num_images,
+        "score": round(finding.score, 4),
+        "actions": [{"key": each.key, "title": each.title} for each in finding.actions],
+    }
+
+
+def image_name(image: FoundImage) -> str:
+    """The file of an image, or where it is in its source."""
+    return image.file or f"{image.origin}[{image.index}]"
+
+
+def print_findings(found: Checked) -> None:
+    """Prints the findings for people, with the numbers that `data fix` takes."""
+    numbered = list(enumerate(found.findings, start=1))
+    for rule in all_data_checks().values():
+        of_rule = [(number, each) for number, each in numbered if each.rule == rule.key]
+        total = next((c.total for c in found.report.counts if c.rule == rule.key), 0)
+        if not of_rule:
+            continue
+        print(f"{rule.title}: {count(total)}")
+        for number, finding in of_rule[:_MOST_PRINTED]:
+            _print_finding(number, finding, found.project)
+        if total > _MOST_PRINTED:
+            print(f"    {count(total - _MOST_PRINTED)} more")
+    words = tally(found.findings, found.project).words if found.findings else "No findings"
+    report = found.report
+    speed = report.num_images / max(report.seconds, 1e-6)
+    checked_words = f"{plural(report.num_images, 'image')} checked, {speed:,.0f} images/s"
+    print_line(f"{words}. {checked_words}.")
+
+
+def _print_finding(number: int, finding: Finding, project: Project) -> None:
+    state = state_of(finding, project)
+    mark = "" if state == "open" else f" ({state})"
+    _print(f"  {number:>4}. {finding.title}{mark}")
+    _print(f"        {finding.message}")
+    _print_images(finding.images, finding.num_images)
+    actions = "; ".join(f"{each.key}: {each.title}" for each in finding.actions)
+    _print(f"        {actions}")
+
+
+def _print_images(images: Sequence[FoundImage], total: int) -> None:
+    for image in images[:_MOST_IMAGES]:
+        size = f", {image_size_text((image.height, image.width))}" if image.width else ""
+        _print(f"        {image_name(image)} ({image.label}, {image.part}{size})")
+    if total > _MOST_IMAGES:
+        _print(f"        {count(total - _MOST_IMAGES)} more images")
+
+
+def _print(text: str) -> None:
+    print(printable(text))

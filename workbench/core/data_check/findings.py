@@ -1,0 +1,239 @@
+"""What the data check finds, and what can be done about it: values.
+
+An action makes new edits of a project, so that undoing it is undoing an edit of the project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from workbench.core.projects.data_edits import DataEdits, PartName
+from workbench.core.projects.project import Project
+
+Severity = Literal["error", "warning", "hint"]
+"""An error spoils what is measured, a warning costs accuracy, a hint is good to know."""
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
+"""Worst first."""
+
+State = Literal["open", "fixed", "kept"]
+
+KEEP = "keep"
+"""Key of the action after which a finding needs no change."""
+
+MAX_IMAGES = 500
+"""Images that a finding lists: more are counted."""
+
+_KEY_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class FoundImage:
+    """An image that a finding is about.
+
+    Attributes:
+        content: Its id (`DataEdits`).
+        file: Its path; "" where it is in no file of its own, or its name is no Unicode.
+        origin: The part of the source that it is in; "train" where it has no parts.
+        index: Its place in that part.
+        label: Name of its class in the project.
+        source_label: Name of its class in the source: edits name that.
+        part: The part of the data set that training puts it into.
+        width, height: In pixels, upright; 0 where it cannot be read.
+    """
+
+    content: str
+    file: str
+    origin: PartName
+    index: int
+    label: str
+    source_label: str
+    part: PartName
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True)
+class Action:
+    """One way to settle a finding. Contents are those of `DataEdits`.
+
+    Attributes:
+        key: Stable name within its finding, e.g. "leave_out".
+        title: Words of its button.
+        left_out: Contents that are no longer used.
+        once: Contents of which one copy is used from now on.
+        labels: Content -> name of the class that it belongs to instead.
+        parts: Content -> the part that it belongs to instead.
+        recipe: Values of the recipe to change.
+    """
+
+    key: str
+    title: str
+    left_out: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, PartName] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about the data that people should know.
+
+    Attributes:
+        key: The same as long as the images are the same, wherever their files are.
+        rule: Key of the rule that found it.
+        severity: How bad it is.
+        title: Short heading.
+        message: The reason, in sentences.
+        images: Those it is about, at most MAX_IMAGES of them.
+        num_images: How many there are.
+        actions: What can be done, the best first; the last one keeps everything as it is.
+        score: For a ranking: higher is more certain; 0 where there is none.
+    """
+
+    key: str
+    rule: str
+    severity: Severity
+    title: str
+    message: str
+    images: tuple[FoundImage, ...] = ()
+    num_images: int = 0
+    actions: tuple[Action, ...] = ()
+    score: float = 0.0
+
+    def action(self, key: str) -> Action | None:
+        """The action with a key; None where it has none."""
+        return next((each for each in self.actions if each.key == key), None)
+
+
+def new_finding(
+    rule: str,
+    severity: Severity,
+    title: str,
+    message: str,
+    *,
+    images: Iterable[FoundImage] = (),
+    actions: Iterable[Action] = (),
+    score: float = 0.0,
+    about: str = "",
+) -> Finding:
+    """A finding with its key, its images within the limit, and the action that keeps it.
+
+    Args:
+        rule: Key of the rule.
+        severity: How bad it is.
+        title: Short heading.
+        message: The reason.
+        images: All that it is about.
+        actions: What can be done beside keeping it, the best first.
+        score: For a ranking.
+        about: What makes it another finding than others of the rule about the same images.
+    """
+    found = tuple(images)
+    texts = sorted({image.content for image in found})
+    digest = hashlib.sha256("\n".join([rule, about, *texts]).encode()).hexdigest()
+    return Finding(
+        key=f"{rule}:{digest[:_KEY_DIGITS]}",
+        rule=rule,
+        severity=severity,
+        title=title,
+        message=message,
+        images=found[:MAX_IMAGES],
+        num_images=len(found),
+        actions=(*actions, Action(KEEP, "Keep as it is")),
+        score=score,
+    )
+
+
+def leave_out(images: Iterable[FoundImage], title: str = "Leave out") -> Action:
+    """Uses the listed images no longer."""
+    contents = dict.fromkeys(image.content for image in images)
+    return Action("leave_out", title, left_out=tuple(contents)[:MAX_IMAGES])
+
+
+def with_action(project: Project, finding: Finding, action: Action) -> Project:
+    """The project after an action; the recipe changes where the action is one of the recipe."""
+    edits, recipe = project.edits, project.recipe
+    if action.key == KEEP:
+        return replace(project, edits=replace(edits, kept=edits.kept | {finding.key}))
+    images = {*action.labels, *action.parts, *action.once}
+    edits = replace(
+        edits,
+        left_out=(edits.left_out - images) | frozenset(action.left_out),
+        once=edits.once | frozenset(action.once),
+        labels={**edits.labels, **action.labels},
+        parts={**edits.parts, **action.parts},
+        kept=edits.kept - {finding.key},
+    )
+    return replace(project, edits=edits, recipe=recipe.with_values(**action.recipe))
+
+
+def reopened(project: Project, finding: Finding) -> Project:
+    """The project as if nothing had been done about a finding's images."""
+    gone = {image.content for image in finding.images}
+    edits = project.edits
+    edits = DataEdits(
+        left_out=edits.left_out - gone,
+        once=edits.once - gone,
+        labels={key: name for key, name in edits.labels.items() if key not in gone},
+        parts={key: name for key, name in edits.parts.items() if key not in gone},
+        kept=edits.kept - {finding.key},
+        classes=edits.classes,
+    )
+    return replace(project, edits=edits)
+
+
+def state_of(finding: Finding, project: Project) -> State:
+    """Whether a project has settled a finding: it has what one of the actions makes."""
+    if finding.key in project.edits.kept:
+        return "kept"
+    is_fixed = any(_holds(project, action) for action in finding.actions if action.key != KEEP)
+    return "fixed" if is_fixed else "open"
+
+
+def _holds(project: Project, action: Action) -> bool:
+    """Whether the action would change nothing any more."""
+    edits = project.edits
+    return (
+        edits.left_out.issuperset(action.left_out)
+        and (edits.once | edits.left_out).issuperset(action.once)
+        and _settles(edits.labels, action.labels, edits.left_out)
+        and _settles(edits.parts, action.parts, edits.left_out)
+        and all(getattr(project.recipe, key) == value for key, value in action.recipe.items())
+    )
+
+
+def _settles(given: Mapping[str, str], wanted: Mapping[str, str], gone: frozenset[str]) -> bool:
+    return all(given.get(key) == value or key in gone for key, value in wanted.items())
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many findings there are, by state."""
+
+    total: int
+    fixed: int
+    kept: int
+
+    @property
+    def open(self) -> int:
+        """Those that nothing was done about."""
+        return self.total - self.fixed - self.kept
+
+    @property
+    def words(self) -> str:
+        """In words, e.g. "12 findings, 3 fixed"."""
+        parts = [f"{self.total:,} finding{'' if self.total == 1 else 's'}"]
+        parts += [f"{self.fixed:,} fixed"] if self.fixed else []
+        parts += [f"{self.kept:,} kept"] if self.kept else []
+        return ", ".join(parts)
+
+
+def tally(findings: Iterable[Finding], project: Project) -> Tally:
+    """Counts findings by what a project has done about them."""
+    states = [state_of(finding, project) for finding in findings]
+    return Tally(len(states), states.count("fixed"), states.count("kept"))

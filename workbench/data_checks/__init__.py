@@ -1,0 +1,14 @@
+"""The rules of the data check, one file each: SPEC. Found by walking this folder."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from workbench.core.data_check.spec import DataCheckSpec
+from workbench.core.registry import Registry
+
+
+@cache
+def all_data_checks() -> Registry[DataCheckSpec]:
+    """Every rule by key, the worst first."""
+    return Registry.from_package("workbench.data_checks", DataCheckSpec)

@@ -1,0 +1,26 @@
+"""Files that cannot be read: training leaves them out by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.core.data_check.findings import Finding, leave_out, new_finding
+from workbench.core.data_check.spec import DataCheckSpec
+from workbench.core.data_check.survey import Survey
+
+
+def _find(survey: Survey) -> Iterator[Finding]:
+    for row, reason in sorted(survey.reasons.items()):
+        image = survey.image(row)
+        yield new_finding(
+            SPEC.key,
+            "warning",
+            "Cannot be read",
+            f"{reason.rstrip('.')}. The file is not used; it stays where it is.",
+            images=[image],
+            actions=[leave_out([image])],
+            about=image.file,
+        )
+
+
+SPEC = DataCheckSpec(key="unreadable", title="Unreadable files", order=50, find=_find)

@@ -1,0 +1,190 @@
+"""The archive reader: a short-lived child process, the only code that opens foreign archives.
+
+Run by path as `python -I reader.py`, with an order as JSON on stdin. It imports nothing
+of Workbench, sets its own limits first, and can write no file: what is in the archive goes to
+stdout in pieces, and its parent decides what becomes of it.
+
+Order:  {"path", "kind": "zip" or "tar", "max_files", "max_bytes", "max_file_bytes",
+        "memory_bytes", "cpu_s"}
+Answer: frames, each a JSON line with "bytes" and as many bytes:
+        {"total"}                          bytes of all files, 0 where that is not known
+        {"name", "is_first", "is_last", "at"}   a piece of a file; how far it is, 0 to 1
+        {"name", "damaged"}                this file is damaged: its pieces do not count
+        {"end", "links", "large"}          numbers of links (and devices) and of too large files
+        {"error"}                          why the archive is not read
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import os
+import resource
+import stat
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+_PIECE = 1 << 20
+_MAX_ORDER_BYTES = 1 << 20
+_BAD = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, lzma.LZMAError,
+    NotImplementedError, RuntimeError, EOFError, OSError, ValueError, OverflowError,
+)  # fmt: skip
+
+_Frame = tuple[dict[str, Any], bytes]
+
+
+class _RefusedError(Exception):
+    """Words for people why the archive is not read."""
+
+
+def main() -> int:
+    """Reads one order, writes the frames; 0 also when the archive was rejected."""
+    order = json.loads(sys.stdin.buffer.read(_MAX_ORDER_BYTES))
+    _limit(int(order["memory_bytes"]), int(order["cpu_s"]))
+    try:
+        for fields, data in _frames(order):
+            _write(fields, data)
+    except _RefusedError as error:
+        _write({"error": str(error)})
+    except MemoryError:
+        _write({"error": "it needs too much memory"})
+    except _BAD as error:
+        _write({"error": f"it is damaged or cut off ({str(error)[:120]})"})
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _limit(memory_bytes: int, cpu_s: int) -> None:
+    for kind, value in (
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 32),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)  # noqa: PLW2901
+        resource.setrlimit(kind, (value, value))
+
+
+def _write(fields: dict[str, Any], data: bytes = b"") -> None:
+    sys.stdout.buffer.write(json.dumps({**fields, "bytes": len(data)}).encode() + b"\n")
+    sys.stdout.buffer.write(data)
+
+
+def _frames(order: dict[str, Any]) -> Iterator[_Frame]:
+    with open(order["path"], "rb") as file:  # noqa: PTH123 - as it was sent
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise _RefusedError("it is not a regular file")
+        size = max(1, os.fstat(file.fileno()).st_size)
+        yield from (
+            _zip_frames(file, order) if order["kind"] == "zip" else _tar_frames(file, size, order)
+        )
+
+
+class _Budget:
+    """What an archive may hold at most; counts what it says and what it gives."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        self._max_files, self._max_bytes = int(order["max_files"]), int(order["max_bytes"])
+        self.max_file_bytes = int(order["max_file_bytes"])
+        self._files = self._bytes = 0
+        self.links = self.large = 0
+
+    def take_file(self) -> None:
+        self._files += 1
+        if self._files > self._max_files:
+            raise _RefusedError(f"it holds more than {self._max_files:,} files")
+
+    def take_bytes(self, count: int) -> None:
+        self._bytes += count
+        if self._bytes > self._max_bytes:
+            raise _RefusedError(
+                f"unpacked it is larger than {self._max_bytes:,} bytes, which is far too much for "
+                "an archive of its size"
+            )
+
+    def end(self) -> _Frame:
+        return {"end": True, "links": self.links, "large": self.large}, b""
+
+
+def _zip_frames(file: IO[bytes], order: dict[str, Any]) -> Iterator[_Frame]:
+    budget = _Budget(order)
+    with zipfile.ZipFile(file) as archive:
+        wanted = [info for info in archive.infolist() if _is_wanted(info, budget)]
+        total = sum(info.file_size for info in wanted)
+        budget.take_bytes(total)
+        yield {"total": total}, b""
+        done = 0
+        for info in wanted:
+            done += info.file_size
+            try:
+                with archive.open(info) as opened:
+                    yield from _pieces(info.filename, opened, info.file_size, done / max(1, total))
+            except _BAD as error:
+                yield {"name": info.filename, "damaged": str(error)[:200]}, b""
+    yield budget.end()
+
+
+def _is_wanted(info: zipfile.ZipInfo, budget: _Budget) -> bool:
+    budget.take_file()
+    if info.flag_bits & 1:
+        raise _RefusedError("it is encrypted: unpack it with its password first")
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if info.is_dir() or kind == stat.S_IFDIR:
+        return False
+    if kind not in {0, stat.S_IFREG}:
+        budget.links += 1
+        return False
+    if info.file_size > budget.max_file_bytes:
+        budget.large += 1
+        return False
+    return True
+
+
+def _tar_frames(file: IO[bytes], size: int, order: dict[str, Any]) -> Iterator[_Frame]:
+    budget = _Budget(order)
+    yield {"total": 0}, b""
+    # "r:*", which seeks: the stream modes follow what a header says without end.
+    with tarfile.open(fileobj=file, mode="r:*") as archive:
+        while (member := archive.next()) is not None:
+            archive.members.clear()  # type: ignore[attr-defined]  # else all headers stay in memory
+            budget.take_file()
+            budget.take_bytes(max(0, member.size))
+            if member.isdir():
+                continue
+            if not member.isreg() or member.issparse():
+                budget.links += 1
+            elif member.size > budget.max_file_bytes:
+                budget.large += 1
+            else:
+                opened = archive.extractfile(member)
+                at = min(1.0, file.tell() / size)
+                yield from _pieces(member.name, opened or io.BytesIO(), member.size, at)
+    yield budget.end()
+
+
+def _pieces(name: str, opened: IO[bytes], size: int, at: float) -> Iterator[_Frame]:
+    """A file in pieces, the last of which is marked; an empty file is one empty piece."""
+    left, is_first = size, True
+    while True:
+        data = opened.read(min(left, _PIECE)) if left else opened.read(1)[:0]
+        if left and not data:
+            raise EOFError(f"{name[:80]!r} ends early")
+        left -= len(data)
+        fields = {"name": name, "is_first": is_first, "is_last": not left, "at": round(at, 4)}
+        yield fields, data
+        is_first = False
+        if not left:
+            opened.read(1)  # the end, where zip files are compared with their checksum
+            return
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Reads every image of a part once and notes what the data check needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from workbench.core.data_check.similar import SIDE, Looks
+from workbench.core.specs import FilePart, LoadContext, Part, Shape
+from workbench.errors import PictureError
+from workbench.pictures.decode import Decoded, decode_reduced
+from workbench.pictures.fit import fit_picture
+from workbench.pictures.steps import STEP, in_steps
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+_DECODE_SIDE = 2 * SIDE
+"""Both sides of a decoded photo are at least this long: it is averaged down from there."""
+
+_WORDS = "Checking the images"
+_MODES = {1: "L", 3: "RGB"}
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What is known of each image of a part, in columns; see `core.data_check.survey.Survey`."""
+
+    reasons: dict[int, str]
+    formats: list[str]
+    modes: list[str]
+    turned: np.ndarray[Any, np.dtype[np.bool_]]
+    sizes: Numbers
+    looks: Looks
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Images that are needed larger, while they are decoded.
+
+    Attributes:
+        shape: To which they are fitted.
+        take: Called in the thread of `examine` with places in the part, and the images there,
+            uint8 (n, *shape): the readable ones of one step.
+    """
+
+    shape: Shape
+    take: Callable[[Numbers, Pixels], None]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One image: why it cannot be read, or what it is."""
+
+    reason: str = ""
+    facts: Decoded | None = None
+    small: Pixels | None = None
+    fitted: Pixels | None = None
+
+
+def examine(part: Part, ctx: LoadContext, wanted: Wanted | None = None) -> Examined:
+    """Decodes the images of a part in threads, a step at a time."""
+    count = len(part)
+    found = Examined(
+        {},
+        [""] * count,
+        [""] * count,
+        np.zeros(count, np.bool_),
+        np.zeros((count, 2), np.int64),
+        Looks.empty(count),
+    )
+    shape = None if wanted is None else wanted.shape
+
+    def step(start: int) -> list[_Seen]:
+        return [_look(part, place, shape) for place in range(start, min(start + STEP, count))]
+
+    every = in_steps(step, count, ctx, _WORDS)
+    for start in range(0, count, STEP):
+        _note(found, start, list(islice(every, STEP)), wanted)
+    return found
+
+
+def _look(part: Part, place: int, shape: Shape | None) -> _Seen:
+    try:
+        decoded = _decoded(part, place, max(shape[:2]) if shape else _DECODE_SIDE)
+        fitted = fit_picture(decoded.pixels, shape) if shape else None
+    except PictureError as error:
+        what = error.what.rstrip(".")
+        return _Seen(f"{what}: {error.received}" if error.received else error.what)
+    pixels = np.zeros((0, 0, 3), np.uint8)  # the facts stay, the pixels go
+    facts = Decoded(pixels, decoded.full_size, decoded.format, decoded.mode, decoded.is_turned)
+    return _Seen("", facts, _small(decoded.pixels), fitted)
+
+
+def _decoded(part: Part, place: int, side: int) -> Decoded:
+    if isinstance(part, FilePart):
+        return decode_reduced(part.paths[place], side)
+    pixels = np.asarray(part.pictures[place : place + 1])[0]
+    return Decoded(pixels, (pixels.shape[0], pixels.shape[1]), "", _MODES[pixels.shape[2]])
+
+
+def _small(pixels: Pixels) -> Pixels:
+    is_gray = pixels.shape[2] == 1
+    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if is_gray else pixels))
+    small = image.resize((SIDE, SIDE), Image.Resampling.BOX)
+    return np.asarray(small.convert("RGB"), np.uint8)
+
+
+def _note(found: Examined, start: int, seen: list[_Seen], wanted: Wanted | None) -> None:
+    """Puts what one step has found into the columns."""
+    good: list[int] = []
+    for place, each in enumerate(seen, start):
+        if each.facts is None:
+            found.reasons[place] = each.reason
+            continue
+        good.append(place)
+        found.formats[place], found.modes[place] = each.facts.format, each.facts.mode
+        found.turned[place] = each.facts.is_turned
+        found.sizes[place] = each.facts.full_size[::-1]
+    if not good:
+        return
+    rows = np.array(good)
+    found.looks.put(rows, Looks.of(np.stack([s.small for s in seen if s.small is not None])))
+    if wanted is not None:
+        wanted.take(rows, np.stack([s.fitted for s in seen if s.fitted is not None]))

@@ -1,0 +1,111 @@
+"""Reads a data set for the data check: every image once, each part of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from workbench.core.data_check.similar import Looks
+from workbench.core.data_check.survey import Survey
+from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part
+from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.split import TEST, TRAIN, VALIDATION
+from workbench.pictures.contents import contents_of
+from workbench.pictures.rows import JoinedRows
+from workbench.pictures.survey.examine import Examined, examine
+from workbench.pictures.survey.parts import part_numbers
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def survey_of(
+    loaded: LoadedData, classes: Mapping[str, str], recipe: TrainingRecipe, ctx: LoadContext
+) -> Survey:
+    """What is known of each image of a data set.
+
+    Args:
+        loaded: As the source gives it, without edits.
+        classes: How classes are renamed, merged or left out (`DataEdits.classes`).
+        recipe: Says how the images are split.
+        ctx: Progress is reported to it.
+    """
+    known = edited_classes(loaded.class_names, classes)
+    numbers = np.array(known.numbers, np.int64)
+    used = _used_parts(loaded, recipe, numbers)
+    contents = [contents_of(each.part, ctx) for each in used]
+    examined = [examine(each.part, ctx) for each in used]
+    sizes = [len(each.part) for each in used]
+    source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
+    labels = numbers[source_labels]
+    reasons = _joined_reasons(examined, sizes)
+    good = np.ones(len(labels), np.bool_)
+    good[list(reasons)] = False
+    origins = np.repeat(np.array([each.origin for each in used], np.int64), sizes)
+    return Survey(
+        class_names=known.names,
+        source_names=loaded.class_names,
+        files=[file for each in used for file in _files(each.part)],
+        origins=origins,
+        indices=np.concatenate([each.places for each in used]),
+        labels=labels,
+        source_labels=source_labels,
+        parts=part_numbers(labels, good, origins, recipe),
+        contents=np.concatenate(contents),
+        reasons=reasons,
+        formats=[name for each in examined for name in each.formats],
+        modes=[mode for each in examined for mode in each.modes],
+        turned=np.concatenate([each.turned for each in examined]),
+        sizes=np.concatenate([each.sizes for each in examined]),
+        looks=Looks.joined([each.looks for each in examined]),
+    )
+
+
+@dataclass(frozen=True)
+class _Used:
+    """The images of a part of the source that training uses.
+
+    Attributes:
+        origin: TRAIN, VALIDATION or TEST.
+        part: Those images.
+        places: Their places in the part of the source.
+    """
+
+    origin: int
+    part: Part
+    places: Numbers
+
+
+def _used_parts(loaded: LoadedData, recipe: TrainingRecipe, numbers: Numbers) -> list[_Used]:
+    """Those of the classes that are used, and a validation part only where it validates."""
+    validation = loaded.validation if recipe.validation == "split" else None
+    given = ((TRAIN, loaded.train), (TEST, loaded.test), (VALIDATION, validation))
+    return [_used(origin, part, numbers) for origin, part in given if part is not None]
+
+
+def _used(origin: int, part: Part, numbers: Numbers) -> _Used:
+    labels = np.asarray(part.labels, np.int64)
+    places = np.flatnonzero(numbers[labels] >= 0)
+    if len(places) == len(part):
+        return _Used(origin, part, places)
+    if isinstance(part, FilePart):
+        paths = tuple(part.paths[place] for place in places.tolist())
+        return _Used(origin, FilePart(paths, labels[places]), places)
+    rows = JoinedRows([part.pictures], places)
+    return _Used(origin, ArrayPart(cast("Any", rows), labels[places]), places)
+
+
+def _files(part: Part) -> list[str]:
+    return list(part.paths) if isinstance(part, FilePart) else [""] * len(part)
+
+
+def _joined_reasons(examined: list[Examined], sizes: list[int]) -> dict[int, str]:
+    starts = np.cumsum([0, *sizes]).tolist()
+    return {
+        start + place: reason
+        for start, each in zip(starts, examined, strict=False)
+        for place, reason in each.reasons.items()
+    }

@@ -1,0 +1,1 @@
+"""Weights files of others: opened by a short-lived child with limits, and by nothing else."""

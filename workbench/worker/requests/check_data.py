@@ -1,0 +1,134 @@
+"""CheckData and ShowFound: what is wrong with the images of a project, and what they look like."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from workbench.core.data_check.findings import Finding, FoundImage
+from workbench.core.data_check.spec import DataCheckSpec
+from workbench.core.data_check.survey import Survey
+from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.project_file import parse_project
+from workbench.core.specs import ArrayPart, FilePart, LoadedData, Part
+from workbench.data_checks import all_data_checks
+from workbench.errors import PictureError
+from workbench.pictures.png import write_png
+from workbench.pictures.survey.survey import survey_of
+from workbench.pictures.thumbnails import part_picture, thumbnail
+from workbench.protocol.data_check import (
+    CheckData,
+    DataCheckReport,
+    DataFindings,
+    FoundThumbnails,
+    RuleCount,
+    ShowFound,
+)
+from workbench.protocol.messages import AnyAnswer
+from workbench.worker.input.sources import load_source
+from workbench.worker.requests.session import Job
+
+MAX_LISTED = 1_000
+"""Findings of one rule that are sent; those beyond are counted."""
+
+MAX_FINDING_BYTES = 100_000
+_ANSWER_BYTES = 300_000
+"""Findings are sent in answers of about this length: a window shows the first ones sooner."""
+
+_SHARPNESS = 3
+"""A thumbnail is made from an image at least this many times as large."""
+
+
+def check_data(job: Job, request: CheckData) -> AnyAnswer:
+    """Looks at every image once, then asks each rule.
+
+    Raises:
+        DatasetError: the source cannot be loaded at all.
+    """
+    began = time.monotonic()
+    project = parse_project(request.project, "the project")
+    loaded = load_source(job, project.dataset.key, project.dataset.params, DataEdits())
+    survey = survey_of(loaded, project.edits.classes, project.recipe, job)
+    counts = []
+    for rule in all_data_checks().values():
+        if rule.needs_features and survey.features is None:
+            continue
+        job.check_cancelled()
+        job.progress(f"Looking for: {rule.title.lower()}")
+        if (found := _send_findings(job, rule, survey)).total:
+            counts.append(found)
+    return DataCheckReport(
+        id=job.id,
+        counts=counts,
+        num_images=len(survey),
+        seconds=time.monotonic() - began,
+        has_checked_labels=survey.features is not None,
+    )
+
+
+def _send_findings(job: Job, rule: DataCheckSpec, survey: Survey) -> RuleCount:
+    """Sends what a rule finds, as far as it fits."""
+    found = iter(rule.find(survey))
+    listed = 0
+    waiting: list[Finding] = []
+    size = 0
+    for finding in map(_fitting, islice(found, MAX_LISTED)):
+        length = len(msgspec.json.encode(finding))
+        if size + length > _ANSWER_BYTES:
+            job.send(DataFindings(id=job.id, findings=waiting))
+            waiting, size = [], 0
+        waiting.append(finding)
+        listed, size = listed + 1, size + length
+    if waiting:
+        job.send(DataFindings(id=job.id, findings=waiting))
+    return RuleCount(rule=rule.key, total=listed + sum(1 for _ in found), listed=listed)
+
+
+def _fitting(finding: Finding) -> Finding:
+    """A finding with as many images as fit into an answer; the others are counted."""
+    while len(msgspec.json.encode(finding)) > MAX_FINDING_BYTES and len(finding.images) > 2:
+        finding = replace(finding, images=finding.images[: len(finding.images) // 2])
+    return finding
+
+
+def show_found(job: Job, request: ShowFound) -> AnyAnswer:
+    """Writes the images that can be read.
+
+    Raises:
+        DatasetError: the source cannot be loaded any more.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="found-", dir=job.folder))
+    return FoundThumbnails(id=job.id, paths=list(_thumbnails(job, request, folder)))
+
+
+def _thumbnails(job: Job, request: ShowFound, folder: Path) -> Iterator[str]:
+    loaded: LoadedData | None = None
+    for number, image in enumerate(request.images):
+        job.check_cancelled()
+        if not image.file and loaded is None:
+            loaded = load_source(job, request.source, request.params, DataEdits())
+        try:
+            pixels = part_picture(*_place_of(image, loaded), side=_SHARPNESS * request.size)
+        except (PictureError, IndexError):
+            yield ""
+            continue
+        path = folder / f"{number}.png"
+        write_png(path, thumbnail(pixels, request.size))
+        yield str(path)
+
+
+def _place_of(image: FoundImage, loaded: LoadedData | None) -> tuple[Part, int]:
+    """The part that an image is in, and its place there."""
+    if image.file or loaded is None:
+        return FilePart((image.file,), np.zeros(1, np.int64)), 0
+    part: Part | None = getattr(loaded, image.origin)
+    if not isinstance(part, ArrayPart) or not 0 <= image.index < len(part):
+        raise IndexError(image.index)
+    return part, image.index
