@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,21 +55,47 @@ def divide(
         has_test: The source has test images of its own: none are split off.
         has_validation: The same for validation.
     """
-    rule = SplitRule.of(recipe, has_test=has_test, has_validation=has_validation)
-    pins = None if loaded.pins is None else loaded.pins[chosen]
-    labels = np.asarray(loaded.train.labels, np.int64)[chosen]
+    contents = np.zeros(0, "S32")
     if recipe.split == "content":
-        contents = contents_of(loaded.train, ctx) if loaded.contents is None else loaded.contents
-        groups = None if loaded.groups is None else loaded.groups[chosen]
-        images = SplitImages(labels, loaded.class_names, contents[chosen], groups, pins)
-        parts, marks = divide_by_content(images, rule, loaded.marks)
-        notes = (*_ungrouped(loaded, recipe), *_undivided(images))
+        known = loaded.contents
+        contents = (contents_of(loaded.train, ctx) if known is None else known)[chosen]
+    images = SplitImages(
+        labels=np.asarray(loaded.train.labels, np.int64)[chosen],
+        class_names=loaded.class_names,
+        contents=contents,
+        groups=None if loaded.groups is None else loaded.groups[chosen],
+        pins=None if loaded.pins is None else loaded.pins[chosen],
+    )
+    divided = divide_images(
+        images, recipe, loaded.marks, has_test=has_test, has_validation=has_validation
+    )
+    return replace(divided, notes=(*_ungrouped(loaded, recipe), *divided.notes))
+
+
+def divide_images(
+    images: SplitImages,
+    recipe: TrainingRecipe,
+    remembered: SplitMarks,
+    *,
+    has_test: bool,
+    has_validation: bool,
+) -> Divided:
+    """As `divide`, of images whose contents are known, where the split needs them."""
+    rule = SplitRule.of(recipe, has_test=has_test, has_validation=has_validation)
+    marks = SplitMarks()
+    notes: tuple[str, ...] = ()
+    if recipe.split == "content":
+        parts, marks = divide_by_content(images, rule, remembered)
+        notes = tuple(_undivided(images))
     else:
-        shares = rule.test_share, rule.validation_share
         parts = divide_by_order(
-            labels, pins=pins, shares=shares, seed=rule.seed, fold=rule.fold, folds=rule.folds
+            images.labels,
+            pins=images.pins,
+            shares=(rule.test_share, rule.validation_share),
+            seed=rule.seed,
+            fold=rule.fold,
+            folds=rule.folds,
         )
-        marks, notes = SplitMarks(), ()
     if recipe.validation != "split" or has_validation:  # a part that there is not
         parts[parts == VALIDATION] = TRAIN
     if has_test:

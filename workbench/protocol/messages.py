@@ -70,14 +70,29 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
     Attributes:
         source, params: Key of the data set, and its parameters.
         edits: The user's edits of it, as in a project file.
+        recipe: Values of the recipe that decide the split; defaults where there are none.
     """
 
     source: str
     params: dict[str, object]
     edits: dict[str, object] = {}
+    recipe: dict[str, object] = {}
     thumbnails_per_class: int = 0
-    test_share: float = 0.1
-    seed: int = 7
+
+
+class CountSplit(Request, frozen=True, kw_only=True, tag="count_split"):
+    """Counts the images of each part as training would divide them. Answer: SplitCounts.
+
+    Attributes:
+        source, params, edits, recipe: As in DescribeData.
+        bad_files: Files that are known to be unreadable.
+    """
+
+    source: str
+    params: dict[str, object]
+    edits: dict[str, object] = {}
+    recipe: dict[str, object] = {}
+    bad_files: list[str] = []
 
 
 class Classify(Request, frozen=True, kw_only=True, tag="classify"):
@@ -225,6 +240,7 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 
 AnyRequest = (
     DescribeData
+    | CountSplit
     | CheckData
     | ShowFound
     | Classify
@@ -304,12 +320,15 @@ class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
-    """One class of a data set."""
+    """One class of a data set. `split` counts the images that train, validate and test in a run
+    with the recipe of the request.
+    """
 
     name: str
     num_train: int
     num_test: int
     num_validation: int = 0
+    split: list[int] = []
     thumbnails: list[Thumbnail] = []
 
 
@@ -328,6 +347,18 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     shape: list[int]
     typical_size: list[int] = []
     bad_files: list[tuple[str, str]] = []
+    notes: list[str] = []
+
+
+class SplitCounts(Answer, frozen=True, kw_only=True, tag="split_counts"):
+    """Answer to CountSplit.
+
+    Attributes:
+        classes: For each class how many images train, validate and test.
+        notes: What is odd about the split, in sentences.
+    """
+
+    classes: list[list[int]]
     notes: list[str] = []
 
 
@@ -499,6 +530,7 @@ AnyAnswer = (
     | Progress
     | Classified
     | DataDescription
+    | SplitCounts
     | DataFindings
     | DataCheckReport
     | FoundThumbnails

@@ -25,6 +25,7 @@ from workbench.protocol.messages import (
     Hello,
     LearningRateFound,
     PreflightDone,
+    SplitCounts,
     TestPictures,
 )
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
@@ -32,8 +33,10 @@ from workbench.protocol.worker_command import worker_command, worker_environment
 
 FINAL_ANSWERS = (
     DataDescription,
+    SplitCounts,
     DataCheckReport,
     FoundThumbnails,
+    SplitCounts,
     TestPictures,
     Evaluation,
     LearningRateFound,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from workbench.core.param_text import read_value
@@ -24,6 +24,15 @@ from workbench.errors import ParamError
 
 FINE_TUNING_SHARE = 0.1
 """Learning rate of fine-tuning as a share of the learning rate, where the recipe has none."""
+
+SPLIT_KEYS = (
+    "validation",
+    "validation_share",
+    "test_share",
+    "seed",
+    *(each.name for each in fields(DividingFields)),
+)
+"""The fields that decide how the images are divided."""
 
 FEW_PER_REPLICA = 32
 """Images whose statistics are too uncertain to normalize by."""
@@ -82,6 +91,10 @@ class TrainingRecipe(
         rate = self.fine_tuning_rate or self.learning_rate * FINE_TUNING_SHARE
         epochs = self.epochs - self.head_epochs
         return replace(self, learning_rate=rate, epochs=epochs, fine_tuning_after=None)
+
+    def split_values(self) -> dict[str, Any]:
+        """The values that decide how the images are divided, by key."""
+        return {key: getattr(self, key) for key in SPLIT_KEYS}
 
     @property
     def has_weight_decay(self) -> bool:

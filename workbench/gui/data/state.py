@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.question import Handlers, Question
@@ -10,6 +12,7 @@ from workbench.core.projects.data_edits import DataEdits, edits_to_plain
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.data.exact_split import ExactSplit
 from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
 
 _Source = tuple[Choice, DataEdits]
@@ -33,6 +36,7 @@ class DataState(QObject):
 
     Attributes:
         context: The parts that all views work with.
+        exact: How the described images are divided.
     """
 
     busy_changed = Signal(bool)
@@ -50,8 +54,10 @@ class DataState(QObject):
         self._is_shown = False
         self._question = Question(context.service)
         self._picture_question = Question(context.service)
+        self.exact = ExactSplit(context, self)
         self._described: _Source | None = None
         self._asked: _Source | None = None
+        self._values: dict[str, Any] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
@@ -87,7 +93,7 @@ class DataState(QObject):
         self._asked = choice, edits
         self.busy_changed.emit(True)
         self.said.emit("Loading…")
-        recipe = self._document.recipe
+        self._values = self._document.recipe.split_values()
         self._question.ask(
             DescribeData(
                 id=0,
@@ -95,8 +101,7 @@ class DataState(QObject):
                 params=dict(choice.params),
                 edits=edits_to_plain(edits),
                 thumbnails_per_class=_THUMBNAILS,
-                test_share=recipe.test_share,
-                seed=recipe.seed,
+                recipe=self._values,
             ),
             Handlers(
                 on_done=self._on_described,
@@ -136,6 +141,7 @@ class DataState(QObject):
     def _on_source_changed(self) -> None:
         """Another source, or the document no longer has the facts of this one."""
         self._described = None
+        self.exact.forget()
         self.source_changed.emit()
         if self._question.is_open and self._asked == self._source:
             return  # the answer is on its way
@@ -161,6 +167,8 @@ class DataState(QObject):
         self._described = self._asked
         self.busy_changed.emit(False)
         self.said.emit("")
+        if self._asked is not None:
+            self.exact.take(description, self._asked, self._values)
         self.described.emit(description)
         self._document.set_dataset_facts(
             DatasetFacts(
