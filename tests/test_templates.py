@@ -33,8 +33,13 @@ def test_published_parameter_counts(key):
 def test_all_are_there_in_order_and_can_train():
     templates = list_templates()
     assert {t.key for t in templates} == {
-        *PARAMETERS, "cifar10_speedrun", "flowers_convnet", "flowers_squeeze", "small_resnet"
-    }  # fmt: skip
+        *PARAMETERS,
+        "cifar10_speedrun",
+        "flowers_convnet",
+        "flowers_squeeze",
+        "flowers_transfer",
+        "small_resnet",
+    }
     assert [t.order for t in templates] == list(range(1, len(templates) + 1))
     for template in templates:
         project = template.project

@@ -44,7 +44,7 @@ def test_set_changes_recipe_data_target_and_layers(project):
         (["epochs=1.5", "colour=red"], ["a whole number", "colour"]),
         (["conv2d.units=3"], ["no setting", "filters"]),
         (["conv9.filters=3"], ["no layer", "conv2d"]),
-        (["data=flowers"], ["There is no such data set"]),
+        (["data=tulips"], ["There is no such data set"]),
         (["target=cray"], ["There is no such target"]),
         (["epochs"], ["KEY=VALUE"]),
     ],
@@ -71,16 +71,20 @@ def test_new_from_a_folder_fits_its_classes(tmp_path, capsys):
     for name in ("cat", "dog"):
         (tmp_path / "own" / name).mkdir(parents=True)
         for number in range(12):
-            picture = Image.fromarray(np.full((9, 9, 3), number, np.uint8))
+            picture = Image.fromarray(np.full((90, 90, 3), number, np.uint8))
             picture.save(tmp_path / "own" / name / f"{number}.png")
     file = tmp_path / "own.workbench"
     assert main(["new", "--from", f"folder:{tmp_path / 'own'}", str(file), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["project"], answer["template"]) == (str(file), "flowers_gap")
+    assert (answer["project"], answer["template"]) == (str(file), "flowers_transfer")
     assert "2 classes, 24 images" in answer["reason"]
     units = [node.params.get("units") for node in read_project(file).graph.nodes.values()]
     assert [each for each in units if each][-1] == 2
     assert _trainable(file)
+    source = f"folder:{tmp_path / 'own'}"
+    assert main(["new", "--from", source, str(file), "--from-scratch", "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["template"] == "flowers_gap"
+    assert all(node.training == "always" for node in read_project(file).graph.nodes.values())
 
 
 def test_new_from_a_published_data_set_takes_its_template(tmp_path, capsys):

@@ -16,7 +16,13 @@ from workbench.datasets import all_datasets
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import UsageError
 from workbench.protocol.messages import DataDescription, DescribeData
-from workbench.starter import Start, start_for_data, start_for_folder, start_for_template_of
+from workbench.starter import (
+    DataFacts,
+    Start,
+    start_for_data,
+    start_for_folder,
+    start_for_template_of,
+)
 from workbench.templates import find_template
 
 NAME = "new"
@@ -34,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         dest="source",
         help=f"choose network, split and settings that fit a {SOURCE_WORDS}",
+    )
+    parser.add_argument(
+        "--from-scratch",
+        action="store_true",
+        help="with --from folder:PATH: take no pretrained network",
     )
     add_force(parser, "FILE")
     add_json_option(parser)
@@ -60,7 +71,8 @@ def _start(arguments: argparse.Namespace) -> Start:
         return Start(template.project, template.key, f"{template.title}.")
     choice = parse_source(arguments.source, all_datasets())
     if choice.key == FOLDER.key:
-        return start_for_folder(str(choice.params[FOLDER.source_param]))
+        folder = str(choice.params[FOLDER.source_param])
+        return start_for_folder(folder, from_scratch=arguments.from_scratch)
     return start_for_template_of(choice) or _described(choice, is_quiet=arguments.json)
 
 
@@ -68,4 +80,11 @@ def _described(choice: Choice, *, is_quiet: bool) -> Start:
     """A start that fits the images and classes that a worker finds in a source."""
     request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
     found = ask_one(request, DataDescription, is_quiet=is_quiet)
-    return start_for_data(choice, shape=tuple(found.shape), num_classes=len(found.classes))
+    facts = DataFacts(
+        choice,
+        num_classes=len(found.classes),
+        num_images=found.num_train,
+        shape=tuple(found.shape),
+        short_side=min(found.typical_size, default=None),
+    )
+    return start_for_data(facts)

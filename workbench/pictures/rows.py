@@ -21,14 +21,20 @@ from workbench.core.specs import Shape
 from workbench.errors import DatasetError
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Values = np.ndarray[Any, np.dtype[Any]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+UINT8: np.dtype[Any] = np.dtype(np.uint8)
+"""Type of the numbers of a picture."""
 
 _AT_ONCE = 64 * 2**20
 """Most bytes in one read."""
 
 
 class Rows(Protocol):
-    """What rows of pictures can do, be they a uint8 array, on disk, or still in files."""
+    """What rows of pictures, or of features of them, can do, be they an array, on disk, or still
+    in files.
+    """
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -38,6 +44,10 @@ class Rows(Protocol):
     def nbytes(self) -> int:
         """Bytes that all of them take in memory."""
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers: uint8 for pixels."""
+
     def __len__(self) -> int: ...
 
     def __getitem__(self, key: Any, /) -> Any:
@@ -45,42 +55,44 @@ class Rows(Protocol):
 
 
 class ChosenRows:
-    """Some rows of a larger store, in an order of their own; a subclass fetches them."""
+    """Some rows of a larger store, in an order of their own; a subclass fetches them.
 
-    def __init__(self, shape: Shape, chosen: Numbers) -> None:
+    Args:
+        shape: Of a row.
+        chosen: Which rows, and in which order; int64.
+        dtype: Type of the numbers in a row.
+    """
+
+    def __init__(self, shape: Shape, chosen: Numbers, dtype: np.dtype[Any] = UINT8) -> None:
         self.shape = (len(chosen), *shape)
+        self.dtype = dtype
         self._chosen = chosen
 
     @property
     def nbytes(self) -> int:
         """Bytes that all of them take in memory."""
-        return int(np.prod(self.shape, dtype=np.int64))
-
-    @property
-    def dtype(self) -> np.dtype[np.uint8]:
-        """Always uint8."""
-        return np.dtype(np.uint8)
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
 
     def __len__(self) -> int:
         return len(self._chosen)
 
-    def __getitem__(self, key: Any) -> Pixels:
+    def __getitem__(self, key: Any) -> Values:
         numbers = np.asarray(self._chosen[key])
         if numbers.ndim == 0:
-            one: Pixels = self._fetch(numbers[None])[0]
+            one: Values = self._fetch(numbers[None])[0]
             return one
         return self._fetch(numbers)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if copy is False:
             raise ValueError("Rows that are not in memory cannot become an array uncopied.")
-        return self._fetch(self._chosen).astype(dtype or np.uint8, copy=False)
+        return self._fetch(self._chosen).astype(dtype or self.dtype, copy=False)
 
     def pick(self, indices: Numbers) -> Self:
         """Some of these rows, nothing read yet."""
         raise NotImplementedError  # each kind of rows has its own way
 
-    def _fetch(self, numbers: Numbers) -> Pixels:
+    def _fetch(self, numbers: Numbers) -> Values:
         raise NotImplementedError
 
 
@@ -92,12 +104,20 @@ class StoredRows(ChosenRows):
         shape: (height, width, channels) of a row.
         start: Where the first row begins, in bytes.
         chosen: Which rows, and in which order; int64.
+        dtype: Type of the numbers in a row.
     """
 
     def __init__(
-        self, path: Path, shape: Shape, start: int, chosen: Numbers, file: _OpenFile | None = None
+        self,
+        path: Path,
+        shape: Shape,
+        start: int,
+        chosen: Numbers,
+        file: _OpenFile | None = None,
+        *,
+        dtype: np.dtype[Any] = UINT8,
     ) -> None:
-        super().__init__(shape, chosen)
+        super().__init__(shape, chosen, dtype)
         self.path = path
         self._start = start
         self._file = file or _OpenFile(path)
@@ -105,16 +125,16 @@ class StoredRows(ChosenRows):
     def pick(self, indices: Numbers) -> Self:
         """Some of these rows, of the same open file."""
         shape, chosen = self.shape[1:], self._chosen[indices]
-        return type(self)(self.path, shape, self._start, chosen, self._file)
+        return type(self)(self.path, shape, self._start, chosen, self._file, dtype=self.dtype)
 
-    def _fetch(self, numbers: Numbers) -> Pixels:
-        pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
-        size = int(np.prod(self.shape[1:]))
-        flat = pixels.reshape(-1).data
+    def _fetch(self, numbers: Numbers) -> Values:
+        values = np.empty((len(numbers), *self.shape[1:]), self.dtype)
+        size = int(np.prod(self.shape[1:])) * self.dtype.itemsize
+        flat = values.reshape(-1).view(np.uint8).data
         for at, first, count in _runs(numbers, max(1, _AT_ONCE // size)):
             target = flat[at * size : (at + count) * size]
             self._file.read_into(target, self._start + first * size)
-        return pixels
+        return values
 
 
 class JoinedRows(ChosenRows):

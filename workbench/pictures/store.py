@@ -21,7 +21,7 @@ import numpy as np
 from workbench.core.specs import Shape
 from workbench.core.storage.own_file import refuse_link, replace_own
 from workbench.errors import DatasetError, LinkFoundError
-from workbench.pictures.rows import StoredRows
+from workbench.pictures.rows import UINT8, StoredRows
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 BadRows = dict[int, str]
@@ -37,6 +37,9 @@ LEFTOVER_AGE_S = 86_400.0
 """Temporary files older than this belong to no running process."""
 
 _TEMPORARY = ".preparing-"
+_SIDE_SUFFIX = ".json"
+KEYS_SUFFIX = ".keys"
+"""End of the name of the file with the keys of rows that are found by content."""
 
 
 def open_rows(path: Path, count: int, shape: Shape) -> tuple[StoredRows, BadRows] | None:
@@ -44,7 +47,7 @@ def open_rows(path: Path, count: int, shape: Shape) -> tuple[StoredRows, BadRows
     another form.
     """
     try:
-        start = _rows_start(path, (count, *shape))
+        start = rows_start(path, (count, *shape))
         bad = read_checked(_side_file(path))
         os.utime(path, follow_symlinks=False)  # used just now: pruning takes others first
         rows = StoredRows(path, shape, start, np.arange(count))
@@ -53,16 +56,18 @@ def open_rows(path: Path, count: int, shape: Shape) -> tuple[StoredRows, BadRows
     return None if bad is None else (rows, bad)
 
 
-def _rows_start(path: Path, shape: Shape) -> int:
-    """Where the rows begin, in bytes; raises ValueError when they are not what is expected."""
+def rows_start(path: Path, shape: Shape, dtype: np.dtype[Any] = UINT8) -> int:
+    """Where the rows of a .npy file begin, in bytes; raises ValueError when they are not what is
+    expected: `shape` is that of all rows.
+    """
     with path.open("rb") as file:
         np.lib.format.read_magic(file)
         header = np.lib.format.read_array_header_1_0(file)
         start = file.tell()
         size = file.seek(0, os.SEEK_END)
-    if header != (shape, False, np.dtype(np.uint8)):
+    if header != (shape, False, dtype):
         raise ValueError("other rows")
-    if size != start + int(np.prod(shape, dtype=np.int64)):
+    if size != start + int(np.prod(shape, dtype=np.int64)) * dtype.itemsize:
         raise ValueError("cut off")
     return start
 
@@ -114,8 +119,7 @@ def prune(folder: Path, keep_bytes: int = KEEP_BYTES) -> None:
     for number, (_, size, path) in enumerate(_by_last_use(folder)):
         total += size
         if number and total > keep_bytes:
-            path.unlink(missing_ok=True)
-            _side_file(path).unlink(missing_ok=True)
+            _remove(path)
 
 
 def has_room(folder: Path, needed: int) -> bool:
@@ -128,9 +132,15 @@ def has_room(folder: Path, needed: int) -> bool:
         oldest = next(oldest_first, None)
         if oldest is None or time.time() - oldest[0] < LEFTOVER_AGE_S:
             return False
-        oldest[2].unlink(missing_ok=True)
-        _side_file(oldest[2]).unlink(missing_ok=True)
+        _remove(oldest[2])
     return True
+
+
+def _remove(path: Path) -> None:
+    """Removes rows with the file beside them that describes them."""
+    path.unlink(missing_ok=True)
+    for suffix in (_SIDE_SUFFIX, KEYS_SUFFIX):
+        path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _by_last_use(folder: Path) -> list[tuple[float, int, Path]]:
@@ -176,7 +186,7 @@ def write_checked(path: Path, bad: BadRows) -> None:
 
 
 def _side_file(path: Path) -> Path:
-    return path.with_suffix(".json")
+    return path.with_suffix(_SIDE_SUFFIX)
 
 
 def _write_header(file: Any, shape: Shape) -> None:

@@ -7,15 +7,12 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from tests.window_parts import window_context
-from workbench.core.projects.project_file import parse_project, project_text
 from workbench.document.recovery import RecoverySlot, find_offers
-from workbench.errors import DatasetError
 from workbench.gui.files import start_controller as start_flow
 from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.shell.faults import Faults, crash_report
 from workbench.pictures.png import write_png
 from workbench.qt_guard import _bindings_versions, guard_none
-from workbench.starter import count_folder, project_for_folder
 from workbench.templates import find_template
 
 
@@ -27,35 +24,6 @@ def folder(tmp_path):
         for index in range(number):
             write_png(root / name / f"{index}.png", np.full((9, 9, 3), index, np.uint8))
     return root
-
-
-def test_a_folder_gives_a_project_that_fits(folder, context):
-    project = project_for_folder(str(folder))
-    assert project.dataset.params["path"] == str(folder)
-    last = project.graph.nodes[project.graph.order[-1]]
-    assert last.params["units"] == 3
-    context.document.new(project)
-    assert context.document.analysis.is_trainable
-    assert parse_project(project_text(project), "text").graph == project.graph
-
-
-def test_a_small_folder_keeps_enough_pictures_to_choose_by(folder):
-    recipe = project_for_folder(str(folder)).recipe
-    assert recipe.keep == "best"
-    assert recipe.validation_share == 0.2
-
-
-def test_train_and_test_folders_are_looked_through(folder, tmp_path):
-    root = tmp_path / "parted"
-    root.mkdir()
-    folder.rename(root / "train")
-    assert count_folder(str(root)).total == 18
-
-
-def test_a_folder_without_classes_is_explained(tmp_path):
-    (tmp_path / "one").mkdir()
-    with pytest.raises(DatasetError, match="fewer than two classes"):
-        project_for_folder(str(tmp_path))
 
 
 def test_own_pictures_open_the_data_view(window, folder, monkeypatch, qtbot):

@@ -12,6 +12,7 @@ from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_about_data
 from workbench.core.checks.gradients import check_gradients
+from workbench.core.checks.learning import check_learning
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
@@ -224,6 +225,7 @@ def _find(
         *check_names(graph, layers),
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
+        *check_learning(graph, layers, costs, recipe),
         *(check_split(recipe, context.limits) if context.limits else ()),
         *(_check_pictures(graph, layers, propagation.shapes, facts) if context.has_dataset else ()),
     ]

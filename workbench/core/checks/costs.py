@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph
+from workbench.core.network.learning import frozen_part
 from workbench.core.network.roles import Layers, pipeline_nodes
 from workbench.core.specs import ParamCount
 from workbench.core.training.optimizers import all_optimizers
@@ -20,7 +21,7 @@ class NodeCost:
     """What one node costs.
 
     Attributes:
-        parameters: Numbers it learns and keeps.
+        parameters: Numbers it learns and keeps; a frozen one learns none.
         multiply_adds: Multiply-adds of one forward pass of one image.
         activation_bytes: Its output for one image in float32.
     """
@@ -39,7 +40,7 @@ class Costs:
         parameters: In all.
         multiply_adds: Multiply-adds of one forward pass of one image, all layers.
         memory_bytes: While training at the given batch: weights, gradients, optimizer, and
-            every layer's output with its gradient.
+            every layer's output with its gradient, but of a frozen part before all that learns.
         weight_bytes: The part of it that does not depend on the batch.
     """
 
@@ -69,8 +70,10 @@ def estimate(
             continue
         spec = layers[graph.nodes[node_id].kind]
         params, inputs = propagation.params[node_id], propagation.inputs[node_id]
+        counted = spec.count_params(params, inputs)
+        is_frozen = graph.nodes[node_id].training == "never"
         nodes[node_id] = NodeCost(
-            spec.count_params(params, inputs),
+            ParamCount(0, counted.total) if is_frozen else counted,
             spec.count_multiply_adds(params, inputs, shape),
             math.prod(shape) * BYTES_PER_NUMBER,
         )
@@ -79,7 +82,8 @@ def estimate(
     slots = all_optimizers()[optimizer].slots
     weight_bytes = BYTES_PER_NUMBER * ((2 + slots) * trainable + kept)
     on_host = set(pipeline_nodes(graph, layers))
-    activations = sum(cost.activation_bytes for key, cost in nodes.items() if key not in on_host)
+    passed = on_host | _without_gradient(graph, nodes)
+    activations = sum(cost.activation_bytes for key, cost in nodes.items() if key not in passed)
     return Costs(
         nodes,
         ParamCount(trainable, kept),
@@ -87,3 +91,11 @@ def estimate(
         weight_bytes + 2 * batch_size * activations,
         weight_bytes,
     )
+
+
+def _without_gradient(graph: Graph, costs: Mapping[str, NodeCost]) -> frozenset[str]:
+    """Ids of the layers before all that learns, where any is frozen: their outputs are not kept."""
+    if all(node.training != "never" for node in graph.nodes.values()):
+        return frozenset()
+    learning = [key for key, cost in costs.items() if cost.parameters.trainable]
+    return frozen_part(graph, learning) if learning else frozenset()

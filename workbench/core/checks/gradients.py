@@ -33,7 +33,10 @@ def check_gradients(graph: Graph, layers: Layers, found: Propagation) -> Iterato
                     f"of {learner} before it could not be trained.",
                     tuple(_settings_that_learn(node_id, spec, params)),
                 )
-            elif spec.count_params(params, found.inputs[node_id]).trainable:
+            elif (
+                graph.nodes[node_id].training != "never"
+                and spec.count_params(params, found.inputs[node_id]).trainable
+            ):
                 earlier = earlier or node_id
         if earlier:
             learns_before[node_id] = earlier

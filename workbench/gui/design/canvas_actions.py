@@ -25,7 +25,8 @@ class CanvasActionSpec:
         needs: What must be there: "" nothing, "nodes", "selection", "layers" that are
             selected, "problem"; one selected
             "layer", that is "one" of several, is "linked", or takes a layer before it: it
-            is "feedable".
+            is "feedable", or is "grouped" with others; a "group" that any selected one belongs
+            to; "named" is a layer or a group that is selected alone.
         icon: Name of an icon.
     """
 
@@ -59,7 +60,46 @@ _ROWS = (
         "one",
     ),
     ("fix", "Fi&x problem…", "Ctrl+.", "Shows the fixes for the problem.", "problem", "check"),
-    ("rename", "Rena&me…", "F2", "Renames the selected layer.", "layer"),
+    ("rename", "Rena&me…", "F2", "Renames the selected layer or group.", "named"),
+    ("group", "&Group", "Ctrl+G", "Makes the selected layers a group.", "layers"),
+    (
+        "ungroup",
+        "&Ungroup",
+        "Ctrl+Shift+G",
+        "Makes the layers of the selected group layers on their own.",
+        "group",
+    ),
+    (
+        "fold",
+        "Fold or &open group",
+        "O",
+        "Shows the selected layer's group as one card, or shows its layers.",
+        "group",
+    ),
+    ("freeze", "Free&ze", "", "The selected layers keep their weights.", "layers", "frozen"),
+    (
+        "train",
+        "&Train",
+        "",
+        "The selected layers are trained from the first epoch on.",
+        "layers",
+    ),
+    (
+        "fine_tune_from",
+        "F&ine-tune from here on",
+        "",
+        "This layer and those behind it in its group learn in fine-tuning only; the others never.",
+        "grouped",
+        "fine_tuning",
+    ),
+    (
+        "train_from",
+        "Train from &here on",
+        "",
+        "This layer and those behind it are trained from the first epoch on; the others never.",
+        "layer",
+        "train",
+    ),
     (
         "replace",
         "Replace &with…",

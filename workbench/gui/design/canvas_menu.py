@@ -12,6 +12,8 @@ LAYER = (
     "insert_before insert_after replace",
     "rename layer_help",
     "connect bypass detach fix",
+    "freeze train fine_tune_from train_from",
+    "group ungroup fold",
     "cut copy duplicate delete",
 )
 CONNECTION = ("fit_selection",)

@@ -11,10 +11,12 @@ from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResize
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.core.network.folding import is_card
 from workbench.document.edits import Selection
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
+from workbench.gui.design.canvas.blocks.frame import FrameItem
 from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.minimap import Minimap
@@ -33,6 +35,7 @@ from workbench.gui.design.find_bar import FindBar
 from workbench.gui.design.gestures.choose import choose_gesture
 from workbench.gui.design.gestures.drop_layer import DropLayer
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
+from workbench.gui.design.group_actions import GroupActions
 from workbench.gui.design.layer_adder import LayerAdder
 from workbench.gui.design.rename_box import RenameBox
 from workbench.gui.design.search_add import SearchAdd
@@ -70,6 +73,7 @@ class CanvasPanel(QWidget):
         self.find_bar = FindBar(self.view, context.theme)
         self.adder = LayerAdder(self.view, self.search, self._edit)
         self.rename_box = RenameBox(self.view, context.document.rename)
+        self.groups = GroupActions(self.view, self.rename_box, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._acts())
         self._make_overlays()
         self._connect()
@@ -92,12 +96,13 @@ class CanvasPanel(QWidget):
             "delete": self.delete,
             "select_all": lambda: self.scene.select(self.scene.nodes, self.scene.edges),
             "connect": self._connect_by_keys,
-            "rename": self._with_selected(self.rename_box.open_at),
+            "rename": self._rename,
             "replace": self._with_selected(self.adder.search_replacement),
             "insert_before": self._with_selected(self.adder.search_before),
             "insert_after": self._with_selected(self.adder.search_after),
             "bypass": self._with_selected(self._bypass),
             "detach": self._with_selected(self._document.detach),
+            **self.groups.slots,
             "export_drawing": lambda: self._edit(self._export_drawing),
             "layer_help": self._with_selected(self._help_on),
             "fix": self._open_fixes,
@@ -117,6 +122,12 @@ class CanvasPanel(QWidget):
                 self._edit(lambda: do(selected[0]))
 
         return slot
+
+    def _rename(self) -> None:
+        if name := self.scene.selected_group():
+            self.rename_box.open_at_group(name)
+        elif len(selected := self.scene.selected_ids()) == 1:
+            self.rename_box.open_at(selected[0])
 
     def _make_overlays(self) -> None:
         self.minimap = Minimap(self.view)
@@ -154,6 +165,7 @@ class CanvasPanel(QWidget):
         view.menu_asked.connect(self._open_menu)
         self.search.closed.connect(self.view.setFocus)
         self.find_bar.closed.connect(self.view.setFocus)
+        self.find_bar.hinted.connect(self._hint_at)
         self.find_bar.chosen.connect(lambda node: self.select([node]))
         self._document.selection_restored.connect(self._on_restored)
         self._document.fixed.connect(self._on_fixed)
@@ -166,15 +178,22 @@ class CanvasPanel(QWidget):
         return self._actions[key]
 
     def select(self, ids: Iterable[str]) -> None:
-        """Selects exactly these nodes and shows the first of them."""
-        wanted = [key for key in ids if key in self.scene.nodes]
+        """Selects exactly these layers and shows the first of them, in its opened group."""
+        wanted = [key for key in ids if key in self._document.graph.nodes]
+        for key in wanted[:1]:
+            self.groups.uncover(key)
         self.scene.select(wanted)
         if wanted:
             self.view.reveal(wanted[:1])
 
+    def _hint_at(self, node_id: str) -> None:
+        """Selects and shows the card of a layer, or of the folded group that it is in."""
+        self.scene.select([node_id])
+        self.view.reveal(self.scene.shown.shown_ids([node_id]))
+
     def show_problem(self, problem: Problem) -> None:
         """Brings the node of a problem, and its card, into view."""
-        if problem.node is not None and problem.node in self.scene.nodes:
+        if problem.node is not None and problem.node in self._document.graph.nodes:
             self.select([problem.node])
             self.scene.keep_card_seen()
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -228,7 +247,7 @@ class CanvasPanel(QWidget):
 
     def _remove(self, ids: list[str], edit: Callable[[], None]) -> None:
         """Makes an edit that removes nodes, and selects a neighbor."""
-        graph = self._document.graph
+        graph = self.scene.graph
         near = [key for node in ids for key in (*graph.sources(node), *graph.targets(node))]
         self._edit(edit)
         self.scene.select([key for key in near if key in self.scene.nodes][:1])
@@ -278,10 +297,10 @@ class CanvasPanel(QWidget):
         menu.popup(self.view.mapToGlobal(self.view.mapFromScene(card.pos())))
 
     def _open_menu(
-        self, place: QPoint, scene_point: QPointF, item: NodeItem | EdgeItem | None
+        self, place: QPoint, scene_point: QPointF, item: NodeItem | FrameItem | EdgeItem | None
     ) -> None:
         """The menu of what was pointed at, which is selected."""
-        if isinstance(item, NodeItem):
+        if isinstance(item, NodeItem | FrameItem):
             open_menu(self, self._actions, [], LAYER, place)
         elif isinstance(item, EdgeItem):
             insert = QAction(self._theme.icon("add"), "&Insert layer…")
@@ -317,10 +336,13 @@ class CanvasPanel(QWidget):
     def _refresh_actions(self) -> None:
         """An action that can do nothing now is gray; all are while the panel is hidden."""
         ids = self.scene.selected_ids()
-        graph, card = self._document.graph, self.scene.card
+        graph, card = self.scene.graph, self.scene.card
         one = ids[0] if len(ids) == 1 and ids[0] in graph.nodes else ""
         has = {
-            "layer": bool(one),
+            "layer": bool(one) and not is_card(one),
+            "grouped": bool(one) and not is_card(one) and bool(graph.nodes[one].group),
+            "named": bool(one or self.scene.selected_group()),
+            "group": bool(self.groups.selected_names()),
             "linked": bool(one and (graph.edges_into(one) or graph.edges_from(one))),
             "feedable": bool(one) and len(graph.edges_into(one)) <= 1 and self._takes_input(one),
             "": True,
@@ -334,7 +356,8 @@ class CanvasPanel(QWidget):
             self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())
 
     def _takes_input(self, node_id: str) -> bool:
-        spec = self.scene.layers.get(self._document.graph.nodes[node_id].kind)
+        entry = self.scene.shown.entry(node_id)
+        spec = self.scene.layers.get(self._document.graph.nodes[entry].kind)
         return spec is None or spec.max_inputs != 0
 
     def _on_restored(self, selected: Selection) -> None:
@@ -346,7 +369,7 @@ class CanvasPanel(QWidget):
         """What a fix is about is selected, seen, and goes on with the keyboard."""
         if ids:
             self.scene.select(ids)
-            self.view.reveal(ids)
+            self.view.reveal(self.scene.shown.shown_ids(ids))
         if self.isVisible():
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -111,6 +111,6 @@ def _svg(scene: GraphScene, area: QRectF) -> bytes:
 def _area(scene: GraphScene) -> QRectF:
     """Everything that is drawn, with a margin."""
     rect = QRectF()
-    for item in (*scene.nodes.values(), *scene.edges.values()):
+    for item in (*scene.nodes.values(), *scene.edges.values(), *scene.frames.values()):
         rect = rect.united(item.sceneBoundingRect())
     return rect.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)

@@ -26,10 +26,12 @@ class FindBar(QFrame):
     """Type to select the first layer that fits; Enter and Shift+Enter go on, Escape closes.
 
     Signals:
-        chosen(str): This node shall be selected and shown.
+        hinted(str): While typing, the card of this node, or of its folded group, shall be selected.
+        chosen(str): This node shall be selected and shown, also from within a folded group.
         closed(): The keyboard is given back.
     """
 
+    hinted = Signal(str)
     chosen = Signal(str)
     closed = Signal()
 
@@ -40,6 +42,7 @@ class FindBar(QFrame):
         self._search = NetworkSearch(self._scene.layers)
         self._found: tuple[str, ...] = ()
         self._start: str | None = None  # what was selected before typing
+        self._at: str | None = None  # the match that was shown last
         self.setObjectName("findBar")
         self.setAccessibleName("Find in the network")
         self.field = QLineEdit()
@@ -85,22 +88,35 @@ class FindBar(QFrame):
             QTimer.singleShot(0, self._prepare)
 
     def _selected(self) -> str | None:
-        return next(iter(self._scene.selected_ids()), None)
+        shown, cards = self._scene.shown, self._scene.selected_ids()[:1]
+        if self._at is not None and [shown.shown_id(self._at)] == cards:
+            return self._at
+        return next(iter(shown.layers_of(cards)), None)
+
+    def _hint(self, node: str) -> None:
+        self._at = node
+        self.hinted.emit(node)
+
+    def _choose(self, node: str) -> None:
+        self._at = node
+        self.chosen.emit(node)
 
     def _look_from_start(self) -> None:
         """Each letter searches again from where the search began; no match leads back there."""
         self._find()
         if self._found:
-            self.chosen.emit(self._nearest(self._start, 0))
-        elif self._start in self._scene.nodes:
-            self.chosen.emit(self._start)
+            self._hint(self._nearest(self._start, 0))
+        elif self._start is not None and self._start in self._scene.document.graph.nodes:
+            self._hint(self._start)
         self._show_count()
 
     def _look(self, step: int) -> None:
-        """Goes a match on or back."""
+        """Goes a match on or back; one that is within a folded group is shown first."""
         self._find()
         if self._found:
-            self.chosen.emit(self._nearest(self._selected(), step))
+            selected = self._selected()
+            is_hidden = selected in self._found and selected in self._scene.shown.card_of
+            self._choose(self._nearest(selected, 0 if is_hidden else step))
             self._start = self._selected()
         self._show_count()
 

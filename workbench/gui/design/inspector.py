@@ -10,13 +10,21 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
 from workbench.core.checks.matrix_unit import tpu_hint
 from workbench.core.format import count
-from workbench.core.network.graph import Edge, Node
+from workbench.core.network.folding import card_id
+from workbench.core.network.graph import Edge, Node, Training
 from workbench.core.params import Param
 from workbench.core.specs import LayerSpec, shared_params
 from workbench.errors import WorkbenchError
+from workbench.gui.design.canvas.node_facts import problems_of
 from workbench.gui.design.connection_box import ConnectionBox, edges_facts, edges_heading
-from workbench.gui.design.layer_facts import layer_facts, network_facts, selection_facts
+from workbench.gui.design.layer_facts import (
+    group_facts_rows,
+    layer_facts,
+    network_facts,
+    selection_facts,
+)
 from workbench.gui.design.state import DesignState
+from workbench.gui.design.training_box import TrainingBox
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.forms.select_on_focus import select_on_focus
 from workbench.gui.forms.undo_keys import share_undo_keys
@@ -37,6 +45,10 @@ _CONNECTIONS = (
     "layer on it to insert that."
 )
 _TOGETHER = "Move, copy, duplicate or delete them together."
+_GROUP = (
+    "Double-click the group to open or fold it. Right-click a layer in it and choose “Fine-tune "
+    "from here on” to train the last part only."
+)
 _FOR_ALL = "What you enter is set for all of them."
 
 _UNKNOWN = "This version does not support this layer type. It is kept unchanged."
@@ -85,6 +97,11 @@ class InspectorPanel(QScrollArea):
         select_on_focus(self.name)
         self.name_error = plain_label(role="bad", wrap=True)
         self._form_place = column()
+        self.training = TrainingBox(self._state.context.theme)
+        self.training.training_chosen.connect(self._on_training)
+        self.training.random_asked.connect(
+            lambda: self._document.use_random_weights(self._selected)
+        )
         self._facts_heading = plain_label(role="heading")
         self.facts = FactRows()
         self.tpu = TextBox("hint", "On a TPU")
@@ -100,7 +117,7 @@ class InspectorPanel(QScrollArea):
         self.connection.insert_asked.connect(self._on_insert)
         self.connection.remove_asked.connect(self._on_remove)
         named = (self.heading, self.name, self.name_error, self.connection)
-        about_it = (*named, self._form_place, self.problems)
+        about_it = (*named, self._form_place, self.training, self.problems)
         facts = (self._facts_heading, self.facts, self.tpu)
         what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
         parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
@@ -110,6 +127,11 @@ class InspectorPanel(QScrollArea):
         """Shows these nodes (none: the whole network)."""
         self._selected = tuple(node_ids)
         self._refresh()
+
+    def _layers_selected(self) -> list[Node]:
+        """The layers behind the selected cards."""
+        shown, nodes = self._document.shown, self._document.graph.nodes
+        return [nodes[key] for key in shown.layers_of(self._selected) if key in nodes]
 
     def edit_node(self, node_id: str) -> None:
         """Shows a node, or all that are selected with it, and selects its first setting, or
@@ -121,10 +143,9 @@ class InspectorPanel(QScrollArea):
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _edges(self) -> tuple[Edge, ...]:
-        """The selected connections that are there."""
-        return tuple(
-            edge for edge in self._document.selection[1] if edge in self._document.graph.edges
-        )
+        """The selected connections that are there, as they are shown."""
+        edges = self._document.shown.graph.edges
+        return tuple(edge for edge in self._document.selection[1] if edge in edges)
 
     def _on_insert(self) -> None:
         self._state.insert_asked.emit(self._edges()[0])
@@ -136,10 +157,13 @@ class InspectorPanel(QScrollArea):
         self._selected = ()
 
     def _refresh(self) -> None:
-        nodes = self._document.graph.nodes
-        present = [nodes[key] for key in self._selected if key in nodes]
+        present = self._layers_selected()
         edges = () if present else self._edges()
         self.connection.setVisible(bool(edges))
+        self._show_training(present)
+        if name := self._document.selected_group(self._selected):
+            self._show_group(name, present)
+            return
         if len(present) == 1:
             self._show_one(present[0])
             return
@@ -155,10 +179,7 @@ class InspectorPanel(QScrollArea):
         spec = self._layers.get(node.kind)
         self.heading.setText(spec.title if spec else f"Unknown layer “{node.kind}”")
         self._page = node.kind
-        self.name.show()
-        if not self.name.hasFocus() or not self.name.isModified():
-            self.name.setText(node.name)
-            self._show_refusal("")
+        self._show_name(node.name, "Layer name")
         self._show_form([node], spec.params if spec else ())
         analysis = self._document.analysis
         self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
@@ -171,6 +192,32 @@ class InspectorPanel(QScrollArea):
             self._show_what("About this layer", _UNKNOWN)
         else:
             self._show_what("What it does", spec.summary, has_page=True)
+
+    def _show_name(self, name: str, whose: str) -> None:
+        self.name.setAccessibleName(whose)
+        self.name.show()
+        if not self.name.hasFocus() or not self.name.isModified():
+            self.name.setText(name)
+            self._show_refusal("")
+
+    def _show_training(self, nodes: Sequence[Node]) -> None:
+        """When layers learn; nothing for those without weights."""
+        costs = self._document.analysis.costs.nodes
+        with_weights = [n for n in nodes if n.id in costs and costs[n.id].parameters.total]
+        self.training.setVisible(bool(with_weights))
+        self.training.show_nodes(with_weights)
+
+    def _show_group(self, name: str, nodes: Sequence[Node]) -> None:
+        self.heading.setText("Group")
+        self._show_form([], ())
+        self._show_name(name, "Group name")
+        self.tpu.hide()
+        ids, analysis = [node.id for node in nodes], self._document.analysis
+        self.problems.set_problems(problems_of(analysis, ids))
+        self._facts_heading.setText("This group")
+        graph = self._document.graph
+        self.facts.set_facts(group_facts_rows(ids, graph, analysis))
+        self._show_what("How to", _GROUP)
 
     def _specs_of(self, nodes: Sequence[Node]) -> list[LayerSpec]:
         return [spec for node in nodes if (spec := self._layers.get(node.kind)) is not None]
@@ -195,6 +242,7 @@ class InspectorPanel(QScrollArea):
 
     def _show_edges(self, edges: tuple[Edge, ...]) -> None:
         graph = self._document.graph
+        edges = tuple(map(self._document.shown.edge_of, edges))
         self.heading.setText(edges_heading(edges))
         self.connection.show_edges(edges, graph, self._layers)
         self._facts_heading.setText("This connection" if len(edges) == 1 else "These connections")
@@ -247,16 +295,20 @@ class InspectorPanel(QScrollArea):
         if all(node_id in nodes for node_id in self._form_nodes):
             self._document.set_params(*self._form_nodes, **{key: value})
 
+    def _on_training(self, training: Training) -> None:
+        self._document.set_training(self._selected, training)
+
     def _on_name_edited(self) -> None:
-        if len(self._selected) != 1 or not self.name.isModified():
+        group = self._document.selected_group(self._selected)
+        if not self.name.isModified() or not (group or len(self._selected) == 1):
             return
         self.name.setModified(False)
-        node = self._document.graph.nodes[self._selected[0]]
+        node_id = card_id(group) if group else self._selected[0]
         wanted, refusal = self.name.text().strip(), ""
-        if wanted == node.name:
+        if wanted == (group or self._document.graph.nodes[node_id].name):
             return
         try:
-            self._document.rename(node.id, wanted)
+            self._document.rename(node_id, wanted)
         except WorkbenchError as error:
             refusal = f"{error.what} {error.fix}".strip()
         self._show_refusal(refusal)

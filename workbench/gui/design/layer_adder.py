@@ -80,13 +80,13 @@ class LayerAdder(QObject):
     def search_before(self, node_id: str) -> None:
         """Asks for a layer to come right before a node."""
         insert = self._scene.document.insert_before
-        has_input = bool(self._scene.document.graph.edges_into(node_id))
+        has_input = bool(self._scene.graph.edges_into(node_id))
         add = partial(self._do, lambda spec: insert(spec.key, node_id))
         self._open(self._reveal(node_id).input_point(), add, needs_input=has_input)
 
     def search_replacement(self, node_id: str) -> None:
         """Asks for the layer type that a node is to be from now on."""
-        has_input = bool(self._scene.document.graph.edges_into(node_id))
+        has_input = bool(self._scene.graph.edges_into(node_id))
 
         def replace(spec: LayerSpec) -> str:
             self._scene.document.change_kind(node_id, spec.key)

@@ -37,11 +37,25 @@ def selection_facts(node_ids: Sequence[str], analysis: Analysis) -> Facts:
     """Sums over some layers."""
     costs = [analysis.costs.nodes[key] for key in node_ids if key in analysis.costs.nodes]
     multiply_adds = sum(cost.multiply_adds for cost in costs)
+    kept = sum(cost.parameters.non_trainable for cost in costs)
     return [
         ("Layers", count(len(node_ids))),
         ("Parameters", count(sum(cost.parameters.total for cost in costs))),
+        *([("Non-trainable", count(kept))] if kept else []),
         ("Multiply-adds", _with_share(multiply_adds, analysis.costs.multiply_adds)),
     ]
+
+
+def group_facts_rows(node_ids: Sequence[str], graph: Graph, analysis: Analysis) -> Facts:
+    """What goes into and out of a group, and sums over its layers, first to last."""
+    inside, facts = set(node_ids), list[tuple[str, str]]()
+    first = next((key for key in node_ids if not inside.issuperset(graph.sources(key))), "")
+    last = next((k for k in reversed(node_ids) if not inside.issuperset(graph.targets(k))), "")
+    if entering := analysis.inputs.get(first or node_ids[0]):
+        facts.append(("Input", shape_text(entering[0])))
+    if leaving := analysis.shapes.get(last or node_ids[-1]):
+        facts.append(("Output", shape_text(leaving)))
+    return [*facts, *selection_facts(node_ids, analysis)]
 
 
 def network_facts(

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
+from workbench.core.network.folding import card_id
 from workbench.errors import WorkbenchError
 from workbench.gui.design.canvas.view import GraphView
 
@@ -26,6 +27,7 @@ class RenameBox(QLineEdit):
         super().__init__(view)
         self._view, self._rename = view, rename
         self._node_id = ""
+        self._group = ""
         self.setAccessibleName("Layer name")
         self.hide()
         self.returnPressed.connect(self._commit)
@@ -36,8 +38,21 @@ class RenameBox(QLineEdit):
     def open_at(self, node_id: str) -> None:
         """Shows the name of a node, selected."""
         self._view.reveal([node_id])
-        self._node_id = node_id
-        self.setText(self._view.graph_scene.name(node_id))
+        self._node_id, self._group = node_id, ""
+        self._open(self._view.graph_scene.name(node_id))
+
+    def open_at_group(self, name: str) -> None:
+        """Shows the name of a group, on its card or on its frame."""
+        card = card_id(name)
+        if card in self._view.graph_scene.nodes:
+            self.open_at(card)
+            return
+        self._view.reveal(self._view.graph_scene.shown.full.groups[name])
+        self._node_id, self._group = card, name
+        self._open(name)
+
+    def _open(self, name: str) -> None:
+        self.setText(name)
         self.selectAll()
         self._follow()
         self.show()
@@ -54,14 +69,17 @@ class RenameBox(QLineEdit):
 
     def _follow(self) -> None:
         """Stays on its card."""
-        item = self._view.graph_scene.nodes.get(self._node_id)
-        if item is not None:
-            place = self._view.mapFromScene(item.card_rect()).boundingRect()
+        scene = self._view.graph_scene
+        item, frame = scene.nodes.get(self._node_id), scene.frames.get(self._group)
+        rect = item.card_rect() if item is not None else None
+        rect = frame.title_rect() if frame is not None else rect
+        if rect is not None:
+            place = self._view.mapFromScene(rect).boundingRect()
             self.setGeometry(place.x(), place.y(), max(_LEAST_WIDTH, place.width()), _HEIGHT)
 
     def _commit(self) -> None:
         try:
-            if self.text().strip() != self._view.graph_scene.name(self._node_id):
+            if self.text().strip() != (self._group or self._view.graph_scene.name(self._node_id)):
                 self._rename(self._node_id, self.text())
         except WorkbenchError as error:
             corner = QPointF(self.geometry().bottomLeft())

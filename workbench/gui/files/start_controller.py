@@ -12,7 +12,7 @@ from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
 from workbench.gui.files.controller import FileController
 from workbench.gui.kit.messages import show_error
-from workbench.starter import project_for_folder
+from workbench.starter import start_for_folder
 
 
 class StartController(QObject):
@@ -58,7 +58,7 @@ class StartController(QObject):
 
         self._is_counting = True
         self.said.emit(f"Counting the images in “{Path(folder).name}”…")
-        self._background.run(lambda: project_for_folder(folder), start, fail)
+        self._background.run(lambda: start_for_folder(folder).project, start, fail)
 
     def _call_off(self) -> None:
         self._asked += 1

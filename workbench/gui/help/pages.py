@@ -15,6 +15,7 @@ OVERVIEW = "layers_overview"
 GENERAL_PAGES = (
     ("getting_started", "Getting started"),
     ("canvas", "The canvas: add, move, connect"),
+    ("groups", "Groups and frozen layers"),
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),

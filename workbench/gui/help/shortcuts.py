@@ -24,6 +24,7 @@ _MOUSE: Group = (
         ("Ctrl or Alt + drag a layer", "Duplicate"),
         ("Shift + drag a layer", "Move freely"),
         ("Drop a connection on a taken input", "Replace the connection"),
+        ("Double-click a group or its title", "Open or fold it"),
         ("Ctrl + wheel", "Zoom at the pointer"),
         ("Space or middle button + drag", "Move the canvas"),
         ("Esc", "Cancel"),

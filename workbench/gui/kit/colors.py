@@ -30,6 +30,8 @@ class Colors:
     bad_soft: str
     train: str
     validation: str
+    frozen: str
+    fine_tuning: str
 
 
 _TABLE = json.loads(resource_path("styles/colors.json").read_text(encoding="utf-8"))

@@ -354,7 +354,8 @@ class MainWindow(QMainWindow):
         """The page of the selected layers' type, else the overview."""
         selected: list[str] = []
         if self.views.current_key == "design":
-            selected = self.design().canvas.scene.selected_ids()
+            scene = self.design().canvas.scene
+            selected = list(scene.shown.layers_of(scene.selected_ids()))
         nodes = self.context.document.graph.nodes
         self.help.show_layer({nodes[node].kind for node in selected})
 

@@ -67,6 +67,10 @@ class CheckpointManager:
         self._best: KeptModel | None = None
         self._keeper = CheckpointWriter(job.run, before=job.events.secure, report=self._log_outcome)
 
+    def go_on(self, ready: PreparedTraining) -> None:
+        """Called when the next phase begins, with what is trained in it."""
+        self._ready, self._compiled = ready, ready.compiled
+
     def after_call(self) -> None:
         """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
         if self._keeper.is_due(is_epoch_end=False):
@@ -234,6 +238,10 @@ class NullCheckpointManager:
     def __init__(self, compiled: Compiled, receive_model: Callable[[], KeptModel]) -> None:
         self._compiled = compiled
         self._receive_model = receive_model
+
+    def go_on(self, ready: PreparedTraining) -> None:
+        """Called when the next phase begins, with what is trained in it."""
+        self._compiled = ready.compiled
 
     def after_call(self) -> None:
         """Nothing."""

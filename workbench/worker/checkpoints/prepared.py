@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.core.projects.project import Project
-from workbench.pictures.prepare import PreparedPart
+from workbench.pictures.prepare import PreparedData
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import Machine
-from workbench.worker.execution.compiled import Compiled, Sizes
+from workbench.worker.execution.compiled import Compiled, Connected, Sizes
 from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.step.time_spent import TimeLedger
@@ -35,9 +35,9 @@ class PreparedTraining:
         sizes: Batch and epochs.
         machine, data: Where and on what; kept in each checkpoint.
         card: The model card but for what training adds to it.
-        replicas: Devices that share each batch.
+        target: What it is trained on.
         ledger: Where the time goes, since building began.
-        test: The test images, None where there are none.
+        images: All parts of the data set.
         reasons: Why the figures of a resumed run can differ from the uninterrupted one's.
     """
 
@@ -46,7 +46,12 @@ class PreparedTraining:
     machine: Machine
     data: DataMark
     card: ModelCard
-    replicas: int
+    target: Connected
     ledger: TimeLedger
-    test: PreparedPart | None
+    images: PreparedData
     reasons: tuple[str, ...]
+
+    @property
+    def replicas(self) -> int:
+        """Devices that share each batch."""
+        return self.target.replicas

@@ -14,6 +14,7 @@ from workbench.pictures.prepare import PreparedData
 from workbench.runs.store.checkpoint import DataMark
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import named_variables
+from workbench.worker.step.trainable import is_of_model
 
 _PREFIX = "state/"
 _SAMPLE = 64
@@ -36,6 +37,26 @@ def weights_of(compiled: Compiled, arrays: Mapping[str, Any]) -> Arrays:
         # Layers that run in the input pipeline do not change while training.
         weights[name] = np.array(variable.numpy()) if known is None else arrays[_PREFIX + known]
     return weights
+
+
+def restore_at(compiled: Compiled, step: int, arrays: Mapping[str, Any]) -> None:
+    """Puts a training into the state of a checkpoint of so many steps.
+
+    A phase begins with the network of the phase before, and with an optimizer of its own: of a
+    checkpoint from where they meet, the optimizer's state is that of the phase before.
+
+    Raises:
+        RunError: the checkpoint is of other variables; none was changed.
+    """
+    variables = compiled.state_variables()
+    if step and step == compiled.first_step:
+        variables = {name: each for name, each in variables.items() if is_of_model(name)}
+        arrays = {
+            name: array
+            for name, array in arrays.items()
+            if name.startswith(_PREFIX) and is_of_model(name.removeprefix(_PREFIX))
+        }
+    restore(variables, arrays)
 
 
 def restore(variables: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits
+from workbench.core.training.phases import Phase
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.events import Plan
 from workbench.targets import all_targets
@@ -34,6 +35,8 @@ class Compiled(Trainable):
         batches: What the iterator is made of.
         start: Where the batches begin when they are iterated again.
         limits: What the target allows.
+        phase: The phase of the training that it is made for.
+        first_step: Steps of the phases before.
     """
 
     plan: Plan
@@ -43,6 +46,8 @@ class Compiled(Trainable):
     batches: Any
     start: StartStep
     limits: TargetLimits
+    phase: Phase
+    first_step: int
 
     def restart(self, step: int) -> Any:
         """A new iterator of the training batches, from a step on; counted from 0."""
@@ -89,6 +94,7 @@ def compile_training(
     check: Callable[[], None],
     plan: Plan | None = None,
     start_step: int = 0,
+    epochs_done: int = 0,
     measure: bool = False,
     on_progress: OnProgress = lambda _phase, _text, _fraction: None,
 ) -> Compiled:
@@ -102,13 +108,23 @@ def compile_training(
         check: Called now and then; raises when the user has stopped it.
         plan: Settled earlier, for a training that is resumed; None to settle one.
         start_step: Steps done before, with that plan.
+        epochs_done: Epochs done before; they say which phase is compiled.
         measure: Whether time may be spent on measuring to settle it.
         on_progress: Called with phase, words and fraction.
 
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    task = Task(project, data, target.strategy, sizes, limits=target.limits, share=target.share)
+    task = Task(
+        project,
+        data,
+        target.strategy,
+        sizes,
+        epochs_done=epochs_done,
+        limits=target.limits,
+        share=target.share,
+        on_progress=on_progress,
+    )
     if plan is None:
         settled = settle_plan(task, measure=measure, on_progress=on_progress, check=check)
     else:
@@ -119,16 +135,21 @@ def compile_training(
     layers = [layer for _, layer in trained.built.pipeline]
 
     def evaluator(part: PreparedPart | None) -> Evaluator | None:
-        return None if part is None else Evaluator(trained.loop, part, layers)
+        return None if part is None else Evaluator(trained.whole_loop, part, layers)
 
-    test = evaluator(data.test)
+    if trained.features is not None and trained.features.validation is not None:
+        validation: Evaluator | None = Evaluator(trained.loop, trained.features.validation, [])
+    else:
+        validation = evaluator(data.validation)
     return Compiled(
         **vars(trained),
         plan=settled.plan,
         iterator=trained.loop.distribute(batches),
-        validation=test if data.validation is data.test else evaluator(data.validation),
-        test=test,
+        validation=validation,
+        test=validation if data.validation is data.test else evaluator(data.test),
         batches=batches,
         start=task.start,
         limits=target.limits,
+        phase=task.phase,
+        first_step=task.phase.first_epoch * sizes.steps_per_epoch,
     )

@@ -65,7 +65,8 @@ def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Ch
     )
     key = plan_key(task.project, task.sizes.batch_size)
     known, steps = read_known(key), task.sizes.total_steps
-    may_measure = measure and limits.may_measure
+    # What is benchmarked is a step of the whole network; behind features it is another one.
+    may_measure = measure and limits.may_measure and task.frozen_end is None
     if may_measure and known.to_measure(variants, steps) and _is_worth_it(task):
         return _measured(task, variants, known, key=key, on_progress=on_progress, check=check)
     # The time of a single variant decides nothing.

@@ -166,22 +166,27 @@ def _mixes(recipe: TrainingRecipe | None) -> bool:
 
 
 def _gather(part: PreparedPart, place: CacheMode) -> Callable[[Any], tuple[Any, Any]]:
-    """Makes indices (batch,) -> (uint8 images (batch, h, w, c), int64 labels (batch,))."""
+    """Makes indices (batch,) -> (images or features (batch, *shape), int64 labels (batch,))."""
     labels = tf.constant(part.y)
     # An array that is too large for a second copy is read where it is.
     if place == "memory" and (fits_memory(part) or not is_array(part)):
         pictures = _in_memory(part)
-        return lambda indices: (tf.gather(pictures, indices), tf.gather(labels, indices))
+        return lambda indices: (_values(tf.gather(pictures, indices)), tf.gather(labels, indices))
 
     def read(indices: Indices) -> Any:
         return noting_faults(lambda: np.ascontiguousarray(part.x[indices]))
 
     def gather(indices: Any) -> tuple[Any, Any]:
-        batch = tf.numpy_function(read, [indices], tf.uint8)
+        batch = tf.numpy_function(read, [indices], tf.as_dtype(part.x.dtype))
         pictures = tf.ensure_shape(batch, (indices.shape[0], *part.x.shape[1:]))
-        return pictures, tf.gather(labels, indices)
+        return _values(pictures), tf.gather(labels, indices)
 
     return gather
+
+
+def _values(rows: Any) -> Any:
+    """Pixels as they are, and features; those in bfloat16 are kept as their bits, uint16."""
+    return tf.bitcast(rows, tf.bfloat16) if rows.dtype == tf.uint16 else rows
 
 
 _HELD: dict[int, tuple[weakref.ref[PreparedPart], weakref.ref[Any]]] = {}
@@ -189,7 +194,7 @@ _HELD: dict[int, tuple[weakref.ref[PreparedPart], weakref.ref[Any]]] = {}
 
 
 def _in_memory(part: PreparedPart) -> Any:
-    """All images as one tensor, uint8 (n, h, w, c), for all pipelines of the part."""
+    """All images as one tensor, (n, *shape of a row), for all pipelines of the part."""
     of_part, of_tensor = _HELD.get(id(part), (None, None))
     tensor = of_tensor() if of_tensor and of_part and of_part() is part else None
     if tensor is None:
@@ -203,7 +208,7 @@ def _read_whole(part: PreparedPart) -> Any:
     size = part.x.nbytes
     room = np.empty(size + _ALIGNMENT, np.uint8)
     begin = -room.ctypes.data % _ALIGNMENT
-    pixels = room[begin : begin + size].reshape(part.x.shape)
+    pixels = room[begin : begin + size].view(part.x.dtype).reshape(part.x.shape)
     step = max(1, _READ_AT_ONCE // max(1, size // max(1, len(part))))
     for start in range(0, len(part), step):
         pixels[start : start + step] = part.x[start : start + step]

@@ -38,7 +38,7 @@ def iterate(strategy: Any, dataset: Any, share: Shard) -> Any:
     the iterator is deleted during a batch (TensorFlow 2.21: MultiDeviceIterator; one search of
     60 for a learning rate): there it is the data set's own iterator.
     """
-    if _is_on_processors(strategy):
+    if is_on_processors(strategy):
         return iter(dataset)
     if share == WHOLE:
         return iter(strategy.experimental_distribute_dataset(dataset))
@@ -58,7 +58,8 @@ def next_batch(strategy: Any, iterator: Any, share: Shard) -> Any:
     return tf.nest.map_structure(lambda whole: _split(strategy, whole, count), batch)
 
 
-def _is_on_processors(strategy: Any) -> bool:
+def is_on_processors(strategy: Any) -> bool:
+    """Whether all replicas of a `tf.distribute` strategy compute on processors."""
     devices = map(tf.DeviceSpec.from_string, strategy.extended.worker_devices)
     return all(device.device_type == "CPU" for device in devices)
 

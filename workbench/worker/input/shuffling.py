@@ -13,39 +13,43 @@ import numpy as np
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def permutation(count: int, *, seed: int, epoch: int) -> Indices:
-    """The order of all images in one pass: int64 (count,)."""
+def permutation(count: int, *, seed: int, epoch: int, copies: int = 1) -> Indices:
+    """The order of all images in one pass: int64 (count,). With several copies of each, where
+    copy k of image i is number k * count + i, the passes use one copy after another.
+    """
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, epoch], np.uint64)))
-    return generator.permutation(count).astype(np.int64)
+    return generator.permutation(count).astype(np.int64) + count * (epoch % copies)
 
 
 def whole_epochs(
-    count: int, batch_size: int, *, seed: int, start_step: int = 0
+    count: int, batch_size: int, *, seed: int, start_step: int = 0, copies: int = 1
 ) -> Iterator[Indices]:
     """Endless: each epoch's full batches, int64 (steps, batch); the rest of the pass is left
     out, another rest in each epoch. The first block begins with step `start_step` of all.
+    `copies` as for `permutation`.
     """
     steps = count // batch_size
     epoch, done = divmod(start_step, steps)
     while True:
-        order = permutation(count, seed=seed, epoch=epoch)
+        order = permutation(count, seed=seed, epoch=epoch, copies=copies)
         yield order[: steps * batch_size].reshape(steps, batch_size)[done:]
         epoch, done = epoch + 1, 0
 
 
 def endless_passes(
-    count: int, batch_size: int, *, seed: int, start_step: int = 0
+    count: int, batch_size: int, *, seed: int, start_step: int = 0, copies: int = 1
 ) -> Iterator[Indices]:
     """Endless: pass after pass without leaving any image out, int64 (steps, batch).
 
     For epochs of a chosen number of steps: each image comes once before any comes twice.
-    The first block begins with step `start_step` of all.
+    The first block begins with step `start_step` of all. `copies` as for `permutation`.
     """
     epoch, done = divmod(start_step * batch_size, count)
-    rest = permutation(count, seed=seed, epoch=epoch)[done:]
+    rest = permutation(count, seed=seed, epoch=epoch, copies=copies)[done:]
     while True:
         epoch += 1
-        order = np.concatenate([rest, permutation(count, seed=seed, epoch=epoch)])
+        following = permutation(count, seed=seed, epoch=epoch, copies=copies)
+        order = np.concatenate([rest, following])
         steps = len(order) // batch_size
         yield order[: steps * batch_size].reshape(steps, batch_size)
         rest = order[steps * batch_size :]

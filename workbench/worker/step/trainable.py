@@ -9,14 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.checks.frozen import frozen_end
+from workbench.core.checks.shapes import Propagation
 from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits
+from workbench.core.training.phases import Phase, phase_after
 from workbench.errors import DatasetError, GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData
+from workbench.worker.features.extract import FeatureExtraction, Features, OnProgress
+from workbench.worker.features.network import freeze
 from workbench.worker.input.cache_mode import CacheMode, cache_mode_of
 from workbench.worker.input.pipeline import training_pipeline
-from workbench.worker.input.sharding import WHOLE, Shard
+from workbench.worker.input.sharding import WHOLE, Shard, is_on_processors
 from workbench.worker.input.shuffling import endless_passes, whole_epochs
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.model.replica_seeds import fold_replicas
@@ -85,8 +90,10 @@ class Task:
     Attributes:
         strategy: The `tf.distribute` strategy.
         start: Where its batches begin.
+        epochs_done: Epochs that were trained before; they say which phase is trained.
         limits: What the target allows.
         share: Which part of each batch this machine computes.
+        on_progress: Called with phase, words and the fraction done of what takes long.
     """
 
     project: Project
@@ -94,24 +101,53 @@ class Task:
     strategy: Any
     sizes: Sizes
     start: StartStep = field(default_factory=StartStep)
+    epochs_done: int = 0
     limits: TargetLimits = field(default_factory=TargetLimits)
     share: Shard = WHOLE
+    on_progress: OnProgress = lambda _phase, _text, _fraction: None
 
     @cached_property
     def place(self) -> CacheMode:
         """Where the training images lie."""
         return cache_mode_of(self.data.train, self.project.recipe)
 
+    @property
+    def phase(self) -> Phase:
+        """The phase that is trained."""
+        return phase_after(self.project.recipe, self.epochs_done)
+
+    @cached_property
+    def frozen_end(self) -> str | None:
+        """The last layer whose outputs are computed once for each image; None where all layers
+        are computed in each step.
+        """
+        recipe, graph = self.project.recipe, self.project.graph
+        is_mixed = recipe.mixing != "none" or recipe.random_erasing > 0
+        is_shared = self.share != WHOLE or not is_on_processors(self.strategy)
+        if recipe.feature_cache == "off" or is_mixed or is_shared:
+            return None
+        phase, found = self.phase, Propagation(graph, all_layers())
+        return frozen_end(graph, all_layers(), found, lambda node: phase.learns(node.training))
+
 
 @dataclass(frozen=True)
 class Trainable:
-    """A network that can be trained one way: with an optimizer and a loop made for it."""
+    """A network that can be trained one way: with an optimizer and a loop made for it.
+
+    Attributes:
+        built: The whole network.
+        loop: Trains and evaluates it; with `features`, the part behind its frozen layers.
+        whole_loop: Evaluates the whole network on images.
+        features: What is trained on instead of images; None for images.
+    """
 
     variant: Variant
     built: BuiltModel
     optimizer: Any
     averaging: Averaging
     loop: TrainingLoop
+    whole_loop: TrainingLoop
+    features: Features | None
 
     def state_variables(self) -> dict[str, Any]:
         """Every tf.Variable that training changes: weights, statistics, random states,
@@ -119,7 +155,7 @@ class Trainable:
         """
         # Keras's own paths count up with each model of a process; these do not.
         found = {
-            f"model/{layer.name}/{number}": variable.value
+            f"{_MODEL}{layer.name}/{number}": variable.value
             for layer in self.built.model.layers
             for number, variable in enumerate(layer.variables)
         }
@@ -135,6 +171,14 @@ class Trainable:
         """Puts a copy back, bit for bit."""
         for name, variable in self.state_variables().items():
             variable.assign(arrays[name])
+
+
+_MODEL = "model/"
+
+
+def is_of_model(name: str) -> bool:
+    """Whether a name of `Trainable.state_variables` is of the network, not of its optimizer."""
+    return name.startswith(_MODEL)
 
 
 def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> Trainable:
@@ -158,20 +202,44 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
         fold_replicas(built.model, replicas)
         is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
         synchronize(built.model, is_on=is_synced)
-        optimizer = make_optimizer(recipe)
-        optimizer.build(built.model.trainable_variables)
+        freeze(built, task.project.graph, task.phase.learns)
     adapt_normalizations(task.strategy, built, task.data.train, check=check)
-    step = StepMath(
-        task.strategy,
+    features = _features(task, built, variant.precision, check)
+    with task.strategy.scope():
+        trained = built if features is None else features.head
+        optimizer = make_optimizer(task.phase.recipe)
+        optimizer.build(trained.model.trainable_variables)
+
+    def loop_of(network: BuiltModel) -> TrainingLoop:
+        weights = class_weights(recipe, task.data.train.y, len(task.data.class_names))
+        size = task.sizes.batch_size
+        step = StepMath(task.strategy, network, optimizer, size, recipe, weights)
+        return TrainingLoop(step, xla=variant.xla, share=task.share)
+
+    loop = loop_of(trained)
+    whole = loop if features is None else loop_of(built)
+    averaging = Averaging(task.strategy, trained.model, optimizer)
+    return Trainable(variant, built, optimizer, averaging, loop, whole, features)
+
+
+def _features(
+    task: Task, built: BuiltModel, precision: str, check: Callable[[], None]
+) -> Features | None:
+    """The outputs of the frozen part for all images; None where there is no such part."""
+    end = task.frozen_end
+    if end is None:
+        return None
+    extraction = FeatureExtraction(
         built,
-        optimizer,
-        task.sizes.batch_size,
-        recipe,
-        class_weights(recipe, task.data.train.y, len(task.data.class_names)),
+        task.project.graph,
+        all_layers(),
+        end,
+        recipe=task.project.recipe,
+        precision=precision,
+        check=check,
+        on_progress=task.on_progress,
     )
-    loop = TrainingLoop(step, xla=variant.xla, share=task.share)
-    averaging = Averaging(task.strategy, built.model, optimizer)
-    return Trainable(variant, built, optimizer, averaging, loop)
+    return extraction.features(task.data)
 
 
 def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -> Any:
@@ -182,14 +250,16 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
     task.start.step = start_step
     recipe, train = task.project.recipe, task.data.train
     order = endless_passes if recipe.steps_per_epoch else whole_epochs
+    features = trainable.features
+    copies = 1 if features is None else features.copies
     return training_pipeline(
-        train,
-        partial(order, len(train), task.sizes.batch_size, seed=recipe.seed),
-        [layer for _, layer in trainable.built.pipeline],
+        train if features is None else features.train,
+        partial(order, len(train), task.sizes.batch_size, seed=recipe.seed, copies=copies),
+        [layer for _, layer in trainable.built.pipeline] if features is None else [],
         batch_size=task.sizes.batch_size,
         seed=recipe.seed,
         start_step=task.start,
-        place=task.place,
+        place=task.place if features is None else cache_mode_of(features.train),
         recipe=recipe,
         num_classes=len(task.data.class_names),
         dtype=trainable.built.input_dtype,

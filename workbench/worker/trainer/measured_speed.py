@@ -24,7 +24,8 @@ class SpeedKeeper:
         name: The run's; its speed is kept once.
         project: What is trained.
         sizes: Batch and steps of an epoch.
-        compiled: How it is trained. On several replicas nothing is kept: it says nothing of one.
+        compiled: How it is trained. On several replicas, or with frozen layers, nothing is kept:
+            it says nothing of one that trains all layers.
     """
 
     def __init__(self, name: str, project: Project, sizes: Sizes, compiled: Compiled) -> None:
@@ -53,7 +54,8 @@ class SpeedKeeper:
 
     def keep(self) -> None:
         """Keeps the speed of the epochs so far; raises SaveError."""
-        if not self._speeds or self._compiled.limits.replicas > 1:
+        is_frozen = any(n.training != "always" for n in self._project.graph.nodes.values())
+        if not self._speeds or self._compiled.limits.replicas > 1 or is_frozen:
             return
         recipe = self._project.recipe
         if self._analysis is None:

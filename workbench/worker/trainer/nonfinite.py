@@ -18,7 +18,7 @@ import numpy as np
 from workbench.errors import WeightsError
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.worker.checkpoints.prepared import TrainingJob
-from workbench.worker.checkpoints.snapshot import restore, snapshot
+from workbench.worker.checkpoints.snapshot import restore, restore_at, snapshot
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.process.lazy_keras import keras, tf
@@ -61,7 +61,7 @@ class Replay:
         self._first_step = step
         self._rates = rates
         # A run that goes on has a checkpoint already.
-        first = {} if step else snapshot(compiled.state_variables())
+        first = {} if step != compiled.first_step else snapshot(compiled.state_variables())
         is_small = sum(array.nbytes for array in first.values()) <= _MAX_FIRST_BYTES
         self._first = first if is_small else {}
 
@@ -77,6 +77,8 @@ class Replay:
         iterator = self._compiled.restart(begun)
         if not self._train(iterator, begun, bad_step - 1):
             return None
+        if self._compiled.features is not None:  # the frozen layers' outputs are finite
+            return culprit_of_weights(self._compiled.built)
         pictures = next(iterator)[0]
         first = pictures.values[0] if hasattr(pictures, "values") else pictures  # a replica's part
         return culprit_of_batch(self._compiled.built, first)
@@ -87,13 +89,13 @@ class Replay:
             checkpoint = read_checkpoint(self._job.run)
         except WeightsError:
             checkpoint = None
-        variables = self._compiled.state_variables()
-        if checkpoint is not None and checkpoint.state.step < bad_step:
-            restore(variables, checkpoint.arrays)
+        compiled = self._compiled
+        if checkpoint is not None and compiled.first_step <= checkpoint.state.step < bad_step:
+            restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
             return checkpoint.state.step
         if not self._first:
             return None
-        restore(variables, self._first)
+        restore(compiled.state_variables(), self._first)
         return self._first_step
 
     def _train(self, iterator: Any, done: int, until: int) -> bool:

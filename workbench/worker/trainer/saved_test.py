@@ -27,7 +27,7 @@ def saved_test(job: TrainingJob, ready: PreparedTraining) -> TestResult | None:
     """Scores of the saved weights on the test images; None without any, or, with a warning in the
     log, where they cannot be loaded.
     """
-    part = ready.test
+    part = ready.images.test
     if part is None:
         return None
     phase = partial(job.events.phase, "testing", "Evaluating on the test set")

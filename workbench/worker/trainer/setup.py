@@ -13,6 +13,7 @@ import msgspec
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
+from workbench.core.format import plural, rate_text
 from workbench.core.network.roles import input_nodes
 from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.project import Project
@@ -29,9 +30,15 @@ from workbench.runs.store.checkpoint import Checkpoint, DataMark
 from workbench.runs.store.machine import differences, this_machine
 from workbench.targets import all_targets
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
-from workbench.worker.checkpoints.snapshot import check_same_data, mark_of, restore
+from workbench.worker.checkpoints.snapshot import check_same_data, mark_of, restore_at, snapshot
 from workbench.worker.cluster.peers import Peers
-from workbench.worker.execution.compiled import Compiled, Sizes, compile_training, sizes_of
+from workbench.worker.execution.compiled import (
+    Compiled,
+    Connected,
+    Sizes,
+    compile_training,
+    sizes_of,
+)
 from workbench.worker.input.sources import find_source, fit_of, load_data
 from workbench.worker.model.build import BuiltModel, finish_statistics
 from workbench.worker.process.lazy_keras import LazyKeras
@@ -74,7 +81,7 @@ class TrainingSetup:
         data = self._load(lazy_keras, spec, params, fit)
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
-        compiled, sizes, replicas = self._compile(lazy_keras, data, mark)
+        compiled, sizes, target = self._compile(lazy_keras, data, mark)
         machine = this_machine(versions(), self._company.others)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, machine), *reasons, *self._moved()]
@@ -87,7 +94,7 @@ class TrainingSetup:
         )
         card = msgspec.structs.replace(card, fit=fit, precision=compiled.plan.precision)
         return PreparedTraining(
-            compiled, sizes, machine, mark, card, replicas, self._ledger, data.test, tuple(reasons)
+            compiled, sizes, machine, mark, card, target, self._ledger, data, tuple(reasons)
         )
 
     def _moved(self) -> list[str]:
@@ -116,7 +123,7 @@ class TrainingSetup:
 
     def _compile(
         self, lazy_keras: LazyKeras, data: PreparedData, mark: DataMark
-    ) -> tuple[Compiled, Sizes, int]:
+    ) -> tuple[Compiled, Sizes, Connected]:
         if not lazy_keras.is_loaded:
             self._events.phase("importing", "Importing TensorFlow")
         lazy_keras.keras()
@@ -137,6 +144,7 @@ class TrainingSetup:
                 check=self._stop.check,
                 plan=checkpoint.state.plan if checkpoint else None,
                 start_step=checkpoint.state.step if checkpoint else 0,
+                epochs_done=checkpoint.state.epochs_done if checkpoint else 0,
                 measure=True,
                 on_progress=self._events.phase,
             )
@@ -144,9 +152,48 @@ class TrainingSetup:
         layers = [layer for _, layer in compiled.built.pipeline]
         self._ledger.is_augmenting = any(hasattr(layer, "generator") for layer in layers)
         if checkpoint is not None:
-            restore(compiled.state_variables(), checkpoint.arrays)
+            restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
             finish_statistics(compiled.built)
-        return compiled, sizes, target.replicas
+        self._log_features(compiled)
+        return compiled, sizes, target
+
+    def next_phase(self, ready: PreparedTraining, step: int, epochs_done: int) -> PreparedTraining:
+        """The training of the next phase, of the network as it is after the one before.
+
+        Raises:
+            StoppedError: stopped meanwhile.
+        """
+        before = ready.compiled
+        with ready.ledger.spending("compile"):
+            compiled = compile_training(
+                self._project,
+                ready.images,
+                target=ready.target,
+                sizes=ready.sizes,
+                check=self._stop.check,
+                plan=before.plan,
+                start_step=step,
+                epochs_done=epochs_done,
+                on_progress=self._events.phase,
+            )
+            restore_at(compiled, step, snapshot(before.state_variables()))
+            finish_statistics(compiled.built)
+        self._log_phase(compiled)
+        self._log_features(compiled)
+        return replace(ready, compiled=compiled)
+
+    def _log_phase(self, compiled: Compiled) -> None:
+        nodes = self._project.graph.nodes.values()
+        tuned = sum(node.training == "fine_tuning" for node in nodes)
+        rate = rate_text(compiled.phase.recipe.peak_rate)
+        self._events.log_line(
+            f"Fine-tuning: {plural(tuned, 'more layer')} of the network trained, at the learning "
+            f"rate {rate}."
+        )
+
+    def _log_features(self, compiled: Compiled) -> None:
+        if compiled.features is not None:
+            self._events.log_line(compiled.features.words)
 
     def _log_split(self, limits: TargetLimits) -> None:
         """Warns where the batch does not suit the target; also of a run that was not checked."""

@@ -101,7 +101,8 @@ class Training:
             StoppedError: stopped before the first step: there is nothing to keep.
             WorkbenchError: what is wrong, in words. Other exceptions: a fault.
         """
-        ready = TrainingSetup(self._job, self._checkpoint, self._company).make()
+        setup = TrainingSetup(self._job, self._checkpoint, self._company)
+        ready = setup.make()
         _UNTIL_EXIT.append(ready.compiled)
         self.batch_size = ready.sizes.batch_size
         self._warned(partial(write_origin, self._run, ready.machine, ready.data))
@@ -113,20 +114,27 @@ class Training:
         log_start(self._job, ready, resumed_at)
         if words := longer_words(self._run, self._recipe, self.counters):
             self._events.log_line(words)
-        self._train(ready)
+        self._train(setup, ready)
 
     # training ----------------------------------------------------------------------------
 
-    def _train(self, ready: PreparedTraining) -> None:
-        compiled, ledger = ready.compiled, ready.ledger
-        speed = SpeedKeeper(self._run.name, self._job.project, ready.sizes, compiled)
-        trainer = EpochTrainer(self._job, ready, self.counters, self._rules)
+    def _train(self, setup: TrainingSetup, ready: PreparedTraining) -> None:
+        ledger = ready.ledger
+        speed = SpeedKeeper(self._run.name, self._job.project, ready.sizes, ready.compiled)
         manager = self._keeping(ready)
         self._checkpoint = None  # its arrays are in TensorFlow now
+        trainer = self._trainer(ready)
+        self._events.phase("compiling", "Compiling the training step")
+        self._warned(partial(truncate_confusions, self._run, self.counters.epochs_done))
+        self.counters.go_on()
         try:
-            self._epochs(trainer, manager, ready.sizes, speed)
+            while self._epochs(trainer, manager, ready, speed):
+                ready = setup.next_phase(ready, self.counters.step, self.counters.epochs_done)
+                _UNTIL_EXIT.append(ready.compiled)
+                manager.go_on(ready)
+                trainer = self._trainer(ready)
         except NotFiniteError as error:
-            raise self._spoilt(compiled, trainer) from error
+            raise self._spoilt(ready.compiled, trainer) from error
         finally:
             manager.close()
         if self.is_completed:
@@ -141,6 +149,9 @@ class Training:
         self._events.log(ledger.snapshot())
         self._warned(speed.keep)
 
+    def _trainer(self, ready: PreparedTraining) -> EpochTrainer:
+        return EpochTrainer(self._job, ready, self.counters, self._rules)
+
     def _keeping(self, ready: PreparedTraining) -> AnyManager:
         if not self._company.is_chief:
             return NullCheckpointManager(ready.compiled, self._company.receive_model)
@@ -148,19 +159,24 @@ class Training:
         return CheckpointManager(self._job, ready, self.counters, self._rules, state)
 
     def _epochs(
-        self, trainer: EpochTrainer, manager: AnyManager, sizes: Sizes, speed: SpeedKeeper
-    ) -> None:
-        """Trains until all epochs are done, the rules end it, or it is stopped."""
-        self._events.phase("compiling", "Compiling the training step")
-        self._warned(partial(truncate_confusions, self._run, self.counters.epochs_done))
-        self.counters.go_on()
-        stop_words = self._rules.stop_words
+        self,
+        trainer: EpochTrainer,
+        manager: AnyManager,
+        ready: PreparedTraining,
+        speed: SpeedKeeper,
+    ) -> bool:
+        """Trains until the phase is over, the rules end it, or it is stopped; returns whether
+        another phase follows.
+        """
+        sizes, stop_words = ready.sizes, self._rules.stop_words
         while self.counters.epochs_done < sizes.epochs and not stop_words:
             if self._stop.is_on:
-                return
+                return False
+            if self.counters.epochs_done == ready.compiled.phase.end_epoch:
+                return True
             trained = trainer.train(partial(self._between_calls, manager, sizes))
             if trained is None:
-                return
+                return False
             epoch, scores = trained
             verdict = self._rules.took(epoch)
             self.counters.finish_epoch(epoch, scores, is_best=verdict.is_best)
@@ -174,6 +190,7 @@ class Training:
             manager.after_epoch(is_best=verdict.is_best)
             stop_words = verdict.stop_words
         self.is_completed = True
+        return False
 
     def _between_calls(self, manager: AnyManager, sizes: Sizes) -> None:
         # Where only the validation is left, the epoch's own checkpoint comes soon.

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
+from workbench.core.network.folding import Folding
 from workbench.core.network.graph import Graph
 from workbench.core.network.text import named_in
+from workbench.gui.design.canvas.node_facts import problems_of
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,13 @@ class Mentions:
 
 
 def problem_to_show(
-    analysis: Analysis, nodes: Collection[str], selected: Sequence[str]
+    analysis: Analysis, shown: Folding, cards: Collection[str], selected: Sequence[str]
 ) -> Problem | None:
-    """The worst problem of the one selected node, else the first of `nodes` that stops training:
-    the same as in the status line and at the head of each list.
+    """The worst problem of the one selected card, else the first of those on `cards` that stops
+    training: the same as in the status line and at the head of each list.
     """
-    own = analysis.problems_by_node.get(selected[0], ()) if len(selected) == 1 else ()
+    own = problems_of(analysis, shown.layers_of(selected)) if len(selected) == 1 else ()
     if own and own[0].severity != "hint":
         return own[0]
-    return next((problem for problem in analysis.errors if problem.node in nodes), None)
+    on_cards = (p for p in analysis.errors if p.node and shown.shown_id(p.node) in cards)
+    return next(on_cards, None)

@@ -76,6 +76,8 @@ class Minimap(QWidget):
             painter.setBrush(look.panel)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
             transform = self._to_map()
+            for frame in self._scene.frames.values():
+                painter.fillRect(transform.mapRect(frame.area), look.hover)
             for item in self._scene.nodes.values():
                 is_bad = item.facts.severity == "error"
                 color = look.bad if is_bad else look.category_color(item.facts.category)

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import SEVERITY_WORDS, Problem
+from workbench.core.checks.problems import SEVERITIES, SEVERITY_WORDS, Problem
 from workbench.core.format import shape_text
-from workbench.core.network.graph import Graph, Node
+from workbench.core.network.graph import Graph, Node, Training
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
+
+TRAINING_WORDS: Mapping[Training, str] = {
+    "always": "",
+    "fine_tuning": "fine-tuned",
+    "never": "frozen",
+}
+"""When a layer learns, in one word; "" for the usual."""
+
+TRAINING_TEXTS: Mapping[Training, str] = {
+    "always": "",
+    "fine_tuning": "Learns in the fine-tuning phase only",
+    "never": "Frozen: keeps its weights",
+}
+"""When a layer learns, in a line; "" for the usual."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +46,7 @@ class NodeFacts:
         is_open_above: An input still waits for an edge.
         is_open_below: No edge leaves the node.
         is_named: A problem names the node: its card shows the name, too.
+        training: When the layer learns.
     """
 
     title: str
@@ -45,6 +61,7 @@ class NodeFacts:
     is_open_above: bool = False
     is_open_below: bool = False
     is_named: bool = False
+    training: Training = "always"
 
     @property
     def shown_name(self) -> str:
@@ -54,11 +71,14 @@ class NodeFacts:
 
     def accessible_text(self) -> str:
         """The card in one sentence, for screen readers."""
-        parts = [f"{self.title} {self.name}", self.words]
-        parts.append(f"output {self.shape.replace(' × ', ' by ')}" if self.shape else "")
+        parts = [f"{self.title} {self.name}", self.words, TRAINING_WORDS[self.training]]
+        return ", ".join((*filter(None, parts), *self._numbers_and_problems()))
+
+    def _numbers_and_problems(self) -> list[str]:
+        parts = [f"output {self.shape.replace(' × ', ' by ')}" if self.shape else ""]
         parts.append(f"{self.count} parameters" if self.count else "")
         parts += [f"{SEVERITY_WORDS[p.severity]}: {p.title}" for p in self.problems]
-        return ", ".join(part for part in parts if part)
+        return [part for part in parts if part]
 
     def tooltip(self, inputs: str) -> str:
         """Lines of the tooltip, as plain text."""
@@ -66,6 +86,7 @@ class NodeFacts:
         lines.append(f"Input {inputs}" if inputs else "")
         lines.append(f"Output {self.shape}" if self.shape else "")
         lines.append(f"{self.count} parameters" if self.count else "")
+        lines.append(TRAINING_TEXTS[self.training])
         if not self.is_known:
             lines.append("This version does not support this layer. It is kept unchanged.")
         lines += [f"{p.title}: {p.message}" for p in self.problems]
@@ -104,7 +125,15 @@ def node_facts(
         is_open_above=spec is not None and len(graph.edges_into(node.id)) < spec.min_inputs,
         is_open_below=not graph.edges_from(node.id),
         is_named=is_named,
+        training=node.training,
     )
+
+
+def problems_of(analysis: Analysis, node_ids: Iterable[str]) -> tuple[Problem, ...]:
+    """The problems of some nodes, worst first."""
+    by_node = analysis.problems_by_node
+    found = [problem for key in node_ids for problem in by_node.get(key, ())]
+    return tuple(sorted(found, key=lambda problem: SEVERITIES.index(problem.severity)))
 
 
 def settings_words(node: Node, spec: LayerSpec | None) -> str:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem
 
+from workbench.core.network.graph import Training
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
 from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.node_facts import NodeFacts
@@ -40,6 +41,7 @@ class NodeItem(CanvasItem):
         is_hovered: The pointer is over the card: its ports are shown.
         is_target: It is a valid end of the connection being dragged.
         is_marked: A problem that is looked at names it.
+        is_framed: It is within the frame of an open group.
         is_shape_left: The output shape is left of the edge, where no line runs.
     """
 
@@ -48,6 +50,7 @@ class NodeItem(CanvasItem):
     is_hovered = Shown(False)
     is_target = Shown(False)
     is_marked = Shown(False)
+    is_framed = Shown(False)
     is_shape_left = Shown(False)
 
     def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
@@ -136,6 +139,7 @@ class NodeItem(CanvasItem):
         strip = look.bad if is_bad else look.category_color(self.facts.category)
         width = max(STRIP_WIDTH * 2, 3 / scale)
         painter.fillRect(QRectF(0, 0, width, self.height), strip)
+        look.draw_trainings(painter, NODE_WIDTH, self.height, self._trainings(), 3 / scale)
         if scale >= KIND_FROM:
             room = NODE_WIDTH - width - 2 * _FAR_PADDING
             place = QRectF(width + _FAR_PADDING, 0, room, self.height)
@@ -151,9 +155,13 @@ class NodeItem(CanvasItem):
             painter.setBrush(look.bad if is_bad else look.warning)
             painter.drawEllipse(QPointF(NODE_WIDTH, 0), radius, radius)
 
+    def _trainings(self) -> tuple[Training, ...]:
+        """When each layer behind the card learns."""
+        return (self.facts.training,)
+
     def _paint_card(self, painter: QPainter) -> None:
         look = self._look
-        card, strip = look.card_paths(self.height)
+        card, _ = look.card_paths(self.height)
         is_bad = self.facts.severity == "error"
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(look.bad_pen if is_bad else look.border_pen)
@@ -163,12 +171,19 @@ class NodeItem(CanvasItem):
         painter.setBrush(look.bad_soft if is_bad else fill)
         painter.drawPath(card)
         if self.facts.is_known:
-            painter.fillPath(strip, look.category_color(self.facts.category))
+            self._paint_strips(painter)
         if self.is_marked or self.isSelected() or self.is_target:
             painter.setPen(self._outline_pen())
             painter.setBrush(Qt.BrushStyle.NoBrush)
             outline = QRectF(0, 0, NODE_WIDTH, self.height).adjusted(-3, -3, 3, 3)
             painter.drawRoundedRect(outline, RADIUS + 3, RADIUS + 3)
+
+    def _paint_strips(self, painter: QPainter) -> None:
+        """The category at the left side, and at the right when the layer learns."""
+        look = self._look
+        _, strip = look.card_paths(self.height)
+        painter.fillPath(strip, look.category_color(self.facts.category))
+        look.draw_trainings(painter, NODE_WIDTH, self.height, (self.facts.training,))
 
     def _outline_pen(self, *, is_far: bool = False) -> QPen:
         look = self._look
@@ -180,6 +195,9 @@ class NodeItem(CanvasItem):
         look, facts = self._look, self.facts
         top = 8.0 if facts.words else (self.height - 20) / 2
         right = NODE_WIDTH - PADDING + 4
+        if facts.training != "always":
+            look.draw_training_mark(painter, QPointF(right - 6, top + 10), facts.training)
+            right -= 20
         if facts.count:
             width = look.count_ink.metrics.horizontalAdvance(facts.count)
             place = QRectF(right - width - 1, top, width + 1, 20)
@@ -205,7 +223,8 @@ class NodeItem(CanvasItem):
         if not self.facts.shape:
             return
         place = self.shape_place(is_left=self.is_shape_left)
-        painter.fillRect(place.adjusted(-3, 1, 3, -1), self._look.canvas)
+        ground = self._look.frame_fill if self.is_framed else self._look.canvas
+        painter.fillRect(place.adjusted(-3, 1, 3, -1), ground)
         self._look.shape_ink.draw(painter, place, self.facts.shape)
 
     def _paint_ports(self, painter: QPainter) -> None:

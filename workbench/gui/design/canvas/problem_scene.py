@@ -54,7 +54,12 @@ class ProblemScene(QGraphicsScene):
 
     def shown_problem(self) -> Problem | None:
         """The problem that has a card now; None for no problem of a node."""
-        return problem_to_show(self.document.analysis, self.nodes, self.selected_ids())
+        shown, selected = self.document.shown, self.selected_ids()
+        return problem_to_show(self.document.analysis, shown, self.nodes, selected)
+
+    def card_of(self, problem: Problem) -> str:
+        """The card that a problem is shown at: that of its layer, or of the layer's group."""
+        return self.document.shown.shown_id(problem.node or "")
 
     def settle_card(self, *, anywhere: bool = False) -> None:
         """Puts the problem card where it is seen, or `anywhere` beside its node."""
@@ -64,9 +69,10 @@ class ProblemScene(QGraphicsScene):
     def keep_card_seen(self) -> None:
         """Another part is seen: the card stays within it as long as its node does."""
         card = self.card
-        if card is None or card.problem.node not in self.nodes:
+        if card is None or self.card_of(card.problem) not in self.nodes:
             return
-        if not card.is_well_placed(self.nodes[card.problem.node].box, self.find_room()):
+        box = self.nodes[self.card_of(card.problem)].box
+        if not card.is_well_placed(box, self.find_room()):
             self.settle_card()
 
     def refresh_card(self, *, anywhere: bool = False) -> None:
@@ -87,7 +93,7 @@ class ProblemScene(QGraphicsScene):
         if self.card is not None:
             boxes = self.boxes()
             room = None if anywhere else self.find_room()
-            self.card.place(boxes[self.card.problem.node or ""], list(boxes.values()), room)
+            self.card.place(boxes[self.card_of(self.card.problem)], list(boxes.values()), room)
             self._mark()
 
     def look_at(self, problem: Problem | None) -> None:
@@ -99,14 +105,14 @@ class ProblemScene(QGraphicsScene):
     def _show_names(self) -> None:
         """Cards show their names where a problem or a button of the card names them."""
         graph, card = self.document.graph, self.card.problem if self.card else None
-        is_selected = card is not None and self.selected_ids() == [card.node]
+        is_selected = card is not None and self.selected_ids() == [self.card_of(card)]
         looked_at = self._looked_at or (card if is_selected else None)
         found = self.document.analysis.problems
         shown = map(self._text_of, (card, self._looked_at))
         self.mentions = Mentions.of(graph, found, shown, self._text_of(looked_at))
         self._mark()
         for key, item in self.nodes.items():
-            is_there = key in graph.nodes  # a removed one is taken away a moment later
+            is_there = key in graph.nodes  # a card; or removed, and taken away a moment later
             if is_there and item.facts.is_named != (key in self.mentions.named):
                 item.facts = self.facts_of(key)
 
@@ -115,9 +121,10 @@ class ProblemScene(QGraphicsScene):
         over another layer.
         """
         card = self.card
-        meant = card.problem.node if card is not None and card.is_line_crossing else None
+        meant = self.card_of(card.problem) if card is not None and card.is_line_crossing else None
+        marked = self.document.shown.shown_ids(self.mentions.marked)
         for key, item in self.nodes.items():
-            item.is_marked = key in self.mentions.marked or key == meant
+            item.is_marked = key in marked or key == meant
 
     def _text_of(self, problem: Problem | None) -> str:
         """The words of a problem, with those of its buttons on the screen."""

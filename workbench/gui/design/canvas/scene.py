@@ -22,19 +22,20 @@ from workbench.core.network.layout import NODE_WIDTH, Position
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
+from workbench.gui.design.canvas.blocks.card import GroupItem
+from workbench.gui.design.canvas.blocks.scene import BlockScene
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
-from workbench.gui.design.canvas.problem_scene import ProblemScene
 from workbench.gui.design.canvas.routing import Router, end_points
 from workbench.gui.design.canvas.style import CanvasStyle
 
 
-class GraphScene(ProblemScene):
-    """Cards and lines of the document's graph.
+class GraphScene(BlockScene):
+    """Cards and lines of what the document shows of its graph: a folded group is one node.
 
     Signals:
-        selection_changed(list[str]): Ids of the selected nodes, in the graph's order.
+        selection_changed(list[str]): Ids of the selected cards, in the graph's order.
         contents_changed(): Something moved, appeared or went.
         graph_changed(): The document's graph is another one (a gesture must end).
     """
@@ -46,8 +47,7 @@ class GraphScene(ProblemScene):
     def __init__(
         self, document: ProjectDocument, layers: Registry[LayerSpec], look: CanvasStyle
     ) -> None:
-        super().__init__(document, look)
-        self.layers = layers
+        super().__init__(document, layers, look)
         self.edges: dict[Edge, EdgeItem] = {}
         self._shown_analysis: Analysis | None = None
         self._words: dict[str, tuple[Node, str]] = {}
@@ -57,7 +57,7 @@ class GraphScene(ProblemScene):
         self._is_batch = False
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.selectionChanged.connect(self._on_selection_changed)
-        document.graph_changed.connect(self._on_graph_changed)
+        document.shown_changed.connect(self._on_graph_changed)
         document.positions_changed.connect(self._on_positions_changed)
         document.analysis_changed.connect(self._on_analysis_changed)
         document.fixes.found.connect(self._on_fixes_found)
@@ -74,8 +74,8 @@ class GraphScene(ProblemScene):
             self.nodes.clear()
             self.edges.clear()
             self._words.clear()
-            self._placed = self.document.positions
-            self._add(self.document.graph.nodes, self.document.graph.edges)
+            self._placed = self.document.shown_positions
+            self._add(self.graph.nodes, self.graph.edges)
         self.reroute()
         self._on_selection_changed()
         self.graph_changed.emit()
@@ -90,10 +90,10 @@ class GraphScene(ProblemScene):
                 self._words.pop(node_id, None)
                 self.removeItem(self.nodes.pop(node_id))
             self._add(change.added_nodes, change.added_edges)
-            self.nodes = {key: self.nodes[key] for key in self.document.graph.nodes}
+            self.nodes = {key: self.nodes[key] for key in self.graph.nodes}
             heights = {key: item.height for key, item in self.nodes.items()}
             self._refresh_facts()
-            has_moved = self._place(self.document.positions)
+            has_moved = self._place(self.document.shown_positions)
         is_taller = any(item.height != heights[key] for key, item in self.nodes.items())
         has_others = any(
             (change.added_edges, change.removed_edges, change.added_nodes, change.removed_nodes)
@@ -101,11 +101,12 @@ class GraphScene(ProblemScene):
         if has_moved or is_taller or has_others:
             self.reroute()
         else:
+            self.refresh_frames()
             self._notify_contents()
         self._on_selection_changed()
 
     def _on_positions_changed(self) -> None:
-        if self._place(self.document.positions):
+        if self._place(self.document.shown_positions):
             self.reroute()
 
     def _place(self, positions: Mapping[str, Position]) -> bool:
@@ -122,6 +123,7 @@ class GraphScene(ProblemScene):
     def _on_analysis_changed(self, analysis: Analysis) -> None:
         if analysis is not self._shown_analysis:
             self._refresh_facts()
+            self.refresh_frames()
             self._notify_contents()
 
     def _on_fixes_found(self, problem: Problem) -> None:
@@ -131,19 +133,27 @@ class GraphScene(ProblemScene):
             self._notify_contents()
 
     def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
+        places = self.document.shown_positions
         for node_id in node_ids:
-            item = self.nodes[node_id] = NodeItem(node_id, self.facts_of(node_id), self.look)
-            item.setPos(*self.document.positions.get(node_id, (0.0, 0.0)))
+            item = self.nodes[node_id] = self._new_item(node_id)
+            item.setPos(*places.get(node_id, (0.0, 0.0)))
             item.set_detailed(self.is_detailed)
             self.addItem(item)
         for edge in edges:
             line = self.edges[edge] = EdgeItem(edge, self.look)
             self.addItem(line)
 
+    def _new_item(self, node_id: str) -> NodeItem:
+        if node_id in self.shown.members:
+            return GroupItem(node_id, self.facts_of_card(node_id), self.look)
+        return NodeItem(node_id, self.facts_of(node_id), self.look)
+
     def facts_of(self, node_id: str) -> NodeFacts:
-        """What the card of a node shows."""
+        """What a card shows."""
         graph, analysis = self.document.graph, self.document.analysis
         self._shown_analysis = analysis
+        if node_id in self.shown.members:
+            return self.facts_of_card(node_id)
         node = graph.nodes[node_id]
         known = self._words.get(node_id)
         if known is None or known[0] is not node:
@@ -177,6 +187,7 @@ class GraphScene(ProblemScene):
         for edge, route in routes.items():
             self.edges[edge].set_route(route)
         self._place_shapes(self.nodes)
+        self.refresh_frames()
         self._notify_contents()
 
     def _notify_contents(self) -> None:
@@ -187,7 +198,7 @@ class GraphScene(ProblemScene):
 
     def _place_shapes(self, node_ids: Iterable[str]) -> None:
         """Writes output shapes to the right of their edge, or to the left if a line is there."""
-        graph = self.document.graph
+        graph = self.graph
         for node_id in node_ids:
             item = self.nodes[node_id]
             leaving = graph.edges_from(node_id)
@@ -213,18 +224,12 @@ class GraphScene(ProblemScene):
         for edge in edges:
             self.edges[edge].set_route(router.route(edge, ends[edge]))
         self._place_shapes({edge.source for edge in edges})
+        self.refresh_frames()
         self._notify_contents()
 
     def name(self, node_id: str) -> str:
         """The name of a node, as its card shows it."""
         return self.nodes[node_id].facts.name
-
-    def has_free_input(self, node_id: str) -> bool:
-        """True while a node can take one more edge: the quick part of what is allowed."""
-        graph = self.document.graph
-        spec = self.layers.get(graph.nodes[node_id].kind)
-        limit = spec.max_inputs if spec is not None else None
-        return limit is None or len(graph.edges_into(node_id)) < limit
 
     def node_at(self, point: QPointF, margin: float = 0.0, *, without: str = "") -> NodeItem | None:
         """The topmost card, but of one node, under a scene point."""
@@ -270,6 +275,8 @@ class GraphScene(ProblemScene):
             for item in self.nodes.values():
                 below = 28.0 if item.facts.shape else 0.0
                 rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
+            for frame in self.frames.values():
+                rect = rect.united(frame.area)
             if self.card is not None and self.card.isVisible():
                 rect = rect.united(self.card.mapRectToScene(self.card.size))
             self.content = rect
@@ -289,8 +296,8 @@ class GraphScene(ProblemScene):
         return rect
 
     def select(self, ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
-        """Selects exactly these nodes and edges."""
-        wanted, wanted_edges = set(ids), set(edges)
+        """Selects exactly the cards of these layers, and these edges."""
+        wanted, wanted_edges = set(self.shown.shown_ids(ids)), set(edges)
         with self.batch():
             for key, item in self.nodes.items():
                 item.setSelected(key in wanted)
@@ -317,6 +324,7 @@ class GraphScene(ProblemScene):
         selected = self.selection()
         if selected != self._last_selection:
             self._last_selection = selected
+            self.refresh_frames()
             self.refresh_card()
             self.content = None
             self.document.selection = tuple(selected[0]), tuple(selected[1])
@@ -326,11 +334,13 @@ class GraphScene(ProblemScene):
         """Plain text about what is under a scene point."""
         item = self.node_at(point)
         if item is not None:
-            shapes = self.document.analysis.inputs.get(item.node_id, ())
+            entry = self.shown.entry(item.node_id)
+            shapes = self.document.analysis.inputs.get(entry, ())
             return item.facts.tooltip(" and ".join(map(shape_text, shapes)))
         line = self.edge_at(point)
         if line is None:
-            return ""
+            frame = self.frame_at(point)
+            return "" if frame is None else frame.title.facts.tooltip(frame.title.facts.inputs)
         source, target, port = line.edge.source, line.edge.target, line.edge.port
         words = f"{self.name(source)} → {self.name(target)}, input {port + 1}"
         return f"{words}\n{self.nodes[source].facts.shape}".rstrip()

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QStaticText
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QStaticText,
+)
 
+from workbench.core.network.graph import Training
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.gui.kit.theme import Theme
 
@@ -14,6 +26,13 @@ RADIUS = 8.0
 STRIP_WIDTH = 5.0
 PADDING = 16.0
 PORT_RADIUS = 4.5
+_MARK_RADIUS = 6.0
+_MARK_ROOM = 17.0
+_PART_GAP = 12.0
+
+Part = tuple[Training, str]
+"""Words, and when what they are about learns: "always" for words without a mark."""
+
 _LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 LEFT = int(Qt.AlignmentFlag.AlignLeft | _LINE)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | _LINE)
@@ -83,6 +102,10 @@ class CanvasStyle:
         self.warning = QColor(colors.warning)
         self.hover = QColor(colors.hover)
         self.line = QColor(colors.line)
+        tones: dict[str, str] = {"never": colors.frozen, "fine_tuning": colors.fine_tuning}
+        self._trainings = {key: QColor(tone) for key, tone in tones.items()}
+        self.frame_fill = _between(self.canvas, self.panel)
+        self.frame_bar = QColor(colors.hover)
         self._make_pens()
         self._make_fonts()
 
@@ -106,6 +129,9 @@ class CanvasStyle:
         self.far_marked_pen = QPen(self.warning, 2.4)
         self.far_marked_pen.setCosmetic(True)
         self.placeholder_pen = QPen(self.faint, 1, Qt.PenStyle.DashLine)
+        self.frame_pen = QPen(self.faint, 1)
+        self.mark_pens = {key: _round_pen(color, 1.25) for key, color in self._trainings.items()}
+        self.chevron_pen = _round_pen(self.dim, 1.8)
         self.ghost_pen = QPen(self.accent, 1.4, Qt.PenStyle.DashLine)
 
     def _make_fonts(self) -> None:
@@ -154,6 +180,68 @@ class CanvasStyle:
             self._categories[category] = QColor(self.theme.category_color(category))
         return self._categories[category]
 
+    def draw_trainings(
+        self,
+        painter: QPainter,
+        right: float,
+        height: float,
+        trainings: Sequence[Training],
+        width: float = STRIP_WIDTH,
+    ) -> None:
+        """The stripe at the right side of a card: when its layers learn, the first one's part at
+        the top. That of fine-tuning is broken, so that it differs not by color alone.
+        """
+        if all(training == "always" for training in trainings):
+            return
+        card, _ = self.card_paths(height)
+        painter.save()
+        painter.setClipPath(card, Qt.ClipOperation.IntersectClip)
+        step = height / len(trainings)
+        for number, training in enumerate(trainings):
+            color = self._trainings.get(training)
+            part = QRectF(right - width, number * step, width, step + 0.5)
+            if color is not None:
+                is_broken = training == "fine_tuning"
+                brush = QBrush(color, Qt.BrushStyle.Dense4Pattern) if is_broken else QBrush(color)
+                painter.fillRect(part, brush)
+        painter.restore()
+
+    def draw_training_mark(self, painter: QPainter, center: QPointF, training: Training) -> None:
+        """A snowflake for what is frozen, a half filled circle for what is fine-tuned."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self.mark_pens[training])
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if training == "never":
+            painter.drawPath(_SNOWFLAKE.translated(center))
+            return
+        painter.drawEllipse(center, _MARK_RADIUS - 1, _MARK_RADIUS - 1)
+        painter.setBrush(self._trainings[training])
+        size = 2 * (_MARK_RADIUS - 1)
+        place = QRectF(center.x() - size / 2, center.y() - size / 2, size, size)
+        painter.drawPie(place, -90 * 16, 180 * 16)
+
+    def draw_words(self, painter: QPainter, place: QRectF, parts: Sequence[Part]) -> None:
+        """Draws words one behind the other, those about training behind its mark, as far as they
+        fit.
+        """
+        left = place.left()
+        for training, text in parts:
+            if training in self.mark_pens and place.right() - left > _MARK_ROOM:
+                self.draw_training_mark(painter, QPointF(left + 6, place.center().y()), training)
+                left += _MARK_ROOM
+            room = QRectF(left, place.top(), max(0.0, place.right() - left), place.height())
+            shown = self.words_ink.elided(text, room.width())
+            self.words_ink.draw(painter, room, shown)
+            left += self.words_ink.metrics.horizontalAdvance(text) + _PART_GAP
+
+    def draw_chevron(self, painter: QPainter, center: QPointF, *, is_down: bool) -> None:
+        """The sign of a button that opens (down) or folds (up) a group."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self.chevron_pen)
+        dy = 2.5 if is_down else -2.5
+        x, y = center.x(), center.y()
+        painter.drawPolyline([QPointF(x - 5, y - dy), QPointF(x, y + dy), QPointF(x + 5, y - dy)])
+
     def card_paths(self, height: float) -> tuple[QPainterPath, QPainterPath]:
         """Outline of a card of this height, and of the strip at its left."""
         if height not in self._cards:
@@ -163,6 +251,42 @@ class CanvasStyle:
             strip.addRect(QRectF(0, 0, STRIP_WIDTH, height))
             self._cards[height] = card, card.intersected(strip)
         return self._cards[height]
+
+
+def _round_pen(color: QColor, width: float) -> QPen:
+    pen = QPen(color, width)
+    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    return pen
+
+
+def _between(a: QColor, b: QColor) -> QColor:
+    """The color in the middle of two."""
+    return QColor(
+        (a.red() + b.red()) // 2, (a.green() + b.green()) // 2, (a.blue() + b.blue()) // 2
+    )
+
+
+def _snowflake() -> QPainterPath:
+    """Six arms, three of them with two twigs, around (0, 0)."""
+    path = QPainterPath()
+    for number in range(6):
+        angle = math.pi / 3 * number + math.pi / 6
+
+        def at(part: float, turn: float = 0.0, angle: float = angle) -> QPointF:
+            away = part * _MARK_RADIUS
+            return QPointF(away * math.cos(angle + turn), away * math.sin(angle + turn))
+
+        path.moveTo(QPointF())
+        path.lineTo(at(1.0))
+        if number % 2:
+            path.moveTo(at(0.9, 0.42))
+            path.lineTo(at(0.52))
+            path.lineTo(at(0.9, -0.42))
+    return path
+
+
+_SNOWFLAKE = _snowflake()
 
 
 def rounded_path(points: list[QPointF], radius: float = 10.0) -> QPainterPath:

@@ -20,6 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip
 
 from workbench.errors import WorkbenchError
+from workbench.gui.design.canvas.blocks.card import GroupItem
+from workbench.gui.design.canvas.blocks.frame import FrameItem
 from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.edge_scroller import EdgeScroller
 from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, Pan
@@ -47,7 +49,8 @@ class GraphView(ZoomView):
     Signals:
         node_activated(str): Enter or a double click on a node: its settings are wanted.
         menu_asked(QPoint, QPointF, object): A menu at a global and a scene point is wanted: of
-            the selected layers (NodeItem), of the connections (EdgeItem), of the ground (None).
+            the selected layers (NodeItem, FrameItem), of the connections (EdgeItem), of the
+            ground (None).
     """
 
     node_activated = Signal(str)
@@ -160,11 +163,16 @@ class GraphView(ZoomView):
         if event.button() != Qt.MouseButton.LeftButton or self._is_space_held:
             self.mousePressEvent(event)
             return
-        item = self.graph_scene.node_at(pointer.scene)
-        if item is not None:
+        scene = self.graph_scene
+        item, frame = scene.node_at(pointer.scene), scene.frame_at(pointer.scene)
+        if isinstance(item, GroupItem):
+            self.group_toggled.emit(item.name)
+        elif item is not None:
             self.node_activated.emit(item.node_id)
-        elif self.graph_scene.card_at(pointer.scene) is not None:
+        elif scene.card_at(pointer.scene) is not None:
             self.mousePressEvent(event)
+        elif frame is not None:
+            self.group_toggled.emit(frame.name)
         else:
             self.search_asked.emit(pointer.scene, "")
         event.accept()
@@ -173,23 +181,27 @@ class GraphView(ZoomView):
         """The menu of what is under the pointer, which is selected; by key, of the selection."""
         if self._gesture is not None:
             return
+        item: NodeItem | FrameItem | EdgeItem | None
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            item = self._selected_item()
-            place = self._place_of(item)
+            card = self._selected_item()
+            item, place = card, self._place_of(card)
         else:
             place = event.pos()
             item = self._item_at(self.mapToScene(place))
-            if item is None or not item.isSelected():
+            if item is None or not self._is_selected(item):
                 self._select_only(item)
         self.menu_asked.emit(self.viewport().mapToGlobal(place), self.mapToScene(place), item)
         event.accept()
 
-    def _item_at(self, point: QPointF) -> NodeItem | EdgeItem | None:
-        """The card or the line at a scene point; a problem's card belongs to its layer."""
+    def _item_at(self, point: QPointF) -> NodeItem | FrameItem | EdgeItem | None:
+        """The card, frame or line at a scene point; a problem's card belongs to its layer."""
         scene = self.graph_scene
         if (card := scene.card_at(point)) is not None:
-            return scene.nodes[card.problem.node or ""]
-        return scene.node_at(point) or self.line_at(point)
+            return scene.nodes[scene.card_of(card.problem)]
+        return scene.node_at(point) or scene.frame_at(point) or self.line_at(point)
+
+    def _is_selected(self, item: NodeItem | FrameItem | EdgeItem) -> bool:
+        return item.is_selected if isinstance(item, FrameItem) else item.isSelected()
 
     def _selected_item(self) -> NodeItem | EdgeItem | None:
         scene = self.graph_scene
@@ -198,8 +210,10 @@ class GraphView(ZoomView):
             return scene.nodes[nodes[-1]]
         return scene.edges[edges[-1]] if edges else None
 
-    def _select_only(self, item: NodeItem | EdgeItem | None) -> None:
+    def _select_only(self, item: NodeItem | FrameItem | EdgeItem | None) -> None:
         nodes = [item.node_id] if isinstance(item, NodeItem) else []
+        if isinstance(item, FrameItem):
+            nodes = list(self.graph_scene.shown.full.groups[item.name])
         edges = [item.edge] if isinstance(item, EdgeItem) else []
         self.graph_scene.select(nodes, edges)
 
@@ -224,7 +238,9 @@ class GraphView(ZoomView):
         self._set_hovered(item or scene.node_at(pointer.scene))
         card = scene.card_at(pointer.scene)
         scene.look_at(None if card is None else card.problem)
-        if scene.card is not None and scene.card.hover(pointer.scene) and scene.card.isVisible():
+        is_on_fix = scene.card is not None and scene.card.hover(pointer.scene)
+        is_on_fix = is_on_fix and scene.card is not None and scene.card.isVisible()
+        if is_on_fix or (card is None and scene.group_button_at(pointer.scene)):
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         elif item is not None:
             self.viewport().setCursor(Qt.CursorShape.CrossCursor)

@@ -29,7 +29,7 @@ def next_node(scene: GraphScene, current: str | None, step: tuple[int, int]) -> 
     if current is None or current not in scene.nodes:
         places = {key: item.pos().toTuple()[::-1] for key, item in scene.nodes.items()}
         return min(places, key=places.__getitem__, default=None)
-    graph = scene.document.graph
+    graph = scene.graph
     here = _center(scene.nodes[current])
     follow = graph.targets if step[1] > 0 else graph.sources
     if step[1] and (linked := follow(current)):

@@ -66,11 +66,13 @@ class ZoomView(QGraphicsView):
         view_changed(): Another part of the scene is shown.
         search_asked(QPointF, str): A layer is to be searched for this scene point, to
             come after this node ("" for none).
+        group_toggled(str): The group of this name is to be opened, or folded.
     """
 
     zoom_changed = Signal(float)
     view_changed = Signal()
     search_asked = Signal(QPointF, str)
+    group_toggled = Signal(str)
 
     def __init__(self, scene: GraphScene) -> None:
         super().__init__(scene)

@@ -25,6 +25,8 @@ def choose_gesture(view: ZoomView, pointer: Pointer) -> Gesture:
     scene, point = view.graph_scene, pointer.scene
     if scene.card_at(point) is not None:
         return PressFix(view)
+    if scene.group_button_at(point):
+        return PressGroupButton(view)
     item, line = scene.node_at(point), view.line_at(point)
     seen = line if item is None else None
     drag = _from_port(view, point, seen)
@@ -32,6 +34,10 @@ def choose_gesture(view: ZoomView, pointer: Pointer) -> Gesture:
         return drag
     if item is not None:
         return MoveNodes(view, item)
+    frame = scene.frame_at(point)
+    if frame is not None:
+        ids = scene.shown.full.groups[frame.name]
+        return MoveNodes(view, scene.nodes[ids[0]], ids)
     return RubberBand(view) if line is None else PressEdge(view, line)
 
 
@@ -62,6 +68,20 @@ class PressEdge(Gesture):
 
     def start(self, pointer: Pointer) -> None:
         click_edge(self.scene, self._item.edge, pointer)
+
+
+class PressGroupButton(Gesture):
+    """A click on the button of a group folds or opens it, when the pointer is still on it."""
+
+    cursor = Qt.CursorShape.PointingHandCursor
+    scrolls_at_edge = False
+
+    def start(self, pointer: Pointer) -> None:
+        self._name = self.scene.group_button_at(pointer.scene)
+
+    def end(self, pointer: Pointer) -> None:
+        if self._name and self.scene.group_button_at(pointer.scene) == self._name:
+            self.view.group_toggled.emit(self._name)
 
 
 class PressFix(Gesture):

@@ -165,7 +165,7 @@ class DragConnection(Gesture):
 
     def _completes(self, target: str) -> bool:
         """True when no input stays open: else what is missing is no news."""
-        graph = self.document.graph
+        graph, target = self.document.graph, self.scene.shown.entry(target)
         spec = self.scene.layers.get(graph.nodes[target].kind)
         return spec is None or len(graph.edges_into(target)) + 1 >= spec.min_inputs
 

@@ -39,7 +39,7 @@ class ConnectByKeys(Gesture):
 
     def _edge(self) -> Edge | None:
         """The edge that is there already: Enter takes it away."""
-        edges = self.document.graph.edges_from(self._source)
+        edges = self.scene.graph.edges_from(self._source)
         return next((edge for edge in edges if edge.target == self._target), None)
 
     def key(self, event: QKeyEvent) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
@@ -28,11 +30,17 @@ class MoveNodes(Gesture):
     One card that is dropped on a connection goes there, and its chain is closed. With Ctrl or
     Alt copies are dropped instead: Alt is the key of other editors, but some window managers
     take it to move windows, and Ctrl copies in file managers.
+
+    Args:
+        view: The canvas.
+        item: The card that is pressed, or that lines up.
+        ids: All cards that are pressed, those of a frame; none for `item` alone.
     """
 
-    def __init__(self, view: ZoomView, item: NodeItem) -> None:
+    def __init__(self, view: ZoomView, item: NodeItem, ids: Iterable[str] = ()) -> None:
         super().__init__(view)
         self._item = item
+        self._pressed = frozenset(ids) or frozenset({item.node_id})
         self._has_moved = False
         self._before: dict[str, QPointF] = {}
         self._delta = QPointF()
@@ -41,22 +49,22 @@ class MoveNodes(Gesture):
 
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer
-        self._was_selected = self._item.isSelected()
+        self._was_selected = self._pressed <= set(self.scene.selected_ids())
         self._select_pressed(pointer)
         self._guides = self.mark(GuideItem(self.scene.look))
 
     def _select_pressed(self, pointer: Pointer) -> None:
-        selected, key = set(self.scene.selected_ids()), self._item.node_id
+        selected = set(self.scene.selected_ids())
         if pointer.has(_TOGGLING | _ADDING):
-            self.scene.select({*selected, key}, self.scene.selected_edges())
+            self.scene.select(selected | self._pressed, self.scene.selected_edges())
         elif not self._was_selected:
-            self.scene.select([key])
+            self.scene.select(self._pressed)
 
     def _begin(self) -> None:
         """The press has become a drag: of the pressed card alone where Ctrl had added it."""
         self._has_moved = True
         if self._origin.has(_TOGGLING) and not self._was_selected:
-            self.scene.select([self._item.node_id])
+            self.scene.select(self._pressed)
         self._before = {
             key: QPointF(self.scene.nodes[key].pos()) for key in self.scene.selected_ids()
         }
@@ -121,8 +129,10 @@ class MoveNodes(Gesture):
             self.view.hide_hint()
 
     def _what(self) -> str:
-        count = len(self._before)
-        return self._item.facts.name if count == 1 else f"{count} layers"
+        if name := self.document.selected_group(self._before):
+            return name
+        count = len(self.scene.shown.layers_of(self._before))
+        return self._item.facts.name if len(self._before) == 1 else f"{count} layers"
 
     def _snapped(self, delta: QPointF) -> QPointF:
         """The nearest move that lines the pressed card up with one that does not move."""
@@ -183,11 +193,11 @@ class MoveNodes(Gesture):
 
     def _end_click(self, pointer: Pointer) -> None:
         """A press without a drag: only now is it known which one was meant."""
-        key = self._item.node_id
+        selected = set(self.scene.selected_ids())
         if pointer.has(_TOGGLING) and self._was_selected:
-            self.scene.select(set(self.scene.selected_ids()) - {key}, self.scene.selected_edges())
+            self.scene.select(selected - self._pressed, self.scene.selected_edges())
         elif not pointer.has(_TOGGLING | _ADDING):
-            self.scene.select([key])
+            self.scene.select(self._pressed)
 
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
         if self._has_moved:

@@ -113,7 +113,7 @@ def on_edge(scene: GraphScene, edge: Edge, height: float) -> Placement:
 
 def behind(scene: GraphScene, node_id: str, height: float) -> Placement:
     """The place behind a node: on its only outgoing line, or below it."""
-    outgoing = scene.document.graph.edges_from(node_id)
+    outgoing = scene.graph.edges_from(node_id)
     if len(outgoing) == 1:
         return on_edge(scene, outgoing[0], height)
     return Placement(_free_below(scene, scene.nodes[node_id], height), after=node_id)
@@ -138,7 +138,7 @@ def open_end_above(scene: GraphScene, point: QPointF) -> NodeItem | None:
 
 def _free_below(scene: GraphScene, item: NodeItem, height: float) -> Position:
     """A place under a card, or to the right of there."""
-    has_others = bool(scene.document.graph.edges_from(item.node_id))
+    has_others = bool(scene.graph.edges_from(item.node_id))
     x, y = item.pos().x(), item.box.bottom + (BRANCH_GAP if has_others else GAP)
     own = (x, y, x + NODE_WIDTH, y + height)
     dx, _ = placement.aside([own], cards(scene), (placement.RIGHT,))

@@ -1,0 +1,124 @@
+"""Which project a data set is started with: by the number of its images and their size."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from workbench.backbones import all_backbones
+from workbench.core.checks.analysis import analyse
+from workbench.core.network.roles import input_node
+from workbench.core.projects.project import Choice
+from workbench.core.projects.project_file import parse_project, project_text
+from workbench.core.specs import BundledWeights
+from workbench.errors import DatasetError, GraphError
+from workbench.layers import all_layers
+from workbench.pictures.png import write_png
+from workbench.starter import DataFacts, count_folder, start_for_data, start_for_folder
+from workbench.starter.transfer import backbone_for, multiply_adds, with_backbone
+from workbench.templates import find_template
+
+
+def a_folder(root, *, side, counts=(6, 5, 7)):
+    for name, number in zip(("champignon", "chanterelle", "fly agaric"), counts, strict=True):
+        (root / name).mkdir(parents=True)
+        for index in range(number):
+            write_png(root / name / f"{index}.png", np.full((side, side, 3), index, np.uint8))
+    return root
+
+
+def trainings(project):
+    return Counter(node.training for node in project.graph.nodes.values())
+
+
+def test_photos_start_on_a_frozen_network_with_a_head_for_their_classes(tmp_path):
+    folder = a_folder(tmp_path / "mushrooms", side=90)
+    start = start_for_folder(str(folder))
+    project = start.project
+    assert start.is_pretrained
+    assert project.title == "mushrooms"
+    assert project.summary == "3 classes, 18 images"
+    assert start.reason.startswith("3 classes, 18 images: ")
+    last = project.graph.nodes[project.graph.order[-1]]
+    assert last.params["units"] == 3
+    assert {node.training for node in project.graph.nodes.values() if node.group} == {"never"}
+    assert project.view.folded == {node.group for node in project.graph.nodes.values()} - {""}
+    assert analyse(project.graph, all_layers(), recipe=project.recipe).is_trainable
+    assert parse_project(project_text(project), "text").graph == project.graph
+
+
+def test_from_scratch_all_layers_learn(tmp_path):
+    start = start_for_folder(str(a_folder(tmp_path / "m", side=90)), from_scratch=True)
+    assert not start.is_pretrained
+    assert set(trainings(start.project)) == {"always"}
+    assert start.project.recipe.keep == "best"
+    assert start.project.recipe.validation_share == 0.2
+
+
+def test_small_images_start_from_scratch_at_their_size(tmp_path):
+    start = start_for_folder(str(a_folder(tmp_path / "m", side=28)))
+    assert not start.is_pretrained
+    graph = start.project.graph
+    assert input_node(graph, all_layers()).params["shape"] == (28, 28, 3)
+    assert start.project.recipe.validation == "split"
+    assert analyse(graph, all_layers(), recipe=start.project.recipe).is_trainable
+
+
+def test_many_images_get_the_cheapest_backbone_and_few_the_largest():
+    specs = [s for s in all_backbones().values() if isinstance(s.weights, BundledWeights)]
+    by_cost = sorted(specs, key=multiply_adds)
+    assert len(by_cost) >= 2
+    assert backbone_for(400) is by_cost[-1]
+    assert backbone_for(100_000) is by_cost[0]
+    assert backbone_for(10**9) is by_cost[0]
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_pretrained"),
+    [
+        ({"shape": (32, 32, 3)}, False),
+        ({"shape": (224, 300, 3)}, True),
+        ({"short_side": 30}, False),
+        ({"short_side": 480}, True),
+        ({}, True),
+    ],
+)
+def test_data_that_was_looked_at(facts, is_pretrained):
+    choice = Choice("npz", {"path": "x.npz"})
+    start = start_for_data(DataFacts(choice, 7, 900, **facts))
+    assert start.is_pretrained is is_pretrained
+    assert start.project.dataset == choice
+    graph = start.project.graph
+    assert graph.nodes[graph.order[-1]].params["units"] == 7
+
+
+def test_every_backbone_can_take_the_place_of_another():
+    project = find_template("flowers_transfer").project
+    layers = all_layers()
+    for spec in all_backbones().values():
+        other = with_backbone(project, spec)
+        analysis = analyse(other.graph, layers, recipe=other.recipe)
+        assert analysis.is_trainable, spec.key
+        assert {n.group for n in other.graph.nodes.values()} == {"", spec.title}
+        names = [node.name for node in other.graph.nodes.values() if not node.group]
+        assert names == [n.name for n in project.graph.nodes.values() if not n.group]
+
+
+def test_a_network_without_a_backbone_has_none_to_replace():
+    project = find_template("lenet5").project
+    with pytest.raises(GraphError):
+        with_backbone(project, backbone_for(1))
+
+
+def test_train_and_test_folders_are_looked_through(tmp_path):
+    a_folder(tmp_path / "train", side=9)
+    found = count_folder(str(tmp_path))
+    assert (found.total, found.short_side) == (18, 9)
+
+
+def test_a_folder_without_classes_is_explained(tmp_path):
+    (tmp_path / "one").mkdir()
+    with pytest.raises(DatasetError, match="fewer than two classes"):
+        start_for_folder(str(tmp_path))

@@ -1,0 +1,70 @@
+"""The frozen part of a network: the layers right behind Input that give the same outputs for
+an image in every step of a phase, so that they need to be computed only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.core.checks.shapes import Propagation
+from workbench.core.network.graph import Graph, Node
+from workbench.core.network.roles import Layers, input_node, pipeline_nodes
+
+Learns = Callable[[Node], bool]
+"""Whether a layer's weights may change."""
+
+
+def frozen_end(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> str | None:
+    """The last layer of the frozen part: all that the rest of the network computes with goes
+    through it. None where no layer with weights is frozen: pooling alone is not worth it.
+
+    The layers of the input pipeline belong to the frozen part: what they draw at random is the
+    images' affair. `found` is the propagation of the graph.
+    """
+    start = input_node(graph, layers)
+    if start is None:
+        return None
+    frozen = _frozen_nodes(graph, layers, found, learns)
+    on_host = {start.id, *pipeline_nodes(graph, layers)}
+    end, has_weights = None, False
+    inside: set[str] = set()
+    for node_id in graph.order:
+        if node_id not in frozen:
+            continue
+        inside.add(node_id)
+        spec, params = layers[graph.nodes[node_id].kind], found.params[node_id]
+        weights = spec.count_params(params, found.inputs[node_id]).total
+        has_weights = has_weights or (weights > 0 and node_id not in on_host)
+        if has_weights and _leaves_only_by(graph, inside, node_id):
+            end = node_id
+    return end
+
+
+def _frozen_nodes(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> set[str]:
+    """Layers that depend on the image and on nothing that changes while training."""
+    on_host = set(pipeline_nodes(graph, layers))
+    frozen: set[str] = set()
+    for node_id in graph.order:
+        node = graph.nodes[node_id]
+        if node_id not in found.shapes or not frozen.issuperset(graph.sources(node_id)):
+            continue
+        spec, params = layers[node.kind], found.params[node_id]
+        draws = bool(spec.randomness and params.get(spec.randomness)) and node_id not in on_host
+        count = spec.count_params(params, found.inputs[node_id])
+        changes = learns(node) and (count.trainable or spec.has_batch_statistics)
+        if not draws and not changes and (graph.sources(node_id) or _is_input(graph, layers, node)):
+            frozen.add(node_id)
+    return frozen
+
+
+def _is_input(graph: Graph, layers: Layers, node: Node) -> bool:
+    start = input_node(graph, layers)
+    return start is not None and start.id == node.id
+
+
+def _leaves_only_by(graph: Graph, inside: set[str], node_id: str) -> bool:
+    """Whether all connections that lead out of a set of nodes start at one of them."""
+    targets = graph.targets(node_id)
+    return bool(targets) and all(
+        target in inside for each in inside if each != node_id for target in graph.targets(each)
+    )

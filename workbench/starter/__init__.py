@@ -1,0 +1,15 @@
+"""A project to start from for a data set: a network, a split and a recipe that fit what is there.
+
+`counts` looks at a folder without opening an image's pixels, `transfer` makes a network on a
+pretrained one, and `choose` decides between that and a template trained from scratch.
+"""
+
+from __future__ import annotations
+
+from workbench.starter.choose import DataFacts as DataFacts
+from workbench.starter.choose import Start as Start
+from workbench.starter.choose import start_for_data as start_for_data
+from workbench.starter.choose import start_for_folder as start_for_folder
+from workbench.starter.choose import start_for_template_of as start_for_template_of
+from workbench.starter.counts import FolderCount as FolderCount
+from workbench.starter.counts import count_folder as count_folder

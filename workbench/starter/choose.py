@@ -1,0 +1,208 @@
+"""Which network, split and recipe a data set is started with, and why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.core.checks.analysis import analyse
+from workbench.core.format import count, plural, share
+from workbench.core.network.graph import Graph
+from workbench.core.network.roles import has_role, input_node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.specs import Role, Shape
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.datasets.folder import SPEC as FOLDER
+from workbench.layers import all_layers
+from workbench.starter.counts import FolderCount, count_folder
+from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
+from workbench.templates import Template, find_template, list_templates
+
+_FROM_SCRATCH = "flowers_gap"
+_TRANSFER = "flowers_transfer"
+_BATCHES_PER_EPOCH = 20
+_MAX_BATCH = 64
+_STEPS_WANTED = 3_000
+_EPOCHS = (15, 60)
+_VALIDATED_PER_CLASS = 10
+_MAX_VALIDATION_SHARE = 0.2
+_IMAGE_RANK = 3
+
+
+@dataclass(frozen=True)
+class Start:
+    """A project to start from.
+
+    Attributes:
+        project: Trains with its settings as they are.
+        template: Key of the template it was made of.
+        reason: Why this network, in one sentence.
+        is_pretrained: Whether it trains a head on a pretrained network.
+    """
+
+    project: Project
+    template: str
+    reason: str
+    is_pretrained: bool = False
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What a start is chosen by.
+
+    Attributes:
+        choice: The data set.
+        num_classes, num_images: What it has; 0 images where that is not known.
+        shape: Height, width and channels of its images; empty where they differ in size.
+        short_side: Typical shorter side of an image, in pixels; None where it is not known.
+    """
+
+    choice: Choice
+    num_classes: int
+    num_images: int = 0
+    shape: Shape = ()
+    short_side: float | None = None
+
+    @property
+    def words(self) -> str:
+        """The counts: "5 classes, 3,610 images"."""
+        classes = plural(self.num_classes, "class", "classes")
+        return f"{classes}, {plural(self.num_images, 'image')}" if self.num_images else classes
+
+
+def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
+    """A project for a folder of class folders.
+
+    Args:
+        folder: The folder.
+        from_scratch: Take no pretrained network.
+
+    Raises:
+        DatasetError: the folder is no data set.
+    """
+    found = count_folder(folder)
+    values = {param.key: param.default for param in FOLDER.params}
+    choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
+    facts = DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
+    if from_scratch or not _is_large(facts):
+        start = _from_scratch(facts, found)
+    else:
+        start = _pretrained(facts)
+    project = start.project
+    recipe = project.recipe.with_values(validation_share=_validation_share(found, project.recipe))
+    title = Path(found.folder).name
+    return replace(start, project=replace(project, title=title, summary=facts.words, recipe=recipe))
+
+
+def start_for_template_of(choice: Choice) -> Start | None:
+    """The first template for a bundled or published data set; None where there is none."""
+    for template in list_templates():
+        if template.project.dataset.key == choice.key != FOLDER.key:
+            reason = f"{template.title}, made for {template.dataset_title}."
+            return Start(template.project, template.key, reason)
+    return None
+
+
+def start_for_data(facts: DataFacts) -> Start:
+    """A project for a data set whose images were looked at: on a pretrained network where they are
+    large enough, else the template with the input of the nearest size.
+    """
+    if _is_large(facts):
+        start = _pretrained(facts)
+        return replace(start, project=replace(start.project, title="", summary=""))
+    shape = facts.shape
+    templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
+    for template in templates:
+        project = _fitted(template.project, facts)
+        if analyse(project.graph, all_layers(), recipe=project.recipe).is_trainable:
+            break
+    words = " × ".join(map(str, shape)) or "different sizes"
+    classes = plural(facts.num_classes, "class", "classes")
+    return Start(project, template.key, f"{words}, {classes}: {template.title}.")
+
+
+def _is_large(facts: DataFacts) -> bool:
+    """Whether the images are large enough for a pretrained network; they are where nothing else is
+    known.
+    """
+    side = min(facts.shape[:2]) if facts.shape else facts.short_side
+    return side is None or side >= SMALLEST_SIDE
+
+
+def _pretrained(facts: DataFacts) -> Start:
+    spec = backbone_for(facts.num_images)
+    project = with_backbone(find_template(_TRANSFER).project, spec)
+    project = replace(
+        project,
+        graph=with_classes(project.graph, facts.num_classes),
+        dataset=facts.choice,
+    )
+    height, width, _ = spec.input_shape
+    reason = (
+        f"{facts.words}: {spec.title}, pretrained and frozen, with a new head, because a network "
+        f"trained from scratch needs far more images; input {height} × {width}."
+    )
+    return Start(project, _TRANSFER, reason, is_pretrained=True)
+
+
+def _from_scratch(facts: DataFacts, found: FolderCount) -> Start:
+    """The template for photos, or for small images the one of the nearest size."""
+    if not _is_large(facts) and found.short_side is not None:
+        side = round(found.short_side)
+        sized = replace(facts, shape=(side, side, 3))
+        template = min(_whole_templates(), key=lambda each: _size_difference(each, sized.shape))
+        project = _fitted(template.project, sized)
+    else:
+        template = find_template(_FROM_SCRATCH)
+        project = _fitted(template.project, facts)
+    batch = max(8, min(_MAX_BATCH, facts.num_images // _BATCHES_PER_EPOCH))
+    low, high = _EPOCHS
+    epochs = max(low, min(high, _STEPS_WANTED // max(1, facts.num_images // batch)))
+    recipe = project.recipe.with_values(
+        batch_size=batch, epochs=epochs, steps_per_epoch=None, keep="best", validation="split"
+    )
+    reason = (
+        f"{facts.words}: {template.title} from scratch, batch {count(batch)}, "
+        f"{plural(epochs, 'epoch')}, {share(_validation_share(found, recipe))} for validation."
+    )
+    return Start(replace(project, recipe=recipe), template.key, reason)
+
+
+def _whole_templates() -> list[Template]:
+    """The templates that train all their layers."""
+    return [each for each in list_templates() if each.key != _TRANSFER]
+
+
+def _fitted(project: Project, facts: DataFacts) -> Project:
+    graph = with_classes(project.graph, facts.num_classes)
+    start = input_node(graph, all_layers())
+    if start is not None and len(facts.shape) == _IMAGE_RANK:
+        graph = graph.with_params(start.id, shape=tuple(facts.shape))
+    return replace(project, graph=graph, dataset=facts.choice, title="", summary="")
+
+
+def _size_difference(template: Template, shape: Shape) -> float:
+    """How far the template's images are from others in size, as |log| of the ratio of sides."""
+    start = input_node(template.project.graph, all_layers())
+    if start is None or len(shape) != _IMAGE_RANK:
+        return 0.0
+    sides = zip(start.params["shape"][:2], shape[:2], strict=True)
+    return sum(abs(math.log(mine / theirs)) for mine, theirs in sides)
+
+
+def _validation_share(found: FolderCount, recipe: TrainingRecipe) -> float:
+    """The recipe's share, or a larger one where it would leave too few to choose by."""
+    num_train = found.total * (1.0 - recipe.test_share)
+    wanted = _VALIDATED_PER_CLASS * len(found.pictures) / num_train
+    return max(recipe.validation_share, min(round(wanted, 2), _MAX_VALIDATION_SHARE))
+
+
+def with_classes(graph: Graph, num_classes: int) -> Graph:
+    """The graph with its last Dense layer as wide as there are classes."""
+    layers = all_layers()
+    dense = [key for key in graph.order if has_role(graph.nodes[key], layers, Role.DENSE)]
+    if not dense:
+        return graph
+    width = layers[graph.nodes[dense[-1]].kind].width
+    return graph.with_params(dense[-1], **{width: num_classes})

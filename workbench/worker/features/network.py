@@ -1,0 +1,61 @@
+"""A network cut where its frozen part ends: the extractor before, the part that learns behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.core.network.graph import Graph
+from workbench.worker.model.build import BuiltModel, connect
+from workbench.worker.process.lazy_keras import keras, tf
+
+
+def freeze(built: BuiltModel, graph: Graph, learns: Callable[[str], bool]) -> None:
+    """Switches learning off for the layers of a network that do not learn in a phase, and on for
+    the others; `learns` is handed the value of `Node.training`.
+
+    A frozen BatchNormalization normalizes by its running statistics and leaves them as they are.
+    """
+    for node_id, layer in built.layers.items():
+        layer.trainable = learns(graph.nodes[node_id].training)
+
+
+def behind(built: BuiltModel, graph: Graph, end: str) -> BuiltModel:
+    """The network behind a layer, of the same Keras layers: its input is that layer's output."""
+    before = {end, *_ancestors(graph, end)}
+    output = built.layers[end].output
+    start = keras.Input(shape=output.shape[1:], dtype=output.dtype, name="features")
+    tensors: dict[str, Any] = {end: start}
+    connect(graph, built.layers, tensors, before)
+    last = next(key for key in reversed(graph.order) if key in tensors)  # the only output
+    model = keras.Model(start, tensors[last], name="head")
+    layers: Mapping[str, Any] = {
+        key: layer for key, layer in built.layers.items() if key not in before
+    }
+    return replace(built, model=model, layers=layers, pipeline=())
+
+
+def extractor(built: BuiltModel, end: str) -> Callable[[Any], Any]:
+    """Images (batch, height, width, channels), as the input pipeline gives them -> outputs of the
+    layer `end`, computed in one call.
+    """
+    model = keras.Model(built.model.input, built.layers[end].output)
+    dtype = built.input_dtype
+
+    @tf.function(autograph=False, reduce_retracing=True)  # type: ignore[untyped-decorator]
+    def compute(pictures: Any) -> Any:
+        return model(tf.cast(pictures, dtype), training=False)
+
+    return compute  # type: ignore[no-any-return]
+
+
+def _ancestors(graph: Graph, node_id: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [node_id]
+    while waiting:
+        for source in graph.sources(waiting.pop()):
+            if source not in found:
+                found.add(source)
+                waiting.append(source)
+    return found
