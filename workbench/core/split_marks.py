@@ -28,7 +28,7 @@ class SplitMarks:
 
     Attributes:
         made_for: What they depend on beside the images (`SplitRule.key`): with other values of the
-            recipe they are chosen anew.
+            recipe they are chosen again.
         bounds: Name of a class -> its two marks, each of 16 hexadecimal digits. Images that have
             copies or a group in several classes have marks of their own, under all the names,
             joined by line breaks.

@@ -42,7 +42,7 @@ def edited(
     Raises:
         DatasetError: fewer than two classes are left.
     """
-    groups = groups_of(loaded, recipe)
+    groups = groups_of(loaded, recipe, edits.classes)
     loaded = replace(loaded, marks=edits.split)
     if not edits.changes_data:
         return replace(loaded, groups=None if groups is None else groups[: len(loaded.train)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,8 +88,7 @@ def prepare(
 
     Every picture is decoded once: the rows are kept in the cache folder, under a key of the
     files, their sizes and times, the shape and the fit. Where the recipe's `pipeline` says
-    "streamed", or the disk has no room, they are decoded at each read. Memory
-    does not grow with the number of pictures.
+    "streamed", or the disk has no room, they are decoded at each read. Memory stays small.
 
     Raises:
         DatasetError: fewer than two classes, or no picture can be read.
@@ -99,16 +98,10 @@ def prepare(
     train = read.readable(loaded.train, "training images")
     test = read.optional(loaded.test, "test images")
     given = _given_validation(loaded, read, recipe)
-    bad_files = [*loaded.bad_files, *read.bad_files]
+    bad_files = (*loaded.bad_files, *read.bad_files)
     _check_enough(train, loaded.class_names, bad_files)
-    divided = divide(
-        loaded,
-        recipe,
-        ctx,
-        chosen=train.indices,
-        has_test=test is not None,
-        has_validation=given is not None,
-    )
+    has = {"has_test": test is not None, "has_validation": given is not None}
+    divided = divide(loaded, recipe, ctx, chosen=train.indices, **has)
     train, validation, test = _parts_of(train, test, given, divided.parts, recipe)
     notes = (
         *loaded.notes,
@@ -118,16 +111,13 @@ def prepare(
         *_notes(loaded.class_names, train, test),
     )
     ctx.progress("Collecting the images")
-    test_part = _gather(test) if test is not None else None
-    validation_part = test_part
-    if validation is not test:
-        validation_part = _gather(validation) if validation is not None else None
+    test_part = _gathered(test)
     return PreparedData(
         class_names=loaded.class_names,
         train=_gather(train),
-        validation=validation_part,
+        validation=test_part if validation is test else _gathered(validation),
         test=test_part,
-        bad_files=tuple(bad_files),
+        bad_files=bad_files,
         notes=notes,
         marks=divided.marks,
     )
@@ -192,7 +182,7 @@ def _shown(name: object) -> str:
 
 
 def _check_enough(
-    train: _Selection, class_names: tuple[str, ...], bad_files: list[tuple[str, str]]
+    train: _Selection, class_names: tuple[str, ...], bad_files: Sequence[tuple[str, str]]
 ) -> None:
     labels = np.unique(train.chosen)
     if len(labels) >= 2:
@@ -268,6 +258,10 @@ def _note(class_names: tuple[str, ...], is_so: Mask, what: str) -> Iterator[str]
         more = len(names) - _NAMES_LISTED
         listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {more:,} more" if more > 0 else "")
         yield f"{len(names):,} classes have {what} ({listed})."
+
+
+def _gathered(part: _Selection | None) -> PreparedPart | None:
+    return _gather(part) if part is not None else None
 
 
 def _gather(part: _Selection) -> PreparedPart:

@@ -96,6 +96,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
 
     `validates_on_test`: the validation images are those of the test set, not held out of training.
     `split`: where a split by content was cut, as `core.split_marks` writes it; {} without one.
+    `per_class`: for each class how many images train, validate and test; [] in older logs.
     """
 
     class_names: list[str]
@@ -106,6 +107,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     bad_files: list[tuple[str, str]] = []
     validates_on_test: bool = False
     split: dict[str, object] = {}
+    per_class: list[list[int]] = []
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
+from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
     DataCheckReport,
@@ -78,21 +79,6 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
     edits: dict[str, object] = {}
     recipe: dict[str, object] = {}
     thumbnails_per_class: int = 0
-
-
-class CountSplit(Request, frozen=True, kw_only=True, tag="count_split"):
-    """Counts the images of each part as training would divide them. Answer: SplitCounts.
-
-    Attributes:
-        source, params, edits, recipe: As in DescribeData.
-        bad_files: Files that are known to be unreadable.
-    """
-
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
-    recipe: dict[str, object] = {}
-    bad_files: list[str] = []
 
 
 class Classify(Request, frozen=True, kw_only=True, tag="classify"):
@@ -347,18 +333,6 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     shape: list[int]
     typical_size: list[int] = []
     bad_files: list[tuple[str, str]] = []
-    notes: list[str] = []
-
-
-class SplitCounts(Answer, frozen=True, kw_only=True, tag="split_counts"):
-    """Answer to CountSplit.
-
-    Attributes:
-        classes: For each class how many images train, validate and test.
-        notes: What is odd about the split, in sentences.
-    """
-
-    classes: list[list[int]]
     notes: list[str] = []
 
 

@@ -12,6 +12,7 @@ from typing import Self
 
 from workbench.errors import RunError, WireError
 from workbench.processes.child import Child, end_words
+from workbench.protocol.count_split import SplitCounts
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
 from workbench.protocol.messages import (
     PROTOCOL_VERSION,
@@ -25,7 +26,6 @@ from workbench.protocol.messages import (
     Hello,
     LearningRateFound,
     PreflightDone,
-    SplitCounts,
     TestPictures,
 )
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
@@ -36,7 +36,6 @@ FINAL_ANSWERS = (
     SplitCounts,
     DataCheckReport,
     FoundThumbnails,
-    SplitCounts,
     TestPictures,
     Evaluation,
     LearningRateFound,

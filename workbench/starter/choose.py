@@ -90,7 +90,8 @@ def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
     else:
         start = _pretrained(facts)
     project = start.project
-    recipe = project.recipe.with_values(validation_share=_validation_share(found, project.recipe))
+    share_held_out = _validation_share(found, project.recipe)
+    recipe = project.recipe.with_values(validation_share=share_held_out, split="content")
     title = Path(found.folder).name
     return replace(start, project=replace(project, title=title, summary=facts.words, recipe=recipe))
 
@@ -110,13 +111,16 @@ def start_for_data(facts: DataFacts) -> Start:
     """
     if _is_large(facts):
         start = _pretrained(facts)
-        return replace(start, project=replace(start.project, title="", summary=""))
+        recipe = start.project.recipe.with_values(split="content")
+        own = replace(start.project, title="", summary="", recipe=recipe)
+        return replace(start, project=own)
     shape = facts.shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
     for template in templates:
         project = _fitted(template.project, facts)
         if analyse(project.graph, all_layers(), recipe=project.recipe).is_trainable:
             break
+    project = replace(project, recipe=project.recipe.with_values(split="content"))
     words = " × ".join(map(str, shape)) or "different sizes"
     classes = plural(facts.num_classes, "class", "classes")
     return Start(project, template.key, f"{words}, {classes}: {template.title}.")

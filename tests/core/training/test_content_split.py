@@ -257,9 +257,11 @@ def test_a_fixed_split_by_content_has_not_changed():
 
 
 def test_the_rule_of_a_recipe():
-    recipe = TrainingRecipe().with_values(split="content", split_seed=3, group_by="folder", folds=4)
+    recipe = TrainingRecipe().with_values(
+        split="content", split_seed=3, group_by="subfolder", folds=4
+    )
     rule = SplitRule.of(recipe, has_test=True, has_validation=False)
-    assert rule == SplitRule(0.0, 0.1, 3, "folder", 1, 4)
+    assert rule == SplitRule(0.0, 0.1, 3, "subfolder", 1, 4)
     assert SplitRule.of(recipe, has_test=False, has_validation=True) == SplitRule(
-        0.1, 0.0, 3, "folder"
+        0.1, 0.0, 3, "subfolder"
     )

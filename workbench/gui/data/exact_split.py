@@ -12,7 +12,8 @@ from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.protocol.messages import CountSplit, DataDescription, SplitCounts
+from workbench.protocol.count_split import CountSplit, SplitCounts
+from workbench.protocol.messages import DataDescription
 
 _DELAY_MS = 300
 
@@ -26,7 +27,7 @@ def is_counted(recipe: TrainingRecipe, edits: DataEdits) -> bool:
 
 
 class ExactSplit(QObject):
-    """Counts anew when the recipe divides otherwise, while a source is described.
+    """Counts again when the recipe divides otherwise, while a source is described.
 
     Signals:
         changed(): Other counts are known.

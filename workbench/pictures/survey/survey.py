@@ -44,8 +44,7 @@ def survey_of(
     source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
     labels = numbers[source_labels]
     reasons = _joined_reasons(examined, sizes)
-    good = np.ones(len(labels), np.bool_)
-    good[list(reasons)] = False
+    good = ~np.isin(np.arange(len(labels)), list(reasons))
     origins = np.repeat(np.array([each.origin for each in used], np.int64), sizes)
     images = SplitImages(labels, known.names, contents, _groups(loaded, used))
     return Survey(

@@ -11,7 +11,8 @@ from workbench.core.specs import ArrayPart, LoadContext, LoadedData, Part
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.core.training.split import TEST, VALIDATION
 from workbench.pictures.divide import divide
-from workbench.protocol.messages import AnyAnswer, CountSplit, SplitCounts
+from workbench.protocol.count_split import CountSplit, SplitCounts
+from workbench.protocol.messages import AnyAnswer
 from workbench.worker.input.sources import edits_of, load_source
 from workbench.worker.requests.session import Job
 

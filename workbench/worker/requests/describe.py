@@ -67,12 +67,9 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     bad_files = [*loaded.bad_files, *bad_files]
     bad = {path for path, _ in bad_files}
     counts, split_notes = split_counts(loaded, bad, recipe, job)
-    is_split_off = loaded.validation is None or not len(loaded.validation)
-    train = counts[:, TRAIN] + (counts[:, VALIDATION] if is_split_off else 0)
-    test, validation = counts[:, TEST], counts[:, VALIDATION] * (not is_split_off)
+    train, validation, test = _given(loaded, counts)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
-    notes = [*loaded.notes, *split_notes]
-    notes += _imbalance(loaded.class_names, train + test + validation)
+    notes = [*loaded.notes, *split_notes, *_imbalance(loaded.class_names, counts.sum(axis=1))]
     named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,
@@ -97,6 +94,16 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         bad_files=named,
         notes=notes,
     )
+
+
+def _given(loaded: LoadedData, counts: Counts) -> tuple[Counts, Counts, Counts]:
+    """Training, validation and test images of each class: what is split off for validation counts
+    as training images.
+    """
+    train, validation, test = counts[:, TRAIN], counts[:, VALIDATION], counts[:, TEST]
+    if loaded.validation is None or not len(loaded.validation):
+        return train + validation, 0 * validation, test
+    return train, validation, test
 
 
 def _imbalance(names: Sequence[str], sizes: Counts) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
@@ -219,9 +220,19 @@ class TrainingSetup:
                 steps_per_epoch=sizes.steps_per_epoch,
                 bad_files=list(data.bad_files),
                 split=marks_to_plain(data.marks),
+                per_class=_per_class(data),
                 validates_on_test=data.validation is not None and data.validation is data.test,
             )
         )
+
+
+def _per_class(data: PreparedData) -> list[list[int]]:
+    """For each class how many images train, validate and test."""
+    count = len(data.class_names)
+    parts = (data.train, data.validation, data.test)
+    labels = [np.zeros(0, np.int64) if part is None else part.y for part in parts]
+    counts = [np.bincount(each, minlength=count) for each in labels]
+    return [[int(number) for number in each] for each in zip(*counts, strict=True)]
 
 
 def model_card(

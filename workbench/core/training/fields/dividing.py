@@ -36,8 +36,8 @@ class DividingFields:
         "as patient07_1 and patient07_2.",
         title="Groups",
         used_if=lambda recipe: recipe.split == "content",
-        choices=("none", "folder", "prefix"),
-        titles={"folder": "same subfolder", "prefix": "file name prefix"},
+        choices=("none", "subfolder", "prefix"),
+        titles={"subfolder": "same subfolder", "prefix": "file name prefix"},
         is_advanced=True,
     )
     group_pattern: str = setting(
