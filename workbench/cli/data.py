@@ -16,7 +16,7 @@ from workbench.cli._findings import (
 )
 from workbench.cli._options import SOURCE_WORDS, add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
-from workbench.core.data_check.findings import Action, Finding, with_action
+from workbench.core.data_check.findings import Action, Finding, with_actions
 from workbench.core.format import plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
@@ -164,9 +164,7 @@ def _fix(arguments: argparse.Namespace) -> int:
     if not (arguments.kind or arguments.finding):
         return _list(found, as_json=arguments.json)
     settled = _chosen(found, arguments)
-    after = before
-    for finding, action in settled:
-        after = with_action(after, finding, action)
+    after = with_actions(before, settled)
     if after != before:
         guard = OnlyOver(path, [stamp], data_home() / "open")
         save_bytes(path, project_bytes(after, path), guard=guard)

@@ -61,6 +61,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
             one that the run was started on. `pid` is a number there.
         keep_by: The recipe's value that selects the best epoch; older logs without it are
             read as if it were the validation accuracy.
+        fine_tuning_after: Epochs before the fine-tuning phase; None where there is none.
         protocol: Lets an older window reject the log with a message.
     """
 
@@ -80,6 +81,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     keep: str = ""
     on: str = ""
     per_core_batch: int | None = None
+    fine_tuning_after: int | None = None
     protocol: int = PROTOCOL_VERSION
 
 

@@ -15,7 +15,7 @@ from workbench.gui.plots.robust_range import robust_span
 from workbench.gui.plots.smoothing_control import SLIDER_STEPS
 from workbench.gui.train.plots.overlay import Overlay, overlay_color
 from workbench.gui.train.plots.run_plots import MAIN, RunPlots
-from workbench.protocol.events import DataReady, EpochFinished, RunFinished
+from workbench.protocol.events import DataReady, EpochFinished, RunFinished, RunStarted
 from workbench.runs.log.history import MetricHistory
 
 LEFT = Qt.MouseButton.LeftButton
@@ -438,3 +438,20 @@ def test_a_run_that_ended_before_its_first_step_has_no_values_to_wait_for(pair, 
     pair.set_history(history)
     pair.redraw()
     assert loss.axes._empty.text() == "This run has no values: it ended before its first step."
+
+
+def test_a_line_names_where_fine_tuning_starts(pair, loss):
+    history = MetricHistory()
+    values = {key: getattr(started(), key) for key in started().__struct_fields__}
+    history.add(RunStarted(**{**values, "fine_tuning_after": 2}))
+    history.add(data(10))
+    history.add(batch(1, [1.0] * 30, seconds=10))
+    pair.set_history(history)
+    pair.redraw()
+    mark = loss.axes._phase
+    assert mark.isVisible()
+    assert mark.value() == loss.main.scale.place(20.0)
+    assert mark.words == "Fine-tuning"
+    pair.set_history(trained())
+    pair.redraw()
+    assert not mark.isVisible()

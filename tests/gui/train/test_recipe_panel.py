@@ -43,7 +43,8 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
         assert form.editor_widget(key).isVisible(), key
     for key in ("label_smoothing", "keep_by", "xla", "test_share"):
         assert not form.editor_widget(key).isVisible(), key
-    assert list(form.sections) == ["Schedule", "Regularization", "Checkpoints", "Execution"]
+    titles = ["Schedule", "Regularization", "Fine-tuning", "Checkpoints", "Execution"]
+    assert list(form.sections) == titles
     form.sections["Checkpoints"].head.click()
     assert form.editor_widget("keep_by").isVisible()
 
@@ -189,3 +190,42 @@ def test_a_run_that_is_trained_longer_is_compared_anew(qtbot, panel, context):
     WrittenRun.of(run.folder, step=10, resumed_at_step=10, epochs=90).train(1).finish()
     context.library.refresh()
     qtbot.waitUntil(lambda: panel.facts.text() == "Epochs: 90")
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_curve_marks_where_fine_tuning_starts(qtbot, context, mode):
+    context.theme.set_mode(mode)
+    curve = ScheduleCurve(context.theme)
+    qtbot.addWidget(curve)
+    curve.resize(222, 116)
+    recipe = TrainingRecipe(epochs=10, fine_tuning_after=5, warmup_epochs=0.0)
+    tone = QColor(context.theme.colors.fine_tuning)
+
+    def marked():
+        image = curve.grab().toImage()
+        ratio = image.width() / curve.width()
+        columns = range(round(108 * ratio), round(114 * ratio))
+        rows = range(round(60 * ratio), round(100 * ratio))
+        return sum(image.pixelColor(x, y) == tone for x in columns for y in rows)
+
+    curve.set_recipe(recipe.with_values(fine_tuning_after=None), 20)
+    assert marked() == 0
+    assert "Fine-tuning" not in curve.accessibleDescription()
+    curve.set_recipe(recipe, 20)
+    assert marked() > 5
+    assert "Fine-tuning from epoch 6, at 0.0001." in curve.accessibleDescription()
+    curve.set_recipe(recipe.with_values(fine_tuning_rate=0.01), 20)
+    assert max(point.y() for point in curve._points(curve._area())) <= curve._area().bottom()
+    assert min(point.y() for point in curve._points(curve._area())) >= curve._area().top() - 1
+
+
+def test_fine_tuning_has_a_section_of_its_own(panel, context):
+    section = panel.form.sections["Fine-tuning"]
+    assert not panel.form.editor_widget("fine_tuning_after").isVisible()
+    section.head.click()
+    for key in ("fine_tuning_after", "feature_cache", "augmented_copies"):
+        assert panel.form.editor_widget(key).isVisible(), key
+    assert not panel.form.editor_widget("fine_tuning_rate").isVisible()
+    context.document.set_recipe(fine_tuning_after=3, epochs=8)
+    assert panel.form.editor_widget("fine_tuning_rate").isVisible()
+    assert "Fine-tuning from epoch 4" in panel.curve_words.text()

@@ -33,6 +33,7 @@ class DataState(QObject):
         missing(str): What must be chosen before there is anything to show.
         described(DataDescription): What the source holds.
         failed(WorkbenchError): Why it cannot be read.
+        findings_shown(bool): Whether findings of the data check are shown in place of the contents.
 
     Attributes:
         context: The parts that all views work with.
@@ -46,6 +47,7 @@ class DataState(QObject):
     missing = Signal(str)
     described = Signal(object)
     failed = Signal(object)
+    findings_shown = Signal(bool)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +85,10 @@ class DataState(QObject):
             self._timer.stop()
         elif self._described != self._source and not self._question.is_open:
             self._ask_soon()
+
+    def set_findings_shown(self, *, is_shown: bool) -> None:
+        """Findings are shown in place of the contents, or no longer."""
+        self.findings_shown.emit(is_shown)
 
     def describe(self) -> None:
         """Requests what the chosen source holds; an earlier request is canceled."""

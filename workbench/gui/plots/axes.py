@@ -16,6 +16,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve import Span
 from workbench.gui.plots.mark_strip import HEIGHT_PX, MarkStrip
+from workbench.gui.plots.phase_mark import PhaseMark
 from workbench.gui.plots.value_axis import ValueAxis, XAxis
 from workbench.gui.plots.x_scale import X_AXES
 from workbench.gui.plots.zoom_box import ZoomBox
@@ -70,6 +71,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self._dots = pg.ScatterPlotItem(size=5, pen=None, antialias=True, useCache=False)
         self._ring = pg.ScatterPlotItem(size=12, brush=None, antialias=True, useCache=False)
         self._tick = pg.InfiniteLine(angle=90, movable=False)
+        self._phase = PhaseMark(is_low=is_share)
         self.strip = MarkStrip(theme, self.box)
         self._empty = plain_label(role="dim", wrap=True, parent=self)
         self._line = pg.InfiniteLine(angle=90, movable=False)
@@ -81,10 +83,12 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         theme.changed.connect(self._style)
 
     def _add_marks(self) -> None:
-        for z, mark in ((-5, self._tick), (205, self._dots), (206, self._ring), (208, self._line)):
+        marks = ((-6, self._phase), (-5, self._tick))
+        for z, mark in (*marks, (205, self._dots), (206, self._ring), (208, self._line)):
             mark.setZValue(z)
             self.plot_item.addItem(mark, ignoreBounds=True)
         self._tick.hide()
+        self._phase.hide()
         self._line.hide()
         grid = self.plot_item.layout
         grid.removeItem(self.plot_item.titleLabel)
@@ -117,6 +121,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.x_axis.showLabel(bool(self._x_words))
         self._line.setPen(pg.mkPen(text, style=Qt.PenStyle.DashLine))
         self._ring.setPen(pg.mkPen(QColor(colors.text), width=1.5))
+        self._phase.set_look(QColor(colors.fine_tuning), self._theme.font(11))
         self._tick.setPen(pg.mkPen(text, style=Qt.PenStyle.DotLine))
         self.strip.update()
 
@@ -228,6 +233,10 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         if is_shown:
             self.reserve_strip()
             self._tick.setPos(x)
+
+    def show_phase(self, x: float | None, words: str) -> None:
+        """Marks where a phase begins, by a named line behind the curves; None removes it."""
+        self._phase.show_at(x, words)
 
     def show_line(self, x: float | None) -> None:
         """Places the crosshair line at `x`; None hides it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
@@ -13,6 +15,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 
+_WORDS_AWAY_PX = 5
 _MARGIN_PX = 18
 """Room for words above the curve, and as much below it."""
 
@@ -24,7 +27,19 @@ def schedule_words(recipe: TrainingRecipe, steps_per_epoch: int) -> str:
     climb = f"Linear warm-up ({epochs_text(warm_up)}) to {rate_text(recipe.peak_rate)}"
     start = climb if warm_up else f"Starts at {rate_text(recipe.peak_rate)}"
     spec = recipe.schedule_spec
-    return f"{start}, {spec.describe(recipe.values_of(spec), recipe.peak_rate)}."
+    words = f"{start}, {spec.describe(recipe.values_of(spec), recipe.peak_rate)}."
+    if not recipe.has_fine_tuning:
+        return words
+    return f"{words} {_fine_tuning_words(recipe)}, at {rate_text(_tuning_rate(recipe))}."
+
+
+def _fine_tuning_words(recipe: TrainingRecipe) -> str:
+    return f"Fine-tuning from epoch {recipe.head_epochs + 1:,}"
+
+
+def _tuning_rate(recipe: TrainingRecipe) -> float:
+    """The learning rate at its full size in the fine-tuning phase."""
+    return recipe.in_fine_tuning().peak_rate
 
 
 class ScheduleCurve(PaintedWidget):
@@ -76,16 +91,43 @@ class ScheduleCurve(PaintedWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(color, 1.8))
         painter.drawPolyline(QPolygonF(points))
+        if self._recipe.has_fine_tuning:
+            self._draw_mark(painter, area)
+
+    def _draw_mark(self, painter: QPainter, area: QRectF) -> None:
+        """A line where fine-tuning starts, and its words on the side that has room."""
+        at = area.left() + area.width() * self._recipe.head_epochs / self._recipe.epochs
+        x = math.floor(at) + 0.5  # sharp
+        color = QColor(self._theme.colors.fine_tuning)
+        painter.setPen(QPen(color, 1, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        words = _fine_tuning_words(self._recipe)
+        width = painter.fontMetrics().horizontalAdvance(words) + 2 * _WORDS_AWAY_PX
+        left, right = area.right() - x, x - area.left()
+        is_right = left >= width or left >= right
+        start = x if is_right else x - width
+        place = QRectF(start, area.top() + 2, width, _MARGIN_PX).adjusted(
+            _WORDS_AWAY_PX, 0, -_WORDS_AWAY_PX, 0
+        )
+        place.moveLeft(min(max(place.left(), area.left()), max(area.left(), area.right() - width)))
+        painter.setPen(color)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
     def _area(self) -> QRectF:
         return QRectF(1, _MARGIN_PX, self.width() - 2, self.height() - 2 * _MARGIN_PX)
 
     def _points(self, area: QRectF) -> list[QPointF]:
         x = area.left() + area.width() * self._epochs / self._recipe.epochs
-        y = area.bottom() - area.height() * self._rates / self._recipe.peak_rate
+        y = area.bottom() - area.height() * self._rates / self._highest()
         # The last step lasts to the end of its epoch.
         ends = np.append(x, area.right()), np.append(y, y[-1])
         return [QPointF(*point) for point in zip(*ends, strict=True)]
+
+    def _highest(self) -> float:
+        """The rate at the top of the plot."""
+        recipe = self._recipe
+        tuning = _tuning_rate(recipe) if recipe.has_fine_tuning else 0.0
+        return max(recipe.peak_rate, tuning)
 
     def _draw_axes(self, painter: QPainter, area: QRectF) -> None:
         colors = self._theme.colors
@@ -97,7 +139,7 @@ class ScheduleCurve(PaintedWidget):
         below = above.translated(0, area.bottom() + 3)
         left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         top, bottom = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignBottom
-        painter.drawText(above, left | bottom, rate_text(self._recipe.peak_rate))
+        painter.drawText(above, left | bottom, rate_text(self._highest()))
         steps = self._steps_per_epoch
         end = end_rate(self._recipe, self._recipe.epochs * steps, steps)
         if not self._recipe.schedule_spec.follows_metric:

@@ -212,6 +212,7 @@ class MetricHistory:
             epoch_validation=self.curves.epoch_values(curve, is_validation=True),
             best_epoch=best.epoch if best else 0,
             best_by=self.started.keep_by if self.started else "val_accuracy",
+            fine_tuning_after=self.started.fine_tuning_after if self.started else None,
             is_on_test=self.is_validated_on_test,
             steps_per_epoch=self.steps_per_epoch,
             rewinds=self.num_rewinds,

@@ -27,6 +27,7 @@ class Series:
         epoch_train: The value of each finished epoch.
         epoch_validation: The value on the validation images after each epoch.
         best_epoch: Number of the best epoch so far, 0 when there is none.
+        fine_tuning_after: Epochs before the fine-tuning phase; None where there is none.
         best_by: The recipe's `keep_by`, which decides on the best epoch.
         is_on_test: The validation images are the test images.
         steps_per_epoch: 0 while it is unknown.
@@ -41,6 +42,7 @@ class Series:
     epoch_train: Column = field(default_factory=_empty)
     epoch_validation: Column = field(default_factory=_empty)
     best_epoch: int = 0
+    fine_tuning_after: int | None = None
     best_by: str = "val_accuracy"
     is_on_test: bool = False
     steps_per_epoch: int = 0
@@ -58,6 +60,12 @@ class Series:
         is_validated = bool(np.isfinite(self.epoch_validation).any())
         metric = metric_words(self.best_by, is_validated=is_validated, is_on_test=self.is_on_test)
         return f"{metric}: epoch {self.best_epoch:,}"
+
+    @property
+    def fine_tuning_step(self) -> float | None:
+        """The last step before fine-tuning; None where there is none, or it is not known yet."""
+        after = self.fine_tuning_after
+        return float(after * self.steps_per_epoch) if after and self.steps_per_epoch else None
 
     @property
     def best_step(self) -> float | None:

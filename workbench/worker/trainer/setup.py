@@ -285,13 +285,14 @@ def checked_input_shape(project: Project) -> Shape:
 def log_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None) -> None:
     """Logs what runs where; `resumed_at` steps were done before, None from the start."""
     run, project, plan = job.run, job.project, ready.compiled.plan
+    recipe = project.recipe
     job.events.log(
         RunStarted(
             run=str(run.path),
             target=project.target.key,
             replicas=ready.replicas,
             precision=plan.precision,
-            seed=project.recipe.seed,
+            seed=recipe.seed,
             versions=ready.machine.versions,
             plan=plan,
             epochs=ready.sizes.epochs,
@@ -300,8 +301,9 @@ def log_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None)
             pid=os.getpid(),
             resumed_at_step=resumed_at,
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,
-            keep_by=project.recipe.keep_by,
-            keep=project.recipe.keep,
+            keep_by=recipe.keep_by,
+            keep=recipe.keep,
             on=run.request().on,
+            fine_tuning_after=recipe.head_epochs if recipe.has_fine_tuning else None,
         )
     )

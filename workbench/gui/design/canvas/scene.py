@@ -7,7 +7,7 @@ as a signal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from PySide6.QtCore import QPointF, QRectF, Signal
@@ -87,12 +87,13 @@ class GraphScene(BlockScene):
             for edge in change.removed_edges:
                 self.removeItem(self.edges.pop(edge))
             for node_id in change.removed_nodes:
-                self._words.pop(node_id, None)
+                if node_id not in self.shown.full.nodes:  # not only folded
+                    self._words.pop(node_id, None)
                 self.removeItem(self.nodes.pop(node_id))
             self._add(change.added_nodes, change.added_edges)
             self.nodes = {key: self.nodes[key] for key in self.graph.nodes}
             heights = {key: item.height for key, item in self.nodes.items()}
-            self._refresh_facts()
+            self._refresh_facts(without=change.added_nodes)
             has_moved = self._place(self.document.shown_positions)
         is_taller = any(item.height != heights[key] for key, item in self.nodes.items())
         has_others = any(
@@ -161,9 +162,11 @@ class GraphScene(BlockScene):
         is_named = node_id in self.mentions.named
         return node_facts(node, graph, self.layers, analysis, words=known[1], is_named=is_named)
 
-    def _refresh_facts(self) -> None:
+    def _refresh_facts(self, without: Collection[str] = ()) -> None:
+        known = frozenset(without)
         for node_id, item in self.nodes.items():
-            item.facts = self.facts_of(node_id)
+            if node_id not in known:
+                item.facts = self.facts_of(node_id)
 
     def refresh_look(self) -> None:
         """Repaints everything in the theme's new colors."""

@@ -30,6 +30,9 @@ OVERLAY_WIDTH = 1.5
 NEAR_PX = 4
 """So far behind its last value a run is still read."""
 
+FINE_TUNING = "Fine-tuning"
+"""Words at the line where that phase begins."""
+
 KEEP_RANGE = 0.6
 """The value axis stays as it is while the values fill at least this share of it: an axis
 that changes with every batch cannot be read, and costs more than the curves."""
@@ -271,6 +274,8 @@ class LivePlot(QFrame):
         if main.is_shown and lines.train and self.is_by_epoch:
             dots.append((places, series.epoch_train, main.look.train))
         self.axes.set_dots(dots, is_log=self.is_log)
+        start = series.fine_tuning_step if main.is_shown else None
+        self.axes.show_phase(None if start is None else main.scale.place(start), FINE_TUNING)
         step = series.best_step if main.is_shown else None
         best = series.best_point(self.curve) if main.is_shown and lines.validation else None
         point = QPointF(main.scale.place(best[0]), best[1]) if best else None
