@@ -25,7 +25,7 @@ class DividingFields:
         "place of an image in the list of all.",
         title="Split",
         choices=("order", "content"),
-        titles={"order": "by order of the files", "content": "by content"},
+        titles={"order": "by order", "content": "by content"},
         is_advanced=True,
     )
     group_by: str = setting(
@@ -37,7 +37,7 @@ class DividingFields:
         title="Groups",
         used_if=lambda recipe: recipe.split == "content",
         choices=("none", "subfolder", "prefix"),
-        titles={"subfolder": "same subfolder", "prefix": "file name prefix"},
+        titles={"prefix": "name prefix"},
         is_advanced=True,
     )
     group_pattern: str = setting(
