@@ -144,6 +144,14 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     path: str
 
 
+class FetchBackbone(Request, frozen=True, kw_only=True, tag="fetch_backbone"):
+    """Downloads the weights of a pretrained network, where they are not here yet, and checks them.
+    Answer: Done with the `path` of the file.
+    """
+
+    key: str
+
+
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
     """Writes a program that trains a project (file text) elsewhere. Answer: Done with words."""
 
@@ -236,6 +244,7 @@ AnyRequest = (
     | Evaluate
     | Export
     | ExportProject
+    | FetchBackbone
     | LoadWeights
     | FindLearningRate
     | FindBatchSize

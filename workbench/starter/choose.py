@@ -11,7 +11,7 @@ from workbench.core.format import count, plural, share
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import has_role, input_node
 from workbench.core.projects.project import Choice, Project
-from workbench.core.specs import Role, Shape
+from workbench.core.specs import BackboneSpec, Role, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
@@ -71,12 +71,15 @@ class DataFacts:
         return f"{classes}, {plural(self.num_images, 'image')}" if self.num_images else classes
 
 
-def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
+def start_for_folder(
+    folder: str, *, from_scratch: bool = False, backbone: BackboneSpec | None = None
+) -> Start:
     """A project for a folder of class folders.
 
     Args:
         folder: The folder.
         from_scratch: Take no pretrained network.
+        backbone: Take this one.
 
     Raises:
         DatasetError: the folder is no data set.
@@ -85,10 +88,10 @@ def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
     values = {param.key: param.default for param in FOLDER.params}
     choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
     facts = DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
-    if from_scratch or not _is_large(facts):
+    if from_scratch or (backbone is None and not _is_large(facts)):
         start = _from_scratch(facts, found)
     else:
-        start = _pretrained(facts)
+        start = _pretrained(facts, backbone)
     project = start.project
     share_held_out = _validation_share(found, project.recipe)
     recipe = project.recipe.with_values(validation_share=share_held_out, split="content")
@@ -105,12 +108,13 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts) -> Start:
-    """A project for a data set whose images were looked at: on a pretrained network where they are
-    large enough, else the template with the input of the nearest size.
+def start_for_data(facts: DataFacts, backbone: BackboneSpec | None = None) -> Start:
+    """A project for a data set whose images were looked at: on `backbone`, or on another
+    pretrained network where they are large enough, else the template with the input of the nearest
+    size.
     """
-    if _is_large(facts):
-        start = _pretrained(facts)
+    if backbone is not None or _is_large(facts):
+        start = _pretrained(facts, backbone)
         recipe = start.project.recipe.with_values(split="content")
         own = replace(start.project, title="", summary="", recipe=recipe)
         return replace(start, project=own)
@@ -134,8 +138,8 @@ def _is_large(facts: DataFacts) -> bool:
     return side is None or side >= SMALLEST_SIDE
 
 
-def _pretrained(facts: DataFacts) -> Start:
-    spec = backbone_for(facts.num_images)
+def _pretrained(facts: DataFacts, backbone: BackboneSpec | None) -> Start:
+    spec = backbone or backbone_for(facts.num_images)
     project = with_backbone(find_template(_TRANSFER).project, spec)
     project = replace(
         project,
@@ -183,7 +187,11 @@ def _fitted(project: Project, facts: DataFacts) -> Project:
     start = input_node(graph, all_layers())
     if start is not None and len(facts.shape) == _IMAGE_RANK:
         graph = graph.with_params(start.id, shape=tuple(facts.shape))
-    return replace(project, graph=graph, dataset=facts.choice, title="", summary="")
+    recipe = project.recipe
+    if recipe.validation == "test":  # a published figure is reproduced so; nothing else is
+        recipe = recipe.with_values(validation="split")
+    project = replace(project, graph=graph, dataset=facts.choice, recipe=recipe)
+    return replace(project, title="", summary="")
 
 
 def _size_difference(template: Template, shape: Shape) -> float:

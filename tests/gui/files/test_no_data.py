@@ -117,7 +117,7 @@ def test_each_network_says_where_its_images_come_from(window):
         needs = "downloads 170 MB" if spec.needs_download else "images included"
         assert template.data_note == needs
     shown = [label.text() for label in window.views.view("welcome").findChildren(QLabel)]
-    assert sum("images included" in text.casefold() for text in shown) == 6
+    assert sum("images included" in text.casefold() for text in shown) == 7
     assert sum("downloads 170 MB" in text.casefold().replace("mb", "MB") for text in shown) == 3
     (own,) = (text for text in shown if "needs your images" in text.casefold())
     assert "A network that fits your data" in own

@@ -14,6 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.exact_split import ExactSplit
 from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
+from workbench.runs.places import is_known
 
 _Source = tuple[Choice, DataEdits]
 """What is described: a data set with edits."""
@@ -47,6 +48,7 @@ class DataState(QObject):
     missing = Signal(str)
     described = Signal(object)
     failed = Signal(object)
+    place_unknown = Signal(object)
     findings_shown = Signal(bool)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
@@ -94,6 +96,9 @@ class DataState(QObject):
         """Requests what the chosen source holds; an earlier request is canceled."""
         choice, edits = self._source
         if choice.key not in self.context.datasets:
+            return
+        if not is_known(choice):
+            self.place_unknown.emit(choice)
             return
         self._call_off()
         self._asked = choice, edits
@@ -164,7 +169,7 @@ class DataState(QObject):
             self.missing.emit(
                 "Choose a folder with one subfolder of pictures per class, or drop one here."
             )
-        elif spec.needs_download:
+        elif spec.needs_download or spec.addresses(choice.params):
             self.said.emit("These images are downloaded on first use.")
         else:
             self._timer.start()

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.core.params import check_all
 from workbench.core.projects.data_edits import DataEdits, read_edits
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.datasets import all_datasets
@@ -21,6 +21,7 @@ from workbench.pictures.edited import edited
 from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
+from workbench.runs.places import check_known
 
 _NO_GROUPS = TrainingRecipe()
 
@@ -60,6 +61,7 @@ def load_data(ctx: LoadContext, project: Project, parcel: str = "") -> LoadedDat
     Raises:
         DatasetError: it cannot be loaded.
         ParamError: a parameter is out of its bounds.
+        UnknownPlaceError: it is at an address that the user has not confirmed.
     """
     if not parcel:
         dataset, recipe = project.dataset, project.recipe
@@ -82,6 +84,7 @@ def load_source(
     errors.
     """
     spec, checked = find_source(key, params)
+    check_known(Choice(key, checked))
     ctx.progress(f"Loading {spec.name_of(checked)}")
     return edited(spec.load(ctx, checked), edits, ctx, recipe)
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.backbones import pretrained_layer
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
 from workbench.core.format import plural, rate_text
@@ -277,7 +278,9 @@ def checked_input_shape(project: Project) -> Shape:
     Raises:
         GraphError: the network cannot be trained; every reason is named.
     """
-    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
+    analysis = analyse(
+        project.graph, all_layers(), recipe=project.recipe, pretrained=pretrained_layer
+    )
     analysis.refuse_errors()
     return analysis.shapes[input_nodes(project.graph, all_layers())[0].id]
 
