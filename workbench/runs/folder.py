@@ -305,9 +305,7 @@ def create_run(
     Args:
         project: What to train.
         title: Words for people; the project's title where empty.
-        project_path: File the project came from.
-        label: Words that name it in place of its settings.
-        series: The series that it is of; see `RunRequest`.
+        project_path, label, series: As in RunRequest.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, instead of a new one in `home`; must not be a run already.
 

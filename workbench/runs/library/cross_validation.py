@@ -36,6 +36,7 @@ MAX_RUNS = 200
 """Runs of one series: more are a mistake in the numbers."""
 
 _REQUEST = "request.json"
+_LEFT_ALONE = ("completed", "running", "silent", "waiting", "away")
 _KEY_DIGITS = 12
 
 Confusion = np.ndarray[Any, np.dtype[np.int64]]
@@ -231,25 +232,20 @@ def begin_series(
     series = series or f"{plan.key()}-{secrets.token_hex(4)}"
     known = {_label_of(run): run for run in series_runs(series, home)}
     for label, project in plan.runs():
-        run = known.get(label)
-        outcome = outcome_of(run) if run is not None else None
-        if run is not None and outcome is not None:
-            if outcome.kind in ("completed", "running", "silent", "waiting", "away"):
-                continue
-            if outcome.can_resume:
-                queue.enqueue(run, resume=True)
-                continue
-        queue.enqueue(
-            create_run(
-                with_remembered_split(project, home),
-                title=title,
-                project_path=project_path,
-                label=label,
-                series=series,
-                home=home,
-            )
-        )
+        if label in known and _goes_on(known[label]):
+            continue
+        remembered = with_remembered_split(project, home)
+        about = {"title": title, "project_path": project_path, "label": label, "series": series}
+        queue.enqueue(create_run(remembered, **about, home=home))
     return series
+
+
+def _goes_on(run: RunFolder) -> bool:
+    """Whether a run is done, under way, or in the queue now, where it could be resumed."""
+    outcome = outcome_of(run)
+    if outcome.can_resume:
+        queue.enqueue(run, resume=True)
+    return outcome.can_resume or outcome.kind in _LEFT_ALONE
 
 
 def _unfinished(plan: SeriesPlan, home: Path) -> str:
