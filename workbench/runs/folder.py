@@ -299,15 +299,16 @@ def create_run(
     home: Path | None = None,
     path: Path | None = None,
 ) -> RunFolder:
-    """Makes the folder of a new run; nothing is started. It gets the next number of its project,
-    but in an exact folder: there it is known by its path.
+    """Makes the folder of a new run, with the next number of its project; nothing is started.
 
     Args:
         project: What to train.
         title: Words for people; the project's title where empty.
-        project_path, label, series: As in RunRequest.
+        project_path: File the project came from.
+        label: Words that name it in place of its settings.
+        series: As in RunRequest.
         home: Folder to make it in; the user's runs where None.
-        path: The exact folder, instead of a new one in `home`; must not be a run already.
+        path: The exact folder, for a run without a number; must not be a run already.
 
     Raises:
         SaveError, RunError: the folder cannot be written.

@@ -13,6 +13,7 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -235,8 +236,8 @@ def begin_series(
         if label in known and _goes_on(known[label]):
             continue
         remembered = with_remembered_split(project, home)
-        about = {"title": title, "project_path": project_path, "label": label, "series": series}
-        queue.enqueue(create_run(remembered, **about, home=home))
+        make = partial(create_run, remembered, title=title, project_path=project_path)
+        queue.enqueue(make(label=label, series=series, home=home))
     return series
 
 
