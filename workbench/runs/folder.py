@@ -327,8 +327,7 @@ def create_run(
         series=series,
         created=time.time(),
     )
-    folder = _exact_folder(path) if path is not None else _new_folder(home, title)
-    run = RunFolder(folder)
+    run = RunFolder(_exact_folder(path) if path is not None else _new_folder(home, title))
     save_json(run.request_path, request)
     return run
 
