@@ -311,8 +311,7 @@ def create_run(
         path: The exact folder, for a run without a number; must not be a run already.
 
     Raises:
-        SaveError, RunError: the folder cannot be written.
-        RunFolderError: `path` holds something already.
+        SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
     title = title or project.title or Path(project_path).stem or "Untitled"
     home = home or runs_home()
