@@ -101,11 +101,4 @@ def _described(choice: Choice, backbone: BackboneSpec | None, *, is_quiet: bool)
     """A start that fits the images and classes that a worker finds in a source."""
     request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
     found = ask_one(request, DataDescription, is_quiet=is_quiet)
-    facts = DataFacts(
-        choice,
-        num_classes=len(found.classes),
-        num_images=found.num_train,
-        shape=tuple(found.shape),
-        short_side=min(found.typical_size, default=None),
-    )
-    return start_for_data(facts, backbone)
+    return start_for_data(DataFacts.of(choice, found), backbone)

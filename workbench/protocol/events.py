@@ -156,6 +156,7 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
         compile_s: Building and compiling.
         validation_s: Validating.
         saving_s: Copying the state for checkpoints.
+        features_s: Computing frozen layers ahead.
         advice: The next action, in words; "" when there is nothing to gain.
     """
 
@@ -165,6 +166,7 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
     compile_s: float
     validation_s: float
     saving_s: float
+    features_s: float = 0.0
     advice: str = ""
 
 

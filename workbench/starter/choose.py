@@ -15,6 +15,7 @@ from workbench.core.specs import BackboneSpec, Role, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
+from workbench.protocol.messages import DataDescription
 from workbench.starter.counts import FolderCount, count_folder
 from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
 from workbench.templates import Template, find_template, list_templates
@@ -63,6 +64,17 @@ class DataFacts:
     num_images: int = 0
     shape: Shape = ()
     short_side: float | None = None
+
+    @classmethod
+    def of(cls, choice: Choice, found: DataDescription) -> DataFacts:
+        """What a worker has found in a data set."""
+        return cls(
+            choice,
+            num_classes=len(found.classes),
+            num_images=found.num_train,
+            shape=tuple(found.shape),
+            short_side=min(found.typical_size, default=None),
+        )
 
     @property
     def words(self) -> str:

@@ -116,6 +116,7 @@ class DatasetSpec:
         key: File name, JSON value and SOURCE word, e.g. "fashion_mnist", "folder".
         title, summary: Texts for people.
         license: License of the images; "" for the user's own.
+        license_file: Name of its full text under resources/data; "" where that is not there.
         params: What the user chooses; the SOURCE text behind the colon is `source_param`.
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Image shape when the source fixes it, else None.
@@ -137,6 +138,7 @@ class DatasetSpec:
     title: str
     summary: str
     license: str = ""
+    license_file: str = ""
     params: tuple[Param, ...] = ()
     source_param: str = ""
     shape: Shape | None = None

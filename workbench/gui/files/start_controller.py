@@ -8,11 +8,14 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.background import Background
-from workbench.core.projects.project import Project
+from workbench.client.question import Handlers, Question
+from workbench.client.service_process import ServiceProcess
+from workbench.core.projects.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.gui.files.controller import FileController
 from workbench.gui.kit.messages import show_error
-from workbench.starter import start_for_folder
+from workbench.protocol.messages import DataDescription, DescribeData
+from workbench.starter import DataFacts, start_for_data, start_for_folder
 
 
 class StartController(QObject):
@@ -28,8 +31,9 @@ class StartController(QObject):
     said = Signal(str)
     started = Signal()
 
-    def __init__(self, files: FileController, window: QWidget) -> None:
+    def __init__(self, files: FileController, service: ServiceProcess, window: QWidget) -> None:
         super().__init__(window)
+        self._question = Question(service)
         self._window = window
         self._files = files
         self._background = Background(self, max_threads=1)
@@ -60,8 +64,30 @@ class StartController(QObject):
         self.said.emit(f"Counting the images in “{Path(folder).name}”…")
         self._background.run(lambda: start_for_folder(folder).project, start, fail)
 
+    def from_source(self, choice: Choice) -> None:
+        """Starts a project that fits a data set, once a worker has looked into it."""
+        self._asked += 1
+        number = self._asked
+
+        def start(found: DataDescription) -> None:
+            if number == self._asked:
+                self._call_off()
+                self._start(start_for_data(DataFacts.of(choice, found)).project)
+
+        def fail(error: WorkbenchError) -> None:
+            if number == self._asked:
+                self._call_off()
+                show_error(self._window, error)
+
+        self._is_counting = True
+        self.said.emit("Counting the images…")
+        request = DescribeData(id=0, source=choice.key, params=dict(choice.params))
+        say = Handlers(on_done=start, on_failed=fail, on_progress=lambda p: self.said.emit(p.text))
+        self._question.ask(request, say)
+
     def _call_off(self) -> None:
         self._asked += 1
+        self._question.drop()
         if self._is_counting:
             self._is_counting = False
             self.said.emit("")

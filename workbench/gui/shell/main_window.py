@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileController(document, state, self)
-        self.start = StartController(self.files, self)
+        self.start = StartController(self.files, context.service, self)
         self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
         self.runs = RunController(context, self.check, self)
@@ -299,6 +299,7 @@ class MainWindow(QMainWindow):
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)
+        self.drops.source_dropped.connect(self.start.from_source)
         for part in (self.drops.data_chosen, self.data_chooser.chosen):
             part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
@@ -412,6 +413,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.drops.close()
         self.run_opener.close()
         self.check.close()
         self.places.close()

@@ -23,6 +23,7 @@ TIME_PARTS: tuple[tuple[str, str, str], ...] = (
     ("compute", "compute_s", "Training steps"),
     ("input", "input_s", "Input wait"),
     ("host", "host_s", "Host overhead"),
+    ("features", "features_s", "Frozen layers, once"),
     ("compile", "compile_s", "Graph build and XLA compile"),
     ("validation", "validation_s", "Validation"),
     ("saving", "saving_s", "Checkpointing"),

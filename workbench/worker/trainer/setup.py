@@ -151,7 +151,7 @@ class TrainingSetup:
         if checkpoint is not None:
             restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
             finish_statistics(compiled.built)
-        self._log_features(compiled)
+        self._log_features(compiled, self._ledger)
         return compiled, sizes, target
 
     def next_phase(self, ready: PreparedTraining, step: int, epochs_done: int) -> PreparedTraining:
@@ -176,7 +176,7 @@ class TrainingSetup:
             restore_at(compiled, step, snapshot(before.state_variables()))
             finish_statistics(compiled.built)
         self._log_phase(compiled)
-        self._log_features(compiled)
+        self._log_features(compiled, ready.ledger)
         return replace(ready, compiled=compiled)
 
     def _log_phase(self, compiled: Compiled) -> None:
@@ -188,8 +188,9 @@ class TrainingSetup:
             f"rate {rate}."
         )
 
-    def _log_features(self, compiled: Compiled) -> None:
+    def _log_features(self, compiled: Compiled, ledger: TimeLedger) -> None:
         if compiled.features is not None:
+            ledger.move(compiled.features.seconds, "compile", "features")
             self._events.log_line(compiled.features.words)
 
     def _log_split(self, limits: TargetLimits) -> None:
