@@ -142,6 +142,7 @@ def start_for_data(facts: DataFacts, backbone: BackboneSpec | None = None) -> St
         project = _fitted(template.project, facts)
         if analyse(project.graph, all_layers(), recipe=project.recipe).is_trainable:
             break
+    project = replace(project, recipe=project.recipe.with_values(split="content"))
     words = " × ".join(map(str, shape)) or "different sizes"
     classes = plural(facts.num_classes, "class", "classes")
     return Start(project, template.key, f"{words}, {classes}: {template.title}.")
@@ -158,7 +159,8 @@ def start_on(facts: DataFacts, spec: BackboneSpec | None) -> Start:
     """
     start = _from_scratch(facts) if spec is None else _pretrained(facts, spec)
     recipe = start.project.recipe
-    recipe = recipe.with_values(validation_share=_validation_share(facts, recipe))
+    held_out = _validation_share(facts, recipe)
+    recipe = recipe.with_values(validation_share=held_out, split="content")
     return replace(start, project=replace(start.project, title="", summary="", recipe=recipe))
 
 

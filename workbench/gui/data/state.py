@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
@@ -11,6 +13,7 @@ from workbench.core.projects.data_edits import DataEdits, edits_to_plain
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.data.exact_split import ExactSplit
 from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
 from workbench.runs.places import is_known
 
@@ -39,6 +42,7 @@ class DataState(QObject):
         context: The parts that all views work with.
         description: What the source holds; None while that is not known.
         background: Works out for the panels what takes long.
+        exact: How the described images are divided.
     """
 
     busy_changed = Signal(bool)
@@ -60,9 +64,11 @@ class DataState(QObject):
         self._is_shown = False
         self._question = Question(context.service)
         self._picture_question = Question(context.service)
+        self.exact = ExactSplit(context, self)
         self._described: _Source | None = None
         self.description: DataDescription | None = None
         self._asked: _Source | None = None
+        self._values: dict[str, Any] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
@@ -110,7 +116,7 @@ class DataState(QObject):
         self._asked = choice, edits
         self.busy_changed.emit(True)
         self.said.emit("Loading…")
-        recipe = self._document.recipe
+        self._values = self._document.recipe.split_values()
         self._question.ask(
             DescribeData(
                 id=0,
@@ -118,8 +124,7 @@ class DataState(QObject):
                 params=dict(choice.params),
                 edits=edits_to_plain(edits),
                 thumbnails_per_class=_THUMBNAILS,
-                test_share=recipe.test_share,
-                seed=recipe.seed,
+                recipe=self._values,
             ),
             Handlers(
                 on_done=self._on_described,
@@ -159,6 +164,7 @@ class DataState(QObject):
     def _on_source_changed(self) -> None:
         """Another source, or the document no longer has the facts of this one."""
         self._described, self.description = None, None
+        self.exact.forget()
         self.source_changed.emit()
         if self._question.is_open and self._asked == self._source:
             return  # the answer is on its way
@@ -184,6 +190,8 @@ class DataState(QObject):
         self._described, self.description = self._asked, description
         self.busy_changed.emit(False)
         self.said.emit("")
+        if self._asked is not None:
+            self.exact.take(description, self._asked, self._values)
         self.described.emit(description)
         self._document.set_dataset_facts(
             DatasetFacts(

@@ -33,7 +33,7 @@ from workbench.worker.input.shuffling import padded_batches
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.process.lazy_keras import tf
 
-_LAYOUT = 1
+_LAYOUT = 2
 """Raised when the same extractor gives other features, so that older ones are not read."""
 
 _BATCH = 32
