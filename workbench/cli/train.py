@@ -29,6 +29,7 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
+from workbench.runs.state.split_memory import with_remembered_split
 from workbench.targets import all_targets
 
 NAME = "train"
@@ -97,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     """Makes the folder of the run that the command line describes; nothing is started."""
     run = create_run(
-        project,
+        with_remembered_split(project),
         title=project.title or arguments.project.stem,
         project_path=str(arguments.project.resolve()),
         path=arguments.folder,
