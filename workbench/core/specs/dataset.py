@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ import numpy as np
 from workbench.core.format import bytes_text
 from workbench.core.params import Param, Params
 from workbench.core.specs.layer import Shape
+from workbench.core.split_marks import SplitMarks
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,9 @@ class LoadedData:
             does.
         contents: S32 (n,) of the training part: ids of the images by content, where they are
             known already.
+        groups: S32 (n,) of the training part: ids of the groups that a split keeps together, b""
+            for an image in none; None for no groups.
+        marks: Where the split by content was cut before.
     """
 
     class_names: tuple[str, ...]
@@ -70,6 +74,8 @@ class LoadedData:
     validation: Part | None = None
     pins: np.ndarray[Any, np.dtype[np.int8]] | None = None
     contents: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+    groups: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+    marks: SplitMarks = field(default_factory=SplitMarks)
 
     @property
     def parts(self) -> tuple[Part, ...]:
