@@ -71,7 +71,7 @@ def measure(folder: Path) -> None:
     library = context.library
     wait(lambda: library.current is not None and bool(library.current.history.epochs))
     plots.redraw()
-    first_s = wait(lambda: plots.isVisible()) - begun
+    first_s = wait(plots.isVisible) - begun
     end_s = wait(lambda: library.current.outcome is not None and library.current.outcome.is_over)
     outcome = library.current.outcome.sentence()
     print(f"first accuracy on the plot {first_s:6.1f} s (goal {FIRST_GOAL_S:.0f})")
