@@ -77,7 +77,11 @@ def examine(part: Part, ctx: LoadContext, wanted: Wanted | None = None) -> Exami
     shape = None if wanted is None else wanted.shape
 
     def step(start: int) -> list[_Seen]:
-        return [_look(part, place, shape) for place in range(start, min(start + STEP, count))]
+        seen = []
+        for place in range(start, min(start + STEP, count)):
+            ctx.check_cancelled()  # a step of large photos takes many seconds
+            seen.append(_look(part, place, shape))
+        return seen
 
     every = in_steps(step, count, ctx, _WORDS)
     for start in range(0, count, STEP):
