@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +16,14 @@ from workbench.cli._findings import (
 )
 from workbench.cli._options import SOURCE_WORDS, add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._typed_source import typed_source
 from workbench.core.data_check.findings import Action, Finding, with_actions
 from workbench.core.format import plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
-from workbench.core.projects.source import parse_source
 from workbench.core.storage.file_stamp import OnlyOver
 from workbench.core.storage.save import save_bytes
 from workbench.data_checks import all_data_checks
-from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 from workbench.protocol.messages import DataDescription
 from workbench.runs.home import data_home
@@ -31,6 +31,7 @@ from workbench.runs.home import data_home
 NAME = "data"
 HELP = "inspect a data set, and settle what is wrong with it"
 
+_PARTS = ("train", "validation", "test")
 _PROJECT_ENDING = ".workbench"
 
 Settled = list[tuple[Finding, Action]]
@@ -108,7 +109,7 @@ def _project_of(text: str) -> Project:
     """The project in a file, or one of a source without edits."""
     if Path(text).suffix == _PROJECT_ENDING and not text.partition(":")[1]:
         return read_project(Path(text))
-    return Project(dataset=parse_source(text, all_datasets()))
+    return Project(dataset=typed_source(text))
 
 
 def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
@@ -119,7 +120,13 @@ def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
         "test": description.num_test,
         "shape": description.shape or None,
         "classes": [
-            {"class": c.name, "train": c.num_train, "test": c.num_test} for c in description.classes
+            {
+                "class": c.name,
+                "train": c.num_train,
+                "test": c.num_test,
+                "split": dict(zip(_PARTS, c.split, strict=True)),
+            }
+            for c in description.classes
         ],
         "bad_files": [{"file": file, "reason": why} for file, why in description.bad_files],
         "notes": description.notes,
@@ -128,12 +135,19 @@ def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
 
 def _print_table(description: DataDescription) -> None:
     for c in description.classes:
-        print(printable(f"{c.name:28} {c.num_train:>9,} train {c.num_test:>9,} test"))
-    print(f"{'total':28} {description.num_train:>9,} train {description.num_test:>9,} test")
+        print(printable(f"{c.name:28} {_split_words(c.split)}"))
+    total = [sum(numbers) for numbers in zip(*(c.split for c in description.classes), strict=True)]
+    print(f"{'total':28} {_split_words(total)}")
     for note in description.notes:
         print_line(note)
     for file, why in description.bad_files:
         print_line(f"cannot be read: {file}: {why}")
+
+
+def _split_words(counts: Sequence[int]) -> str:
+    """How many images train, validate and test; parts that there are not are left out."""
+    named = zip(counts, _PARTS, strict=True)
+    return " ".join(f"{number:>9,} {part}" for number, part in named if number or part != _PARTS[1])
 
 
 # fix ---------------------------------------------------------------------------------------

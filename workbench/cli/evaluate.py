@@ -8,11 +8,10 @@ from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import RUN_WORDS, add_data_option, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
-from workbench.core.projects.source import parse_source
-from workbench.datasets import all_datasets
+from workbench.cli._typed_source import typed_source
 from workbench.protocol.messages import Evaluate, Evaluation
 from workbench.runs.library.find import find_model
-from workbench.runs.log.scores import test_set_words, weights_words
+from workbench.runs.log.scores import chosen_words, test_set_words
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
@@ -29,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the scores."""
     request = Evaluate(id=1, model=find_model(arguments.model))
     if arguments.data is not None:
-        choice = parse_source(arguments.data, all_datasets())
+        choice = typed_source(arguments.data)
         request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
     if arguments.json:
@@ -54,7 +53,7 @@ def _print_table(answer: Evaluation) -> None:
         print(printable(line))
     for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
-    if words := weights_words(answer.weights):
+    if words := chosen_words(answer.weights):
         print(f"weights: {words}")
     if words := test_set_words(is_validated_on_test=answer.is_validated_on_test):
         print(words)

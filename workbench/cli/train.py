@@ -17,12 +17,11 @@ from workbench.cli._outside import keep_listed
 from workbench.cli._progress import RunPrinter
 from workbench.cli._settings import changed, list_keys_in_help
 from workbench.cli._turn import wait_for_turn
+from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.source import parse_source
 from workbench.core.projects.target_text import parse_target
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.datasets import all_datasets
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
@@ -30,6 +29,7 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
+from workbench.runs.state.split_memory import with_remembered_split
 from workbench.targets import all_targets
 
 NAME = "train"
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     """Makes the folder of the run that the command line describes; nothing is started."""
     run = create_run(
-        project,
+        with_remembered_split(project),
         title=project.title or arguments.project.stem,
         project_path=str(arguments.project.resolve()),
         path=arguments.folder,
@@ -139,7 +139,7 @@ def project_for(arguments: argparse.Namespace) -> Project:
     }
     project = replace(project, recipe=_changed(project.recipe, changes))
     if arguments.data is not None:
-        project = replace(project, dataset=parse_source(arguments.data, all_datasets()))
+        project = replace(project, dataset=typed_source(arguments.data))
     if arguments.target is not None:
         project = replace(project, target=parse_target(arguments.target, all_targets()))
     project = changed(project, arguments.values)

@@ -17,7 +17,7 @@ DECODED: frozenset[str] = frozenset(
 
 UNSUPPORTED: dict[str, str] = {
     "SVG": "an SVG drawing, which has no pixels",
-    "HEIC": "a HEIC photo, which needs a decoder that is not part of Workbench",
+    "HEIC": "a HEIC photo, whose decoder (pillow-heif) is not installed",
     "JXL": "a JPEG XL image, which needs a decoder that is not part of Workbench",
     "EPS": "a PostScript drawing, which has no pixels",
     "PDF": "a PDF document, not an image",

@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from workbench.core.params import Param, check_all
 from workbench.core.projects.project import Choice
+from workbench.errors import SaveError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.data.license_dialog import LicenseDialog
 from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.forms.param_form import ParamForm
@@ -17,7 +19,9 @@ from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
+from workbench.gui.kit.messages import ask_choice, show_error
 from workbench.protocol.messages import Progress
+from workbench.runs.places import place_words, remember
 
 _LOAD, _RESCAN = "Load images", "Rescan"
 
@@ -43,6 +47,7 @@ class DataSourceBox(Box):
         state.busy_changed.connect(self._on_busy_changed)
         state.source_changed.connect(self._show_action)
         state.said.connect(self._say)
+        state.place_unknown.connect(self._ask_place)
         state.progressed.connect(self._on_progressed)
         self._on_busy_changed(is_busy=False)
 
@@ -52,6 +57,21 @@ class DataSourceBox(Box):
         show_instead(*(buttons if is_busy else reversed(buttons)))
         self._show_action()
         self._show_fraction(None)
+
+    def _ask_place(self, choice: Choice) -> None:
+        """An address that may have come with a file is contacted when a person agrees to it."""
+        words = place_words(choice)
+        more = f"The images are there. Connect only if you know {words}. The answer is remembered."
+        choices = (f"Connect to {words}", "Cancel")
+        if ask_choice(self, f"Connect to {words}?", more, choices, default=1) != 0:
+            self._say("The images were not loaded.")
+            return
+        try:
+            remember(choice)
+        except SaveError as error:
+            show_error(self, error)
+            return
+        self._state.describe()
 
     def _show_action(self) -> None:
         self.describe_button.setText(_RESCAN if self._state.is_described else _LOAD)
@@ -90,9 +110,18 @@ class DataSourcePanel(QWidget):
             self.sources.addItem(spec.title, spec.key)
         self._summary = plain_label(role="dim", wrap=True)
         self._license = plain_label(role="dim", wrap=True)
+        self.license_button = button("Show license", role="link")
+        self.license_button.clicked.connect(self._show_license)
         self._place = QVBoxLayout()
         heading = plain_label("Data source", role="heading")
-        parts = (heading, self.sources, self._summary, self._place, self._license)
+        parts = (
+            heading,
+            self.sources,
+            self._summary,
+            self._place,
+            self._license,
+            row(self.license_button, STRETCH),
+        )
         column(*parts, parent=self, spacing=8)
         self.sources.activated.connect(self._on_source_chosen)
         self._document.dataset_changed.connect(self.refresh)
@@ -109,12 +138,17 @@ class DataSourcePanel(QWidget):
         self._summary.setText(spec.summary if spec else unknown)
         self._license.setText(f"License: {spec.license}" if spec else "")
         self._license.setVisible(bool(spec and spec.license))
+        self.license_button.setVisible(bool(spec and spec.license_file))
         params = spec.params if spec else ()
         if choice.key != self._form_key:
             self._form_key = choice.key
             self._replace_form(params)
         if self.form is not None:
             self.form.set_values(check_all(params, choice.params)[0])
+
+    def _show_license(self) -> None:
+        spec = self._datasets[self._document.project.dataset.key]
+        LicenseDialog(spec, self).exec()
 
     def _on_replaced(self) -> None:
         """What was chosen for another project is not for this one."""

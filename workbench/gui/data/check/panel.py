@@ -94,10 +94,10 @@ class DataCheckPanel(Box):
         return view
 
     def _build(self) -> None:
-        parts = (self.check_button, self.labels_button, self.cancel_button, self.open_button)
-        buttons = row(*parts, spacing=8)
+        buttons = row(self.check_button, self.labels_button, self.cancel_button, spacing=8)
         head = row(plain_label("Data check", role="heading"), STRETCH, buttons)
-        add_to(self.column, head, self.summary, self.progress)
+        found = row((self.summary, 1), self.open_button, spacing=12)
+        add_to(self.column, head, found, self.progress)
         self.column.addLayout(row(self.switch, STRETCH))
         self.column.addWidget(self._splitter, 1)
         self.column.addWidget(self.hint, 1)
