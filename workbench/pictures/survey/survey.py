@@ -63,14 +63,7 @@ def survey_of(
     used = _used_parts(loaded, recipe, numbers)
     contents = np.concatenate([contents_of(each.part, ctx) for each in used])
     sizes = [len(each.part) for each in used]
-    values = None
-    if features is not None:
-        values = np.zeros((sum(sizes), features.num_features), np.float32)
-    starts = np.cumsum([0, *sizes]).tolist()
-    examined = [
-        examine(each.part, ctx, _wanted(features, values, start))
-        for each, start in zip(used, starts, strict=False)
-    ]
+    examined, values = _examined(used, ctx, features)
     source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
     labels = numbers[source_labels]
     reasons = _joined_reasons(examined, sizes)
@@ -95,6 +88,22 @@ def survey_of(
         looks=Looks.joined([each.looks for each in examined]),
         features=values,
     )
+
+
+def _examined(
+    used: Sequence[_Used], ctx: LoadContext, features: FeatureMaker | None
+) -> tuple[list[Examined], Floats | None]:
+    """What is known of the images of each part, and the features of all where they are wanted."""
+    sizes = [len(each.part) for each in used]
+    values = None
+    if features is not None:
+        values = np.zeros((sum(sizes), features.num_features), np.float32)
+    starts = np.cumsum([0, *sizes]).tolist()
+    examined = [
+        examine(each.part, ctx, _wanted(features, values, start))
+        for each, start in zip(used, starts, strict=False)
+    ]
+    return examined, values
 
 
 def _wanted(features: FeatureMaker | None, values: Floats | None, start: int) -> Wanted | None:
