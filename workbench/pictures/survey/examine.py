@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -37,6 +37,22 @@ class Examined:
     turned: np.ndarray[Any, np.dtype[np.bool_]]
     sizes: Numbers
     looks: Looks
+
+    @classmethod
+    def joined(cls, several: Sequence[Examined], starts: Sequence[int]) -> Examined:
+        """Those of several parts, one after another; `starts` are their first rows."""
+        return cls(
+            {
+                start + place: reason
+                for start, each in zip(starts, several, strict=False)
+                for place, reason in each.reasons.items()
+            },
+            [name for each in several for name in each.formats],
+            [mode for each in several for mode in each.modes],
+            np.concatenate([each.turned for each in several]),
+            np.concatenate([each.sizes for each in several]),
+            Looks.joined([each.looks for each in several]),
+        )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from workbench.core.data_check.similar import Looks
 from workbench.core.data_check.survey import Survey
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.specs.edited_classes import edited_classes
@@ -62,13 +61,11 @@ def survey_of(
     numbers = np.array(known.numbers, np.int64)
     used = _used_parts(loaded, recipe, numbers)
     contents = np.concatenate([contents_of(each.part, ctx) for each in used])
-    sizes = [len(each.part) for each in used]
     examined, values = _examined(used, ctx, features)
     source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
     labels = numbers[source_labels]
-    reasons = _joined_reasons(examined, sizes)
-    good = ~np.isin(np.arange(len(labels)), list(reasons))
-    origins = np.repeat(np.array([each.origin for each in used], np.int64), sizes)
+    good = ~np.isin(np.arange(len(labels)), list(examined.reasons))
+    origins = np.concatenate([np.full(len(each.part), each.origin) for each in used])
     images = SplitImages(labels, known.names, contents, _groups(loaded, used))
     return Survey(
         class_names=known.names,
@@ -80,20 +77,15 @@ def survey_of(
         source_labels=source_labels,
         parts=part_numbers(images, good, origins, recipe, loaded.marks),
         contents=contents,
-        reasons=reasons,
-        formats=[name for each in examined for name in each.formats],
-        modes=[mode for each in examined for mode in each.modes],
-        turned=np.concatenate([each.turned for each in examined]),
-        sizes=np.concatenate([each.sizes for each in examined]),
-        looks=Looks.joined([each.looks for each in examined]),
+        **vars(examined),
         features=values,
     )
 
 
 def _examined(
     used: Sequence[_Used], ctx: LoadContext, features: FeatureMaker | None
-) -> tuple[list[Examined], Floats | None]:
-    """What is known of the images of each part, and the features of all where they are wanted."""
+) -> tuple[Examined, Floats | None]:
+    """What is known of the images of all parts, and the features of all where they are wanted."""
     sizes = [len(each.part) for each in used]
     values = None
     if features is not None:
@@ -103,7 +95,7 @@ def _examined(
         examine(each.part, ctx, _wanted(features, values, start))
         for each, start in zip(used, starts, strict=False)
     ]
-    return examined, values
+    return Examined.joined(examined, starts), values
 
 
 def _wanted(features: FeatureMaker | None, values: Floats | None, start: int) -> Wanted | None:
@@ -161,12 +153,3 @@ def _groups(loaded: LoadedData, used: Sequence[_Used]) -> Groups | None:
 
 def _files(part: Part) -> list[str]:
     return list(part.paths) if isinstance(part, FilePart) else [""] * len(part)
-
-
-def _joined_reasons(examined: list[Examined], sizes: list[int]) -> dict[int, str]:
-    starts = np.cumsum([0, *sizes]).tolist()
-    return {
-        start + place: reason
-        for start, each in zip(starts, examined, strict=False)
-        for place, reason in each.reasons.items()
-    }
