@@ -185,16 +185,18 @@ class GroupedProject(SavedProject):
         return [key for key in self.shown.layers_of(shown_ids) if key in self.graph.nodes]
 
     def _edges_of(self, edges: Iterable[Edge]) -> list[Edge]:
-        return [self.shown.edge_of(edge) for edge in edges]
+        return [real for edge in edges for real in self.shown.edges_of(edge)]
 
-    def _ends(
-        self, source: str, target: str, port: int | None, replacing: Iterable[Edge]
-    ) -> tuple[str, str, int | None, list[Edge]]:
-        """A connection between cards as one between layers, with the edges that it replaces."""
-        gone, entry = self._edges_of(replacing), self.shown.entry(target)
-        if is_card(target):
-            port = next((edge.port for edge in gone if edge.target == entry), None)
-        return self.shown.exit(source), entry, port, gone
+    def _inputs(
+        self, target: str, port: int | None, replacing: Iterable[Edge]
+    ) -> list[tuple[str, int | None]]:
+        """The inputs of layers, as node and port, that a connection to a card ends at: those of
+        the one that it replaces there, or the entry's.
+        """
+        if not is_card(target):
+            return [(target, port)]
+        gone = self._edges_of(edge for edge in replacing if edge.target == target)
+        return [(edge.target, edge.port) for edge in gone] or [(self.shown.entry(target), None)]
 
     def _node(self, node_id: str) -> Node:
         node = self.graph.nodes.get(node_id)
