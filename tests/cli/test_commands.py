@@ -50,6 +50,19 @@ def test_check_gives_the_fields_that_programs_rely_on(project, capsys):
     assert set(answer["nodes"][0]) == {"id", "kind", "name", "output_shape", "parameters"}
 
 
+def test_check_has_one_line_for_a_group_of_layers(tmp_path, capsys):
+    file = tmp_path / "transfer.workbench"
+    assert main(["new", "flowers_transfer", str(file)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (group,) = [line for line in lines if "EfficientNet-Lite0" in line]
+    assert group.split()[1:5] == ["142", "layers,", "142", "frozen"]
+    assert len(lines) < 10
+    assert main(["check", str(file), "--layers"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(lines) + 141
+
+
 def test_check_names_both_layers_of_a_problem_and_fails(project, capsys):
     plain = json.loads(project.read_text())
     flatten = next(node for node in plain["graph"]["nodes"] if node["kind"] == "flatten")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from itertools import groupby
 from typing import Any
 
 from workbench.cli._analysis import analysed, problems_as_json
@@ -12,7 +14,8 @@ from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import SEVERITY_WORDS
 from workbench.core.checks.run_estimate import RunEstimate
-from workbench.core.format import shape_text
+from workbench.core.format import count, shape_text
+from workbench.core.network.graph import Node
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.datasets import facts_of
@@ -26,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --batch and --json."""
     add_project(parser)
     parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory estimate")
+    parser.add_argument(
+        "--layers", action="store_true", help="list the layers of groups one by one"
+    )
     add_json_option(parser)
 
 
@@ -42,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
     else:
-        _print_table(project, analysis)
+        _print_table(project, analysis, is_whole=arguments.layers)
         if prediction is not None:
             print(f"Batch {recipe.batch_size:,}: {prediction.sentence()} ({prediction.basis()})")
     return 0 if analysis.is_trainable else 1
@@ -76,14 +82,12 @@ def _as_json(
     }
 
 
-def _print_table(project: Project, analysis: Analysis) -> None:
+def _print_table(project: Project, analysis: Analysis, *, is_whole: bool) -> None:
     costs = analysis.costs
-    for node_id in project.graph.order:
-        node = project.graph.nodes[node_id]
-        output = analysis.shapes.get(node_id)
-        shape = shape_text(output) if output else "?"
-        count = costs.nodes[node_id].parameters.total if node_id in costs.nodes else 0
-        print(printable(f"{node.name:28} {node.kind:24} {shape:>18} {count:>14,}"))
+    nodes = [project.graph.nodes[key] for key in project.graph.order]
+    # A group is one line, where its layers follow each other.
+    for group, run in groupby(nodes, lambda node: "" if is_whole else node.group):
+        _print_layers(group, list(run), analysis)
     print(
         f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trainable), "
         f"{costs.multiply_adds:,} multiply-adds per image"
@@ -92,3 +96,22 @@ def _print_table(project: Project, analysis: Analysis) -> None:
         print_line(f"{SEVERITY_WORDS[problem.severity]}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
             print_line(f"    fix: {fix.title}")
+
+
+def _print_layers(group: str, nodes: Sequence[Node], analysis: Analysis) -> None:
+    """A line for each layer, or one for a group of them."""
+    if not group:
+        for node in nodes:
+            _print_row(node.name, node.kind, [node], analysis)
+        return
+    frozen = sum(node.training == "never" for node in nodes)
+    words = f"{len(nodes)} layers" + (f", {count(frozen)} frozen" if frozen else "")
+    _print_row(group, words, nodes, analysis)
+
+
+def _print_row(name: str, words: str, nodes: Sequence[Node], analysis: Analysis) -> None:
+    output = analysis.shapes.get(nodes[-1].id)
+    shape = shape_text(output) if output else "?"
+    costs = analysis.costs.nodes
+    number = sum(costs[node.id].parameters.total for node in nodes if node.id in costs)
+    print(printable(f"{name:28} {words:24} {shape:>18} {number:>14,}"))

@@ -15,15 +15,14 @@ from workbench.cli._findings import (
 )
 from workbench.cli._options import SOURCE_WORDS, add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
-from workbench.core.data_check.findings import Action, Finding, with_action
+from workbench.cli._typed_source import typed_source
+from workbench.core.data_check.findings import Action, Finding, with_actions
 from workbench.core.format import plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
-from workbench.core.projects.source import parse_source
 from workbench.core.storage.file_stamp import OnlyOver
 from workbench.core.storage.save import save_bytes
 from workbench.data_checks import all_data_checks
-from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 from workbench.protocol.messages import DataDescription
 from workbench.runs.home import data_home
@@ -108,7 +107,7 @@ def _project_of(text: str) -> Project:
     """The project in a file, or one of a source without edits."""
     if Path(text).suffix == _PROJECT_ENDING and not text.partition(":")[1]:
         return read_project(Path(text))
-    return Project(dataset=parse_source(text, all_datasets()))
+    return Project(dataset=typed_source(text))
 
 
 def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
@@ -149,9 +148,7 @@ def _fix(arguments: argparse.Namespace) -> int:
     if not (arguments.kind or arguments.finding):
         return _list(found, as_json=arguments.json)
     settled = _chosen(found, arguments)
-    after = before
-    for finding, action in settled:
-        after = with_action(after, finding, action)
+    after = with_actions(before, settled)
     if after != before:
         guard = OnlyOver(path, [stamp], data_home() / "open")
         save_bytes(path, project_bytes(after, path), guard=guard)

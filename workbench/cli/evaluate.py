@@ -8,8 +8,7 @@ from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import RUN_WORDS, add_data_option, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
-from workbench.core.projects.source import parse_source
-from workbench.datasets import all_datasets
+from workbench.cli._typed_source import typed_source
 from workbench.protocol.messages import Evaluate, Evaluation
 from workbench.runs.library.find import find_model
 from workbench.runs.log.scores import test_set_words, weights_words
@@ -29,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the scores."""
     request = Evaluate(id=1, model=find_model(arguments.model))
     if arguments.data is not None:
-        choice = parse_source(arguments.data, all_datasets())
+        choice = typed_source(arguments.data)
         request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
     if arguments.json:

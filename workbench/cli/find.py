@@ -8,10 +8,9 @@ from dataclasses import replace
 from workbench.cli._options import add_data_option, add_json_option, add_project
 from workbench.cli._output import print_json, print_line
 from workbench.cli._service import ask
+from workbench.cli._typed_source import typed_source
 from workbench.core.format import bytes_text, rate_text, share
 from workbench.core.projects.project_file import project_text, read_project
-from workbench.core.projects.source import parse_source
-from workbench.datasets import all_datasets
 from workbench.protocol.messages import (
     AnyAnswer,
     AnyRequest,
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _request(arguments: argparse.Namespace) -> AnyRequest:
     project = read_project(arguments.project)
     if arguments.data is not None:
-        source = parse_source(arguments.data, all_datasets())
+        source = typed_source(arguments.data)
         project = replace(project, dataset=source)
     request: AnyRequest = _KINDS[arguments.what](id=1, project=project_text(project))
     return request

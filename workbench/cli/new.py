@@ -9,10 +9,9 @@ from pathlib import Path
 from workbench.cli._options import SOURCE_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import report
 from workbench.cli._service import ask_one
+from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Choice, new_project_id
 from workbench.core.projects.project_file import save_project
-from workbench.core.projects.source import parse_source
-from workbench.datasets import all_datasets
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import UsageError
 from workbench.protocol.messages import DataDescription, DescribeData
@@ -69,7 +68,7 @@ def _start(arguments: argparse.Namespace) -> Start:
     if arguments.source is None:
         template = find_template(arguments.template)
         return Start(template.project, template.key, f"{template.title}.")
-    choice = parse_source(arguments.source, all_datasets())
+    choice = typed_source(arguments.source)
     if choice.key == FOLDER.key:
         folder = str(choice.params[FOLDER.source_param])
         return start_for_folder(folder, from_scratch=arguments.from_scratch)

@@ -17,12 +17,11 @@ from workbench.cli._outside import keep_listed
 from workbench.cli._progress import RunPrinter
 from workbench.cli._settings import changed, list_keys_in_help
 from workbench.cli._turn import wait_for_turn
+from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.source import parse_source
 from workbench.core.projects.target_text import parse_target
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.datasets import all_datasets
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
@@ -139,7 +138,7 @@ def project_for(arguments: argparse.Namespace) -> Project:
     }
     project = replace(project, recipe=_changed(project.recipe, changes))
     if arguments.data is not None:
-        project = replace(project, dataset=parse_source(arguments.data, all_datasets()))
+        project = replace(project, dataset=typed_source(arguments.data))
     if arguments.target is not None:
         project = replace(project, target=parse_target(arguments.target, all_targets()))
     project = changed(project, arguments.values)

@@ -10,7 +10,7 @@ from workbench.core.data_check.findings import MAX_IMAGES, Action, FoundImage, l
 from workbench.core.data_check.similar import Group
 from workbench.core.data_check.survey import Survey
 from workbench.core.format import count, list_text
-from workbench.core.projects.data_edits import PartName
+from workbench.core.projects.data_edits import PART_NAMES, PartName
 from workbench.core.training.split import TRAIN
 
 _MAX_CHOICES = 6
@@ -23,11 +23,17 @@ def is_leak(survey: Survey, group: Group) -> bool:
 
 
 def separated(survey: Survey, group: Group) -> str:
-    """Why it matters that copies train while others are held out by the split; "" where none is."""
-    parts = {survey.parts[row] for row in group.rows}
+    """The part, in words, that some copies are in while others train; "" where none is."""
+    parts = {int(survey.parts[row]) for row in group.rows}
     if is_leak(survey, group) or TRAIN not in parts or len(parts) < 2:
         return ""
-    held_out = part_words(survey.part(max(group.rows, key=lambda row: int(survey.parts[row]))))
+    return part_words(PART_NAMES[max(parts)])
+
+
+def separated_words(held_out: str) -> str:
+    """Why that matters, as a sentence behind others."""
+    if not held_out:
+        return ""
     return (
         f" The split puts them into training and {held_out}: what is measured on the {held_out} "
         "images is then better than on new images."

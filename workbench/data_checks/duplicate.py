@@ -16,6 +16,7 @@ from workbench.data_checks._copies import (
     names_of,
     num_labels,
     separated,
+    separated_words,
     worst_first,
 )
 
@@ -24,15 +25,18 @@ def _find(survey: Survey) -> Iterator[Finding]:
     found = [group for group in survey.groups if group.is_exact and not is_leak(survey, group)]
     for group in worst_first(survey, found):
         images, leak = survey.found(group.rows), separated(survey, group)
+        where = f", in training and {leak}" if leak else ""
         is_conflict = num_labels(survey, group) > 1
         labels = " and ".join(f"“{label}”" for label in dict.fromkeys(i.label for i in images))
         yield new_finding(
             SPEC.key,
             "error" if is_conflict or leak else "warning",
-            f"One image in {labels}" if is_conflict else f"{count(len(images))} times the same",
+            f"One image in {labels}"
+            if is_conflict
+            else f"The same image {count(len(images))} times{where}",
             f"{names_of(images)} are the same image. "
             + ("At most one of the labels is right." if is_conflict else "It counts several times.")
-            + leak,
+            + separated_words(leak),
             images=images,
             actions=[
                 *keep_one(images),

@@ -15,6 +15,7 @@ from workbench.data_checks._copies import (
     names_of,
     num_labels,
     separated,
+    separated_words,
     worst_first,
 )
 
@@ -23,19 +24,20 @@ def _find(survey: Survey) -> Iterator[Finding]:
     found = [group for group in survey.groups if not group.is_exact and not is_leak(survey, group)]
     for group in worst_first(survey, found):
         images, leak = survey.found(group.rows), separated(survey, group)
+        where = f", in training and {leak}" if leak else ""
         is_conflict = num_labels(survey, group) > 1
         mirrored = " Some are mirrored." if group.is_mirrored else ""
         yield new_finding(
             SPEC.key,
             "error" if is_conflict or leak else "warning",
-            "Nearly the same, in two classes" if is_conflict else "Nearly the same",
+            "Nearly the same, in two classes" if is_conflict else f"Nearly the same{where}",
             f"{names_of(images)} differ hardly.{mirrored} "
             + (
                 "One of the labels is probably wrong."
                 if is_conflict
                 else "Together they count as several images, but show one."
             )
-            + leak,
+            + separated_words(leak),
             images=images,
             actions=[
                 *keep_one(images),

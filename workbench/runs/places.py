@@ -1,8 +1,8 @@
 """Which other computers this user has agreed to connect to: by address, in the state folder.
 
-A project or a run folder may come from elsewhere and name any address. Opening, listing and
-drawing it touch no network; an address is contacted once a person has pressed something that
-names it, and is known from then on, for every project and run.
+A project or a run folder may come from elsewhere and name any address, of a target or of images.
+Opening, listing and drawing it touch no network; an address is contacted once a person has
+pressed something that names it, and is known from then on, for every project and run.
 
 Known by address and not by run: a record of runs would grow with them, would be lost when a runs
 folder is moved, and a run folder could be replaced by another of its name. Whatever is started
@@ -24,6 +24,7 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
+from workbench.datasets import all_datasets
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
@@ -42,17 +43,18 @@ class UnknownPlaceError(RunError):
     """A target with an address that has not been confirmed here.
 
     Attributes:
-        target: The target.
+        target: The target, or the data set.
     """
 
     target: Choice | None = None
 
 
 def addresses_of(target: Choice) -> tuple[str, ...]:
-    """The addresses that training on a target, or checking it, connects to; none where it stays on
-    this computer, or its values are not allowed: nothing is done with those.
+    """The addresses that training on a target, or checking it, connects to, or that loading a data
+    set does; none where it stays on this computer, or its values are not allowed: nothing is done
+    with those.
     """
-    spec = all_targets().get(target.key)
+    spec = all_targets().get(target.key) or all_datasets().get(target.key)
     if spec is None:
         return ()
     params, errors = check_all(spec.params, target.params)
@@ -81,11 +83,13 @@ def check_known(target: Choice) -> None:
     if is_known(target):
         return
     words = place_words(target)
+    is_data = target.key in all_datasets()
+    once = " Load its images once in the Data view, or type it: workbench data check SOURCE."
     error = UnknownPlaceError(
         f"Connect to {words}?",
         where=words,
         expected="an address that you know: it came with a file",
-        fix=f"Connect only if you know {words}. The answer is remembered.",
+        fix=f"Connect only if you know {words}. The answer is remembered.{once * is_data}",
     )
     error.target = target
     raise error

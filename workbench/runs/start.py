@@ -12,6 +12,7 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.own_file import open_own
 from workbench.errors import RunError, RunFolderError, os_errors_as
@@ -46,14 +47,14 @@ def start_trainer(
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
-        UnknownPlaceError: its target has not been confirmed; see `runs.places`.
+        UnknownPlaceError: its target, or its images' address, is not confirmed (`runs.places`).
         RunError: the process cannot be started, or the target is unknown.
         SaveError: the extension cannot be written.
     """
     project = run.project()
     check_own(run.path)
     starts_mirror = is_remote(project.target)
-    check_known(place_of(run) if starts_mirror else project.target)
+    _check_places(run, project, starts_mirror=starts_mirror)
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     reap()
     with _writing(run):
@@ -92,6 +93,12 @@ def reattach(run: RunFolder) -> int:
             fix="`workbench runs` shows its state.",
         )
     return start_trainer(run)
+
+
+def _check_places(run: RunFolder, project: Project, *, starts_mirror: bool) -> None:
+    """Raises UnknownPlaceError."""
+    check_known(place_of(run) if starts_mirror else project.target)
+    check_known(project.dataset)
 
 
 def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_mirror: bool) -> None:

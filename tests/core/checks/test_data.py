@@ -141,6 +141,6 @@ def test_no_template_lacks_anything_but_a_download():
 
 
 def test_the_classes_of_a_bundled_set_are_known_before_it_is_read():
-    facts = DatasetFacts.of(all_datasets()["flowers1000"])
+    facts = DatasetFacts.of(all_datasets()["flowers1000"], {})
     assert (facts.shape, facts.num_classes, facts.num_train) == (None, 5, 800)
-    assert DatasetFacts.of(all_datasets()["folder"]) is None
+    assert DatasetFacts.of(all_datasets()["folder"], {}) is None

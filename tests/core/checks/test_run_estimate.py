@@ -158,3 +158,18 @@ def test_the_basis_of_an_estimate_is_named() -> None:
     estimate = RunEstimate(3_111.0, 12.0, 1_300_000_000, 24_000_000_000, None, 2)
     assert estimate.basis() == "estimated from 2 runs on this computer"
     assert replace(estimate, num_runs=0).basis() == "rough estimate: no run on this computer yet"
+
+
+def test_frozen_layers_are_computed_once_and_not_in_each_epoch():
+    project = find_template("flowers_transfer").project
+    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
+    facts = DatasetFacts((224, 224, 3), 5, "flowers", num_train=3_000, num_test=600)
+    frozen = predict_run(analysis, project.recipe, facts, speeds=[], limit_bytes=24 * 10**9)
+    each = project.recipe.with_values(feature_cache="off")
+    analysis = analyse(project.graph, all_layers(), recipe=each)
+    whole = predict_run(analysis, each, facts, speeds=[], limit_bytes=24 * 10**9)
+    assert whole.once_s is None
+    assert 1 < frozen.once_s < whole.epoch_s
+    assert frozen.epoch_s < 0.02 * whole.epoch_s
+    assert "for the frozen layers" in frozen.sentence()
+    assert "for the frozen layers" not in whole.sentence()

@@ -13,6 +13,7 @@ from workbench.core.data_check.findings import (
     state_of,
     tally,
     with_action,
+    with_actions,
 )
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project
@@ -74,3 +75,15 @@ def test_keys_depend_on_the_images_and_the_rule_alone():
     assert first.key == other_words.key
     assert first.key != new_finding("tiny", "error", "T", "M", images=[image(A), image(B)]).key
     assert first.key != new_finding("leak", "error", "T", "M", images=[image(A)]).key
+
+
+def test_several_actions_at_once_are_the_same_as_one_after_the_other():
+    pair = finding(Action("one", "", left_out=(A,)), Action("two", "", labels={A: "dog"}))
+    other = finding(Action("once", "", once=(B,), parts={B: "test"}), rule="duplicate")
+    chosen = [(pair, pair.actions[0]), (other, other.actions[0]), (pair, pair.actions[1])]
+    chosen += [(other, other.actions[-1])]
+    expected = Project()
+    for each in chosen:
+        expected = with_action(expected, *each)
+    assert with_actions(Project(), chosen) == expected
+    assert expected.edits.kept == {other.key}

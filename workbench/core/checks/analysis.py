@@ -11,6 +11,7 @@ from workbench.core.checks import fixes
 from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_about_data
+from workbench.core.checks.frozen import computed_once
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.learning import check_learning
 from workbench.core.checks.output import check_dense_inputs, check_end
@@ -78,6 +79,7 @@ class Analysis:
         costs: Parameters, multiply-adds and memory, per node and in all.
         problems: Errors first, then what is not finished, warnings and hints, each in the order
             of the network.
+        computed_once: Ids of the frozen layers that are computed once for each image.
     """
 
     shapes: Mapping[str, Shape]
@@ -85,6 +87,7 @@ class Analysis:
     input_shape: Shape | None
     costs: Costs
     problems: list[Problem]
+    computed_once: frozenset[str] = frozenset()
 
     @property
     def is_trainable(self) -> bool:
@@ -176,6 +179,7 @@ def analyse(
             ),
             key=_rank,
         ),
+        computed_once(graph, layers, found.propagation, recipe),
     )
 
 

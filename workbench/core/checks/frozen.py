@@ -9,6 +9,8 @@ from collections.abc import Callable
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.roles import Layers, input_node, pipeline_nodes
+from workbench.core.training.phases import phases_of
+from workbench.core.training.recipe import TrainingRecipe
 
 Learns = Callable[[Node], bool]
 """Whether a layer's weights may change."""
@@ -38,6 +40,21 @@ def frozen_end(graph: Graph, layers: Layers, found: Propagation, learns: Learns)
         if has_weights and _leaves_only_by(graph, inside, node_id):
             end = node_id
     return end
+
+
+def computed_once(
+    graph: Graph, layers: Layers, found: Propagation, recipe: TrainingRecipe
+) -> frozenset[str]:
+    """Ids of the layers that are computed once for each image in the first phase of a training, on
+    this computer; none where all are computed in each step.
+    """
+    if not recipe.may_cache_features or all(n.training == "always" for n in graph.nodes.values()):
+        return frozenset()
+    head = phases_of(recipe)[0]
+    end = frozen_end(graph, layers, found, lambda node: head.learns(node.training))
+    if end is None:
+        return frozenset()
+    return frozenset(key for key in found.shapes if key == end or end in graph.descendants(key))
 
 
 def _frozen_nodes(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> set[str]:

@@ -8,7 +8,7 @@ has made (`runs.state.throughput`); before the first one it is a guess, and call
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -28,6 +28,9 @@ _SECONDS_PER_NUMBER = {"bfloat16": 7.7e-10, "float32": 1.9e-9}
 _SECONDS_PER_PICTURE = 1e-5
 """First guesses, of two cores of a processor of 2023; only ratios between networks matter
 once a run is known."""
+
+_SECONDS_PER_STEP = 5e-4
+"""The least that a step takes, however small the head behind frozen layers is."""
 
 VALIDATION_SHARE = 0.35
 """Validating an image takes this part of training it: forward without backward."""
@@ -75,6 +78,8 @@ class RunEstimate:
         fitting_batch: The largest power of two that fits; None when the batch itself fits,
             0 when none does.
         num_runs: Runs of this computer that the speed was learned from; 0: a first guess.
+        once_s: Seconds before the first epoch, for the frozen layers; None where they are not
+            computed ahead, or while the number of images is not known.
     """
 
     images_per_second: float
@@ -83,6 +88,7 @@ class RunEstimate:
     limit_bytes: int
     fitting_batch: int | None
     num_runs: int
+    once_s: float | None = None
 
     @property
     def fits(self) -> bool:
@@ -112,6 +118,8 @@ class RunEstimate:
             if self.epoch_s is not None
             else f"About {float(f'{self.images_per_second:.2g}'):,.0f} images/s"
         )
+        if self.once_s is not None:
+            speed += f" after {rough_duration(self.once_s)} for the frozen layers"
         return self.trouble or f"{speed}, training memory {self.memory_words}."
 
     def basis(self) -> str:
@@ -121,9 +129,10 @@ class RunEstimate:
         return f"estimated from {plural(self.num_runs, 'run')} on this computer"
 
 
-def numbers_per_picture(costs: Costs) -> int:
-    """How many numbers all layers write for one image."""
-    return sum(cost.activation_bytes for cost in costs.nodes.values()) // BYTES_PER_NUMBER
+def numbers_per_picture(costs: Costs, nodes: Iterable[str] | None = None) -> int:
+    """How many numbers some layers write for one image; all where none are given."""
+    chosen = costs.nodes if nodes is None else nodes
+    return sum(costs.nodes[key].activation_bytes for key in chosen) // BYTES_PER_NUMBER
 
 
 def memory_needed(costs: Costs, *, costs_batch: int, batch_size: int, precision: str) -> int:
@@ -143,9 +152,11 @@ def predict(
     precision: str,
     steps_per_epoch: int | None,
     num_validation: int = 0,
+    num_images: int = 0,
     picture_bytes: int = 0,
     limit_bytes: int = 0,
     num_cores: int = 2,
+    computed_once: Collection[str] = (),
 ) -> RunEstimate:
     """Predicts a run.
 
@@ -156,14 +167,21 @@ def predict(
         precision: "float32" or "bfloat16".
         steps_per_epoch: Steps of an epoch; None while it is not known.
         num_validation: Images validated after each epoch.
+        num_images: Training and validation images; 0 while unknown.
         picture_bytes: Bytes of all images that are held in memory.
         limit_bytes: Memory a process can have; 0 where unknown.
         num_cores: Cores at work, for the first guess.
+        computed_once: Ids of the layers that are computed once for each image, ahead.
     """
-    multiply_adds, numbers = costs.multiply_adds, numbers_per_picture(costs)
+    ahead = sum(costs.nodes[key].multiply_adds for key in computed_once)
+    numbers_ahead = numbers_per_picture(costs, computed_once)
+    multiply_adds = costs.multiply_adds - ahead
+    numbers = numbers_per_picture(costs) - numbers_ahead
     near = _nearest(measured, multiply_adds, numbers, batch_size, precision)
     slowness = _slowness(near) if near else 2 / max(1, num_cores)
     seconds = _guess(multiply_adds, numbers, precision) * slowness
+    if computed_once:
+        seconds = max(seconds, _SECONDS_PER_STEP / batch_size)
 
     def needed(batch: int) -> int:
         plain = memory_needed(costs, costs_batch=batch_size, batch_size=batch, precision=precision)
@@ -172,6 +190,9 @@ def predict(
     room = _LARGEST_SHARE * limit_bytes if limit_bytes else math.inf
     fits = needed(batch_size) <= room
     pictures = (steps_per_epoch or 0) * batch_size + VALIDATION_SHARE * num_validation
+    once_s = None
+    if computed_once and num_images:
+        once_s = num_images * VALIDATION_SHARE * slowness * _guess(ahead, numbers_ahead, precision)
     return RunEstimate(
         images_per_second=1 / seconds,
         epoch_s=pictures * seconds * _epoch_factor(near) if steps_per_epoch else None,
@@ -179,6 +200,7 @@ def predict(
         limit_bytes=limit_bytes,
         fitting_batch=None if fits else _largest(batch_size, lambda b: needed(b) <= room),
         num_runs=len(near),
+        once_s=once_s,
     )
 
 

@@ -155,21 +155,41 @@ def leave_out(images: Iterable[FoundImage], title: str = "Leave out") -> Action:
     return Action("leave_out", title, left_out=tuple(contents)[:MAX_IMAGES])
 
 
+Settled = Iterable[tuple[Finding, Action]]
+"""Findings, each with an action."""
+
+
 def with_action(project: Project, finding: Finding, action: Action) -> Project:
     """The project after an action; the recipe changes where the action is one of the recipe."""
-    edits, recipe = project.edits, project.recipe
-    if action.key == KEEP:
-        return replace(project, edits=replace(edits, kept=edits.kept | {finding.key}))
-    images = {*action.labels, *action.parts, *action.once}
+    return with_actions(project, [(finding, action)])
+
+
+def with_actions(project: Project, settled: Settled) -> Project:
+    """The project after some actions, one after the other."""
+    edits = project.edits
+    left_out, once, kept = set(edits.left_out), set(edits.once), set(edits.kept)
+    labels, parts = dict(edits.labels), dict(edits.parts)
+    recipe: dict[str, Any] = {}
+    for finding, action in settled:
+        if action.key == KEEP:
+            kept.add(finding.key)
+            continue
+        kept.discard(finding.key)
+        left_out.difference_update((*action.labels, *action.parts, *action.once))
+        left_out.update(action.left_out)
+        once.update(action.once)
+        labels.update(action.labels)
+        parts.update(action.parts)
+        recipe.update(action.recipe)
     edits = replace(
         edits,
-        left_out=(edits.left_out - images) | frozenset(action.left_out),
-        once=edits.once | frozenset(action.once),
-        labels={**edits.labels, **action.labels},
-        parts={**edits.parts, **action.parts},
-        kept=edits.kept - {finding.key},
+        left_out=frozenset(left_out),
+        once=frozenset(once),
+        labels=labels,
+        parts=parts,
+        kept=frozenset(kept),
     )
-    return replace(project, edits=edits, recipe=recipe.with_values(**action.recipe))
+    return replace(project, edits=edits, recipe=project.recipe.with_values(**recipe))
 
 
 def reopened(project: Project, finding: Finding) -> Project:

@@ -128,6 +128,8 @@ class DatasetSpec:
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
         classes: Names of the classes for params, as far as they are known without reading
             an image; raises DatasetError.
+        addresses: The computers on the internet that loading with these params contacts, where
+            the params name them: they may have come with a file.
         load: Called by a worker only.
     """
 
@@ -145,6 +147,7 @@ class DatasetSpec:
     archive: str = ""
     program: str = ""
     classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
+    addresses: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]
 
     @property

@@ -75,6 +75,12 @@ class TrainingRecipe(
         """Whether the last epochs are fine-tuning."""
         return self.head_epochs < self.epochs
 
+    @property
+    def may_cache_features(self) -> bool:
+        """Whether frozen layers may be computed ahead: mixtures of images are new in each step."""
+        is_mixed = self.mixing != "none" or self.random_erasing > 0
+        return self.feature_cache == "auto" and not is_mixed
+
     def in_fine_tuning(self) -> TrainingRecipe:
         """The recipe of the fine-tuning phase alone."""
         rate = self.fine_tuning_rate or self.learning_rate * FINE_TUNING_SHARE

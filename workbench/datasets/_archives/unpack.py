@@ -7,29 +7,27 @@ when it is complete. No links, no modes, no owners, no times.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import shutil
 import sys
-import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from workbench.core.format import plural
 from workbench.core.specs import LoadContext, LoadedData
-from workbench.core.storage.own_file import make_own_folder, refuse_link, replace_own
 from workbench.datasets._archives import reader
+from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
 from workbench.pictures.decode import MAX_FILE_BYTES
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.pictures.signatures import DECODED, HEAD_BYTES, sniff
-from workbench.pictures.store import LEFTOVER_AGE_S, SPARE_BYTES, remove_leftovers
+from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
 
 Kind = Literal["zip", "tar"]
@@ -49,13 +47,6 @@ _CHECK_EVERY_BYTES = 32 * 2**20
 _MAX_DEPTH = 50
 _MAX_NAME_BYTES = 255
 
-KEEP_ENTRIES = 6
-"""Unpacked archives kept; the longest unused go first, but none used within a day."""
-
-_LAYOUT = 1
-_TEMPORARY = ".unpacking-"
-_FACTS = "facts.json"
-_FILES = "files"
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 
 
@@ -65,7 +56,8 @@ def load_archive(ctx: LoadContext, path: Path, kind: Kind) -> LoadedData:
     Raises:
         DatasetError: it is damaged or harmful, has no classes, or the disk is full.
     """
-    folder, facts = _entry(ctx, path, kind)
+    identity = file_identity(ctx, path)
+    folder, facts = cached_files(ctx, identity, partial(_fill, ctx, path, kind), where=str(path))
     loaded = load_class_folders(ctx, folder, str(path))
     bad = tuple((f"{path}: {name}", reason) for name, reason in facts["bad_files"])
     return replace(
@@ -75,111 +67,10 @@ def load_archive(ctx: LoadContext, path: Path, kind: Kind) -> LoadedData:
     )
 
 
-def _entry(ctx: LoadContext, path: Path, kind: Kind) -> tuple[Path, Mapping[str, Any]]:
-    """The folder with the unpacked pictures, and what is known about them."""
-    archives = Path(ctx.cache_folder) / "archives"
-    try:
-        make_own_folder(archives, parents=True)
-        entry = archives / f"{_identity(ctx, path, archives)[:40]}-{_LAYOUT}"
-        facts = _read_facts(entry)
-        if facts is None:
-            refuse_link(entry)
-            facts = _make(ctx, path, kind, entry)
-            _forget(archives, entry)
-        os.utime(entry, follow_symlinks=False)  # used just now
-    except OSError as error:
-        raise DatasetError(
-            f"The images could not be unpacked: {error.strerror or error}.",
-            where=str(path),
-            fix="Free some space, or set WORKBENCH_HOME to a folder on another disk.",
-        ) from error
-    return entry / _FILES, facts
-
-
-def _identity(ctx: LoadContext, path: Path, archives: Path) -> str:
-    """The sha256 of an archive; it is kept by path, size and time of change."""
-    path = path.resolve()
-    status = path.stat()
-    place = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()[:24]
-    known = archives / f"known-{place}.json"
-    stamp = [status.st_size, status.st_mtime_ns, status.st_ino]
-    try:
-        kept = json.loads(known.read_text(encoding="ascii"))
-        if kept["stamp"] == stamp and re.fullmatch("[0-9a-f]{64}", kept["sha256"]):
-            return str(kept["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # not known yet, or damaged: it is read again
-    digest, done = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while piece := file.read(1 << 22):
-            ctx.check_cancelled()
-            done += len(piece)
-            ctx.progress(f"Reading {path.name}", min(1.0, done / max(1, status.st_size)))
-            digest.update(piece)
-    value = {"stamp": stamp, "sha256": digest.hexdigest()}
-    replace_own(known, json.dumps(value).encode("ascii"))
-    return digest.hexdigest()
-
-
-def _read_facts(entry: Path) -> Mapping[str, Any] | None:
-    """What is known about a complete entry; None where there is none, or something of it has
-    gone.
-    """
-    try:
-        facts = json.loads((entry / _FACTS).read_text(encoding="utf-8"))
-        is_whole = list(_size_of(str(entry / _FILES))) == [facts["files"], facts["bytes"]]
-    except FileNotFoundError:
-        is_whole = False
-    except (OSError, ValueError, KeyError, TypeError):
-        is_whole = False
-    if not is_whole:
-        shutil.rmtree(entry, ignore_errors=True)
-        return None
-    return facts if isinstance(facts, dict) else None
-
-
-def _size_of(folder: str) -> tuple[int, int]:
-    """Files and bytes in a folder and those inside."""
-    files = size = 0
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                inner = _size_of(entry.path)
-                files, size = files + inner[0], size + inner[1]
-            else:
-                files, size = files + 1, size + entry.stat(follow_symlinks=False).st_size
-    return files, size
-
-
-def _make(ctx: LoadContext, path: Path, kind: Kind, entry: Path) -> Mapping[str, Any]:
-    remove_leftovers(entry.parent, _TEMPORARY)
-    temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=entry.parent))
-    try:
-        (temporary / _FILES).mkdir()
-        unpacking = _Unpacking(ctx, path, temporary / _FILES)
-        unpacking.run(kind)
-        facts = unpacking.facts()
-        (temporary / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
-        try:
-            temporary.rename(entry)
-        except OSError:
-            if not entry.is_dir():  # else another process was faster, and its entry is as good
-                raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return facts
-
-
-def _forget(archives: Path, made: Path) -> None:
-    """Removes the longest unused of the other entries."""
-    others = sorted(
-        (path for path in archives.glob(f"*-{_LAYOUT}") if path != made and path.is_dir()),
-        key=lambda path: path.lstat().st_mtime,
-        reverse=True,
-    )
-    for path in others[KEEP_ENTRIES - 1 :]:
-        if time.time() - path.lstat().st_mtime > LEFTOVER_AGE_S:
-            shutil.rmtree(path, ignore_errors=True)
+def _fill(ctx: LoadContext, path: Path, kind: Kind, folder: Path) -> dict[str, Any]:
+    unpacking = _Unpacking(ctx, path, folder)
+    unpacking.run(kind)
+    return unpacking.facts()
 
 
 @dataclass
@@ -190,14 +81,12 @@ class _Unpacking:
     path: Path
     folder: Path
     num_files: int = 0
-    num_bytes: int = 0
     num_repeated: int = 0
     num_links: int = 0
     num_large: int = 0
     bad_files: list[tuple[str, str]] = field(default_factory=list)
     _name: str = ""
     _target: Path | None = None
-    _written: int = 0
     _file: Any = None
     _unchecked: int = 0
 
@@ -258,7 +147,6 @@ class _Unpacking:
             self._begin(str(fields["name"]), data)
         if self._file is not None:
             self._file.write(data)
-            self._written += len(data)
             self._unchecked += len(data)
             if self._unchecked > _CHECK_EVERY_BYTES:
                 self._check_space(0)
@@ -270,8 +158,7 @@ class _Unpacking:
     def _begin(self, name: str, head: bytes) -> None:
         """Opens the file of a picture; nothing where it is none."""
         self._close()
-        self.num_bytes += self._written
-        self._name, self._target, self._written = name, None, 0
+        self._name, self._target = name, None
         parts = self._place(name)
         is_named = os.path.splitext(parts[-1])[1].lower() in ENDINGS if parts else False  # noqa: PTH122 - text
         if not parts or not (is_named or sniff(head[:HEAD_BYTES]) in DECODED):
@@ -311,7 +198,7 @@ class _Unpacking:
             self._close()
             self._target.unlink()
             self.num_files -= 1
-            self._target, self._written = None, 0
+            self._target = None
 
     def _close(self) -> None:
         if self._file is not None:
@@ -342,8 +229,7 @@ class _Unpacking:
             for number, what in skipped
             if number
         ]
-        sizes = {"files": self.num_files, "bytes": self.num_bytes + self._written}
-        return {**sizes, "notes": notes, "bad_files": self.bad_files}
+        return {"notes": notes, "bad_files": self.bad_files}
 
     def _refused(self, cause: str) -> DatasetError:
         return DatasetError(

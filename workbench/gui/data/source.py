@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from workbench.core.params import Param, check_all
 from workbench.core.projects.project import Choice
+from workbench.errors import SaveError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_editors import NoWheelComboBox
@@ -17,7 +18,9 @@ from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
+from workbench.gui.kit.messages import ask_choice, show_error
 from workbench.protocol.messages import Progress
+from workbench.runs.places import place_words, remember
 
 _LOAD, _RESCAN = "Load images", "Rescan"
 
@@ -43,6 +46,7 @@ class DataSourceBox(Box):
         state.busy_changed.connect(self._on_busy_changed)
         state.source_changed.connect(self._show_action)
         state.said.connect(self._say)
+        state.place_unknown.connect(self._ask_place)
         state.progressed.connect(self._on_progressed)
         self._on_busy_changed(is_busy=False)
 
@@ -52,6 +56,21 @@ class DataSourceBox(Box):
         show_instead(*(buttons if is_busy else reversed(buttons)))
         self._show_action()
         self._show_fraction(None)
+
+    def _ask_place(self, choice: Choice) -> None:
+        """An address that may have come with a file is contacted when a person agrees to it."""
+        words = place_words(choice)
+        more = f"The images are there. Connect only if you know {words}. The answer is remembered."
+        choices = (f"Connect to {words}", "Cancel")
+        if ask_choice(self, f"Connect to {words}?", more, choices, default=1) != 0:
+            self._say("The images were not loaded.")
+            return
+        try:
+            remember(choice)
+        except SaveError as error:
+            show_error(self, error)
+            return
+        self._state.describe()
 
     def _show_action(self) -> None:
         self.describe_button.setText(_RESCAN if self._state.is_described else _LOAD)

@@ -11,6 +11,7 @@ from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
+from workbench.runs.places import is_known
 
 _Source = tuple[Choice, DataEdits]
 """What is described: a data set with edits."""
@@ -30,6 +31,7 @@ class DataState(QObject):
         missing(str): What must be chosen before there is anything to show.
         described(DataDescription): What the source holds.
         failed(WorkbenchError): Why it cannot be read.
+        findings_shown(bool): Whether findings of the data check are shown in place of the contents.
 
     Attributes:
         context: The parts that all views work with.
@@ -42,6 +44,8 @@ class DataState(QObject):
     missing = Signal(str)
     described = Signal(object)
     failed = Signal(object)
+    place_unknown = Signal(object)
+    findings_shown = Signal(bool)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -78,10 +82,17 @@ class DataState(QObject):
         elif self._described != self._source and not self._question.is_open:
             self._ask_soon()
 
+    def set_findings_shown(self, *, is_shown: bool) -> None:
+        """Findings are shown in place of the contents, or no longer."""
+        self.findings_shown.emit(is_shown)
+
     def describe(self) -> None:
         """Requests what the chosen source holds; an earlier request is canceled."""
         choice, edits = self._source
         if choice.key not in self.context.datasets:
+            return
+        if not is_known(choice):
+            self.place_unknown.emit(choice)
             return
         self._call_off()
         self._asked = choice, edits
@@ -152,7 +163,7 @@ class DataState(QObject):
             self.missing.emit(
                 "Choose a folder with one subfolder of pictures per class, or drop one here."
             )
-        elif spec.needs_download:
+        elif spec.needs_download or spec.addresses(choice.params):
             self.said.emit("These images are downloaded on first use.")
         else:
             self._timer.start()

@@ -27,8 +27,11 @@ class DataView(QWidget):
         super().__init__()
         self.state = DataState(context, self)
         self.panels = Sections(panels, self.state, self)
-        beside = column()
-        self.panels.fill(beside, "right", "bottom")
+        beside, contents = column(spacing=14), QWidget()
+        self.panels.fill(column(parent=contents, spacing=14), "right")
+        self.panels.fill(beside, "bottom")  # above: what it has found is seen first
+        beside.addWidget(contents, 1)
+        self.state.findings_shown.connect(contents.setHidden)
         row(self._side(), (beside, 1), parent=self, margins=16, spacing=16)
 
     def _side(self) -> QScrollArea:

@@ -104,6 +104,8 @@ def predict_run(
         precision=_precision(recipe),
         steps_per_epoch=steps_per_epoch(recipe, facts),
         num_validation=num_validation,
+        num_images=num_train + num_validation,
+        computed_once=analysis.computed_once,
         picture_bytes=picture_bytes if picture_bytes < _MEMORY_SHARE * limit else 0,
         limit_bytes=limit,
         num_cores=num_cores(),

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.core.params import check_all
 from workbench.core.projects.data_edits import DataEdits, read_edits
+from workbench.core.projects.project import Choice
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
@@ -19,6 +20,7 @@ from workbench.pictures.edited import edited
 from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
+from workbench.runs.places import check_known
 
 
 def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[str, Any]]:
@@ -57,8 +59,10 @@ def load_data(
 
     Raises:
         DatasetError: it cannot be loaded.
+        UnknownPlaceError: it is at an address that the user has not confirmed.
     """
     if not parcel:
+        check_known(Choice(spec.key, params))
         return edited(spec.load(ctx, params), edits, ctx)
     if not re.fullmatch(r"[0-9a-f]{64}", parcel):
         raise DatasetError(
@@ -72,6 +76,7 @@ def load_source(
 ) -> LoadedData:
     """Loads a source with edits, not yet decoded; see `find_source` and `edited` for errors."""
     spec, checked = find_source(key, params)
+    check_known(Choice(key, checked))
     ctx.progress(f"Loading {spec.name_of(checked)}")
     return edited(spec.load(ctx, checked), edits, ctx)
 

@@ -153,7 +153,7 @@ def names_of_data(job: Job, project: Project) -> Sequence[str]:
     if spec is None:
         return ()
     classes = project.edits.classes
-    if spec.class_names or spec.needs_download:
+    if spec.class_names or spec.needs_download or spec.addresses(project.dataset.params):
         return edited_classes(spec.class_names, classes).names
     params, errors = check_all(spec.params, project.dataset.params)
     if errors:

@@ -122,9 +122,8 @@ class Task:
         are computed in each step.
         """
         recipe, graph = self.project.recipe, self.project.graph
-        is_mixed = recipe.mixing != "none" or recipe.random_erasing > 0
         is_shared = self.share != WHOLE or not is_on_processors(self.strategy)
-        if recipe.feature_cache == "off" or is_mixed or is_shared:
+        if is_shared or not recipe.may_cache_features:
             return None
         phase, found = self.phase, Propagation(graph, all_layers())
         return frozen_end(graph, all_layers(), found, lambda node: phase.learns(node.training))

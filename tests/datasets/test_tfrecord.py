@@ -1,0 +1,277 @@
+"""TFRecord files: features found, frames compared, addresses, and every damage in words."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.contexts import CancelledForTest, PlainContext
+from tests.web_server import web_server
+from tests.written_records import example, frame, write_records
+from workbench.core.specs import LoadedData
+from workbench.datasets import all_datasets
+from workbench.datasets._records import places
+from workbench.datasets._records.checksums import masked_checksum, masked_checksums
+from workbench.datasets._records.example import BadExampleError, read_example
+from workbench.errors import DatasetError
+from workbench.pictures.png import png_bytes
+
+PNG = png_bytes(np.zeros((2, 2, 3), np.uint8))
+
+
+@pytest.fixture
+def ctx(tmp_path) -> PlainContext:
+    (tmp_path / "cache").mkdir()
+    return PlainContext(tmp_path / "cache")
+
+
+def load(path: object, ctx: PlainContext, **params: str) -> LoadedData:
+    return all_datasets()["tfrecord"].load(ctx, {"path": str(path), **params})
+
+
+def flower(name: str, number: int) -> dict:
+    """A record as the flower lab writes it."""
+    one_hot = [0.0] * 5
+    one_hot[number] = 1.0
+    return {
+        "image": PNG + name.encode(),
+        "class": number,
+        "label": name.encode(),
+        "size": [2, 2],
+        "one_hot_class": one_hot,
+    }
+
+
+FLOWERS = [flower("roses", 2), flower("daisy", 0), flower("roses", 2)]
+
+
+def test_checksums_are_those_of_the_standard():
+    # RFC 3720, appendix B.4, before they are masked.
+    known = {bytes(32): 0x8A9136AA, b"\xff" * 32: 0x62A8AB43, bytes(range(32)): 0x46DD794E,
+             b"123456789": 0xE3069283, b"": 0}  # fmt: skip
+    masks = [((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF for crc in known.values()]
+    assert masked_checksums(list(known)) == masks
+    assert [masked_checksum(piece) for piece in known] == masks
+
+
+@given(st.lists(st.binary(max_size=2000), max_size=6))
+@settings(max_examples=40, deadline=None)
+def test_many_checksums_at_once_are_those_of_each(pieces):
+    assert masked_checksums(pieces) == [masked_checksum(piece) for piece in pieces]
+
+
+def test_records_of_the_flower_lab(tmp_path, ctx):
+    data = load(write_records(tmp_path / "flowers.tfrec", FLOWERS), ctx)
+    assert data.class_names == ("daisy", "roses")
+    assert data.train.labels.tolist() == [1, 0, 1]
+    assert [Path(path).read_bytes() for path in data.train.paths] == [
+        each["image"] for each in FLOWERS
+    ]
+    assert data.notes == ("The image is the feature “image”, the label “label”.",)
+    ctx.reported.clear()
+    assert load(tmp_path / "flowers.tfrec", ctx).train.paths == data.train.paths
+    assert ctx.reported == []
+
+
+@pytest.mark.parametrize(
+    ("features", "names"),
+    [
+        (
+            {"image/encoded": PNG, "image/class/label": 7, "image/class/text": b"oak"},
+            ("fir", "oak"),
+        ),
+        ({"image/encoded": PNG, "image/class/label": 7}, ("3", "7")),
+        ({"image": PNG, "label": 10}, ("3", "10")),
+        ({"picture": PNG, "name": b"x", "one_hot": [0, 1, 0]}, ("0", "1")),
+    ],
+)
+def test_features_are_found_in_the_first_record(tmp_path, ctx, features, names):
+    other = dict(features)
+    for key, value in features.items():
+        if isinstance(value, int):
+            other[key] = 3
+        elif isinstance(value, list):
+            other[key] = [1, 0, 0]
+        elif value == b"oak":
+            other[key] = b"fir"
+    assert load(write_records(tmp_path / "a.tfrec", [features, other]), ctx).class_names == names
+
+
+def test_features_may_be_chosen(tmp_path, ctx):
+    path = write_records(tmp_path / "a.tfrec", FLOWERS)
+    assert load(path, ctx, label="class").class_names == ("0", "2")
+    assert load(path, ctx, label="one_hot_class").class_names == ("0", "2")
+    for params in ({"label": "kind"}, {"image": "photo"}):
+        with pytest.raises(DatasetError, match="no feature") as caught:
+            load(path, ctx, **params)
+        assert "one_hot_class (5 × float)" in caught.value.received
+
+
+def test_several_files_and_their_parts(tmp_path, ctx):
+    for name, records in [
+        ("flowers-train-00000-of-00002.tfrecord", FLOWERS[:1]),
+        ("flowers-train-00001-of-00002.tfrecord", FLOWERS[1:2]),
+        ("flowers-validation.tfrecord.gz", FLOWERS[2:]),
+    ]:
+        path = write_records(tmp_path / "in" / name, records)
+        if name.endswith(".gz"):
+            path.write_bytes(gzip.compress(path.read_bytes()))
+    for source in (tmp_path / "in", tmp_path / "in" / "*.tfrecord*"):
+        data = load(source, ctx)
+        assert data.train.labels.tolist() == [1, 0]
+        assert data.validation.labels.tolist() == [1]
+    only = load(tmp_path / "in" / "flowers-train-*", ctx)
+    assert (len(only.train), only.validation) == (2, None)
+
+
+def test_records_without_image_or_label_are_listed(tmp_path, ctx):
+    records = [*FLOWERS, {"label": b"daisy"}, {"image": PNG}, {"image": [PNG, PNG], "label": b"x"}]
+    path = write_records(tmp_path / "a.tfrec", records)
+    path.write_bytes(path.read_bytes() + frame(b"no example"))
+    data = load(path, ctx)
+    assert len(data.train) == 3
+    assert [name for name, _ in data.bad_files] == [f"a.tfrec, record {n}" for n in (3, 4, 5, 6)]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty"),
+        (b"text that is longer than a head", "no TFRecord file"),
+        (frame(b"x")[:9], "cut off"),
+        (frame(example(FLOWERS[0]))[:-3], "cut off"),
+        (frame(example(FLOWERS[0])).replace(b"roses", b"tulip"), "wrong checksum"),
+        (struct.pack("<Q", 1 << 40) + struct.pack("<I", masked_checksum(struct.pack("<Q", 1 << 40))),
+         "a record of"),
+        (gzip.compress(frame(example(FLOWERS[0])))[:-20], "damaged gzip"),
+        (frame(example({"a": 1, "b": b"text"})), "encoded image"),
+        (frame(example({"image": PNG, "x": 1.5})), "label"),
+        (frame(b"\xff\xff"), "cannot be used"),
+    ],
+)  # fmt: skip
+def test_damaged_files(tmp_path, ctx, data, words):
+    path = tmp_path / "a.tfrec"
+    path.write_bytes(data)
+    with pytest.raises(DatasetError, match=words) as caught:
+        load(path, ctx)
+    assert str(path) in caught.value.where
+    assert not any(entry.is_dir() for entry in (tmp_path / "cache" / "archives").iterdir())
+
+
+def test_a_damage_in_the_middle_is_named(tmp_path, ctx):
+    path = write_records(tmp_path / "a.tfrec", FLOWERS)
+    data = bytearray(path.read_bytes())
+    data[-20] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DatasetError, match="wrong checksum") as caught:
+        load(path, ctx)
+    place = len(data) - len(frame(example(FLOWERS[2])))
+    assert caught.value.received == f"record 2, at byte {place:,}"
+
+
+def test_a_bomb_is_refused(tmp_path, ctx):
+    path = tmp_path / "a.tfrec.gz"
+    path.write_bytes(gzip.compress(frame(example({"image": PNG + bytes(600 << 20), "label": 1}))))
+    with pytest.raises(DatasetError, match="a record of"):
+        load(path, ctx)
+
+
+def test_one_class_and_no_files(tmp_path, ctx):
+    write_records(tmp_path / "a.tfrec", FLOWERS[:1])
+    with pytest.raises(DatasetError, match="fewer than two classes"):
+        load(tmp_path / "a.tfrec", ctx)
+    for text in ("", str(tmp_path / "b*.tfrec"), str(tmp_path / "gone.tfrec"), "/" + "x" * 300,
+                 "s3://bucket/x", "gs://"):  # fmt: skip
+        with pytest.raises(DatasetError):
+            load(text, ctx)
+
+
+def test_canceling_leaves_nothing(tmp_path):
+    path = write_records(tmp_path / "a.tfrec", FLOWERS)
+    with pytest.raises(CancelledForTest):
+        load(path, PlainContext(tmp_path / "c", cancel_after=1))
+    assert not any(entry.is_dir() for entry in (tmp_path / "c" / "archives").iterdir())
+
+
+@given(data=st.binary(max_size=120))
+@settings(max_examples=300)
+def test_any_bytes_are_an_example_or_a_message(data):
+    try:
+        read_example(data)
+    except BadExampleError as error:
+        assert str(error)  # noqa: PT017 - either way is right
+
+
+@given(place=st.integers(0, 400), value=st.integers(0, 255))
+@settings(max_examples=300)
+def test_altered_examples_are_read_or_refused(place, value):
+    data = bytearray(example(FLOWERS[0]))
+    data[place % len(data)] = value
+    try:
+        read_example(bytes(data))
+    except BadExampleError as error:
+        assert str(error)  # noqa: PT017 - either way is right
+
+
+# addresses -------------------------------------------------------------------------------
+
+
+def test_an_address_is_fetched_once(tmp_path, ctx, monkeypatch):
+    monkeypatch.delenv("http_proxy", raising=False)
+    data = write_records(tmp_path / "a.tfrec", FLOWERS).read_bytes()
+    with web_server() as server:
+        server.put("data/a.tfrec", data)
+        address = f"{server.address}/data/a.tfrec"
+        first = load(address, ctx)
+        assert load(address, ctx).train.paths == first.train.paths
+        assert len(server.asked) == 1
+    assert first.class_names == ("daisy", "roses")
+
+
+def test_a_pattern_in_a_bucket_is_listed(tmp_path, ctx, monkeypatch):
+    monkeypatch.delenv("http_proxy", raising=False)
+    fetched: list[str] = []
+    names = ["flowers/a.txt", "flowers/train-1.tfrec", "flowers/test-1.tfrec"]
+    contents = {name: write_records(tmp_path / name, FLOWERS).read_bytes() for name in names[1:]}
+
+    def fetch(download, path, _ctx, *, max_bytes):
+        fetched.append(download.address)
+        is_list = "/storage/v1/" in download.address
+        page = json.dumps({"items": [{"name": name} for name in names]}).encode()
+        name = "/".join(download.address.rsplit("/", 2)[1:])
+        path.write_bytes(page if is_list else contents[name])
+
+    monkeypatch.setattr(places, "fetch_unknown", fetch)  # no test contacts Google's computers
+    data = load("gs://bucket/flowers/*.tfrec", ctx)
+    assert len(data.train) == len(data.test) == 3
+    assert fetched[0].startswith(
+        "https://storage.googleapis.com/storage/v1/b/bucket/o?prefix=flowers"
+    )
+    assert sorted(fetched[1:]) == [
+        f"https://storage.googleapis.com/bucket/{name}" for name in sorted(names[1:])
+    ]
+
+
+def test_which_computers_an_address_names():
+    addresses = all_datasets()["tfrecord"].addresses
+    assert addresses({"path": "/here/a.tfrec"}) == ()
+    assert addresses({"path": "https://me:word@example.org:81/a.tfrec"}) == ("example.org:81",)
+    assert addresses({"path": "gs://bucket/a"}) == ("storage.googleapis.com",)
+
+
+def test_the_identity_of_entries_is_the_content(tmp_path, ctx):
+    path = write_records(tmp_path / "a.tfrec", FLOWERS)
+    first = load(path, ctx).train.paths
+    path.write_bytes(path.read_bytes())
+    assert load(path, ctx).train.paths == first
+    assert hashlib.sha256(path.read_bytes()).hexdigest() not in first[0]
+    write_records(path, [*FLOWERS, flower("tulips", 4)])
+    assert load(path, ctx).class_names == ("daisy", "roses", "tulips")

@@ -1,0 +1,340 @@
+"""The data check in the data view, with a worker's answers played to it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QLabel
+
+from tests.looks import flaws_of
+from workbench.core.data_check.findings import Action, FoundImage, leave_out, new_finding
+from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.project import Choice
+from workbench.core.projects.project_file import parse_project
+from workbench.errors import DatasetError
+from workbench.gui.data.check.rows import ROW_PX
+from workbench.protocol.data_check import (
+    CheckData,
+    DataCheckReport,
+    DataFindings,
+    FoundThumbnails,
+    RuleCount,
+    ShowFound,
+)
+from workbench.protocol.messages import (
+    ClassDescription,
+    DataDescription,
+    DescribeData,
+    Failed,
+    Progress,
+)
+from workbench.protocol.wire import error_parts
+
+DESCRIPTION = DataDescription(
+    title="Image folder",
+    classes=[ClassDescription(name=name, num_train=9, num_test=1) for name in ("cat", "dog")],
+    num_train=18,
+    num_test=2,
+    shape=[],
+)
+
+
+def image(number, label="cat"):
+    file = f"/data/{label}/<b>{number}.png"
+    return FoundImage(f"{number:032x}", file, "train", number, label, label, "train", 40, 30)
+
+
+def pair(number):
+    """Two images that look alike."""
+    images = [image(2 * number), image(2 * number + 1, "dog")]
+    choices = [
+        leave_out([images[1]]),
+        Action("other", "Leave the first out", left_out=(images[0].content,)),
+    ]
+    return new_finding(
+        "near_duplicate", "warning", f"Pair {number}", "Alike.", images=images, actions=choices
+    )
+
+
+def tiny(number):
+    return new_finding(
+        "tiny",
+        "warning",
+        f"Tiny {number}",
+        "Small.",
+        images=[image(number)],
+        actions=[leave_out([image(number)])],
+    )
+
+
+class Played:
+    """A service whose answers the test gives."""
+
+    def __init__(self, service, monkeypatch):
+        self.requests, self.cancelled = [], []
+        self.answered = 0
+        monkeypatch.setattr(service, "send", self._send)
+        monkeypatch.setattr(service, "cancel", self.cancelled.append)
+
+    def _send(self, request, on_answer):
+        self.requests.append((request, on_answer))
+        return len(self.requests)
+
+    def of(self, kind):
+        return [(request, answer) for request, answer in self.requests if isinstance(request, kind)]
+
+
+@pytest.fixture
+def service(context, monkeypatch):
+    return Played(context.service, monkeypatch)
+
+
+@pytest.fixture
+def measurer(context, monkeypatch):
+    return Played(context.measurer, monkeypatch)
+
+
+@pytest.fixture
+def described(window, service, measurer, qtbot, tmp_path):
+    """The view of a folder that has been described: its check runs."""
+    window.resize(1280, 800)
+    document = window.context.document
+    document.set_dataset(Choice("folder", {"path": str(tmp_path), "fit": "crop"}))
+    view = window.show_view("data")
+    qtbot.waitUntil(lambda: bool(service.of(DescribeData)))
+    service.of(DescribeData)[-1][1](DESCRIPTION)
+    return view
+
+
+@pytest.fixture
+def panel(described, measurer):
+    """The panel with four findings, opened."""
+    panel = described.panels["data_check"]
+    answer(measurer, [pair(1), pair(2)], [tiny(20), tiny(21)])
+    return panel
+
+
+def answer(measurer, *groups, total=None):
+    """Plays the findings of a check."""
+    _, reply = measurer.of(CheckData)[-1]
+    counts = []
+    for group in groups:
+        for start in range(0, len(group), 200):
+            reply(DataFindings(findings=group[start : start + 200]))
+        listed = len(group)
+        counts.append(RuleCount(rule=group[0].rule, total=total or listed, listed=listed))
+    reply(DataCheckReport(counts=counts, num_images=20, seconds=0.1))
+
+
+def titles(panel):
+    return [panel.rows.index(row).data() for row in range(panel.rows.rowCount())]
+
+
+def click(qtbot, button):
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def press(panel, qtbot, words):
+    (found,) = (button for button in panel.detail.buttons if button.text() == words)
+    click(qtbot, found)
+
+
+def test_own_data_is_checked_once_it_is_described(described, measurer, service):
+    ((request, _),) = measurer.of(CheckData)
+    assert parse_project(request.project, "").dataset.key == "folder"
+    assert not request.labels
+    panel = described.panels["data_check"]
+    assert panel.cancel_button.isVisible()
+    assert panel.progress.isVisible()
+    answer(measurer, [tiny(1)])
+    assert not panel.progress.isVisible()
+    assert panel.summary.text() == "1 finding. 20 images checked."
+    service.of(DescribeData)[-1][1](DESCRIPTION)  # rescanned: not checked again by itself
+    assert len(measurer.of(CheckData)) == 1
+
+
+def test_published_data_is_checked_on_demand(window, service, measurer, qtbot):
+    view = window.show_view("data")
+    qtbot.waitUntil(lambda: bool(service.of(DescribeData)))
+    service.of(DescribeData)[-1][1](DESCRIPTION)
+    assert not measurer.of(CheckData)
+    panel = view.panels["data_check"]
+    assert panel.summary.text().startswith("Not checked yet.")
+    assert not panel.open_button.isEnabled()
+    click(qtbot, panel.check_button)
+    assert len(measurer.of(CheckData)) == 1
+
+
+def test_no_data_is_not_checked(window, service, measurer, qtbot):
+    window.context.document.set_dataset(Choice("folder", {"path": "", "fit": "crop"}))
+    panel = window.show_view("data").panels["data_check"]
+    assert panel.summary.text() == "Choose images first."
+    assert not panel.check_button.isEnabled()
+
+
+def test_progress_is_shown_and_the_check_can_be_canceled(described, measurer, qtbot):
+    panel = described.panels["data_check"]
+    _, reply = measurer.of(CheckData)[-1]
+    reply(Progress(text="Checking the images: 10 of 20", fraction=0.5))
+    assert panel.summary.text() == "Checking the images: 10 of 20"
+    assert panel.progress.value() == 500
+    click(qtbot, panel.cancel_button)
+    assert measurer.cancelled == [1]
+    reply(Failed(error=error_parts(DatasetError("Canceled."))))
+    assert panel.summary.text() == "Canceled."
+    click(qtbot, panel.check_button)
+    answer(measurer, [tiny(1)])
+    assert panel.summary.text() == "1 finding. 20 images checked."
+
+
+def test_the_findings_are_listed_by_rule_in_place_of_the_contents(panel, described, qtbot):
+    contents = described.panels["data_contents"]
+    assert contents.isVisible()
+    click(qtbot, panel.open_button)
+    assert not contents.isVisible()
+    assert titles(panel) == [
+        "Near duplicates",
+        "Pair 1",
+        "Pair 2",
+        "Tiny images",
+        "Tiny 20",
+        "Tiny 21",
+    ]
+    assert panel.detail.title.text() == "Pair 1"
+    qtbot.waitUntil(lambda: not flaws_of(panel.window()))
+    click(qtbot, panel.open_button)
+    assert contents.isVisible()
+
+
+def test_an_action_is_one_click_settles_and_is_undone(panel, window, qtbot):
+    document = window.context.document
+    click(qtbot, panel.open_button)
+    press(panel, qtbot, "Leave out")
+    assert document.project.edits == DataEdits(left_out=frozenset({f"{3:032x}"}))
+    assert panel.summary.text() == "4 findings, 1 fixed. 20 images checked."
+    assert titles(panel) == ["Near duplicates", "Pair 2", "Tiny images", "Tiny 20", "Tiny 21"]
+    assert panel.detail.title.text() == "Pair 2"  # the next one
+    qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert document.project.edits == DataEdits()
+    assert titles(panel)[1] == "Pair 1"
+    assert panel.summary.text() == "4 findings. 20 images checked."
+
+
+def test_keeping_hides_a_finding_and_it_can_be_shown_again(panel, window, qtbot):
+    click(qtbot, panel.open_button)
+    press(panel, qtbot, "Keep as it is")
+    assert "Pair 1" not in titles(panel)
+    panel.switch.chosen.emit("settled")
+    assert titles(panel) == ["Near duplicates", "Pair 1"]
+    press(panel, qtbot, "Show again")
+    assert titles(panel) == []
+    assert panel.hint.isVisible()
+    assert panel.hint.text().startswith("Nothing has been settled yet")
+    assert window.context.document.project.edits == DataEdits()
+
+
+def test_a_rule_is_settled_at_once_in_one_step(panel, window, qtbot):
+    click(qtbot, panel.open_button)
+    panel.list.setCurrentIndex(panel.rows.index(0))
+    press(panel, qtbot, "Leave out: 2 findings")
+    document = window.context.document
+    assert document.project.edits.left_out == {f"{3:032x}", f"{5:032x}"}
+    assert titles(panel) == ["Tiny images", "Tiny 20", "Tiny 21"]
+    panel.list.setCurrentIndex(panel.rows.index(0))
+    press(panel, qtbot, "Keep all 2 as they are")
+    assert titles(panel) == []
+    assert panel.hint.text() == "No finding is open."
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    assert document.project.edits == DataEdits()
+    assert len(titles(panel)) == 6
+
+
+def test_a_recipe_action_changes_the_recipe(described, measurer, window, qtbot):
+    panel = described.panels["data_check"]
+    weights = Action("balance", "Use balanced class weights", recipe={"class_weights": "balanced"})
+    answer(measurer, [new_finding("imbalance", "warning", "9 times", "M", actions=[weights])])
+    click(qtbot, panel.open_button)
+    press(panel, qtbot, "Use balanced class weights")
+    document = window.context.document
+    assert document.recipe.class_weights == "balanced"
+    assert panel.summary.text().startswith("1 finding, 1 fixed.")
+    document.undo_stack.undo()
+    assert panel.summary.text().startswith("1 finding. ")
+
+
+def test_another_data_set_drops_the_findings(panel, window, qtbot, tmp_path):
+    click(qtbot, panel.open_button)
+    window.context.document.set_dataset(Choice("folder", {"path": "/other", "fit": "crop"}))
+    assert titles(panel) == []
+    assert panel.summary.text().startswith("Not checked yet.")
+
+
+def test_a_thousand_findings_fetch_only_what_is_seen(described, measurer, qtbot):
+    panel = described.panels["data_check"]
+    answer(measurer, [pair(number) for number in range(1000)], total=2204)
+    assert panel.summary.text() == "1,000 findings. 20 images checked."
+    click(qtbot, panel.open_button)
+    assert panel.rows.rowCount() == 1001
+    qtbot.waitUntil(lambda: bool(measurer.of(ShowFound)))
+    seen = fetch_all(measurer, qtbot)
+    visible = panel.list.viewport().height() // ROW_PX + 2
+    assert 2 <= len(seen) <= 2 * visible
+    panel.list.scrollToBottom()
+    qtbot.waitUntil(lambda: len(fetch_all(measurer, qtbot)) > len(seen))
+    contents = {each.content for each in fetch_all(measurer, qtbot)}
+    assert f"{1999:032x}" in contents
+    assert len(contents) <= 4 * visible
+    panel.list.setCurrentIndex(panel.rows.index(0))
+    assert panel.detail.message.text() == "1,000 findings, 1,204 more."
+
+
+def fetch_all(measurer, qtbot):
+    """Answers every request for small images; all images that were fetched."""
+    while len(measurer.of(ShowFound)) > measurer.answered:
+        request, reply = measurer.of(ShowFound)[measurer.answered]
+        measurer.answered += 1
+        reply(FoundThumbnails(paths=[""] * len(request.images)))
+        qtbot.wait(60)  # more may be wanted then, after the delay of a list that is scrolled
+    return [each for request, _ in measurer.of(ShowFound) for each in request.images]
+
+
+def test_images_appear_when_they_arrive(panel, measurer, qtbot, tmp_path):
+    picture = QImage(20, 30, QImage.Format.Format_RGB32)
+    picture.fill(0xFF0000)
+    picture.save(str(tmp_path / "red.png"))
+    click(qtbot, panel.open_button)
+    qtbot.waitUntil(lambda: bool(measurer.of(ShowFound)))
+    request, reply = measurer.of(ShowFound)[0]
+    reply(FoundThumbnails(paths=[str(tmp_path / "red.png")] * len(request.images)))
+    qtbot.wait(20)
+    shot = panel.detail.pictures.grab().toImage()
+    reds = {shot.pixelColor(x, shot.height() // 2).red() for x in range(0, shot.width(), 5)}
+    assert 255 in reds
+
+
+def test_names_from_files_are_plain_text(panel, qtbot):
+    click(qtbot, panel.open_button)
+    panel.list.setCurrentIndex(panel.rows.index(1))
+    labels = panel.detail.widget().findChildren(QLabel)
+    assert any("<b>2.png" in label.text() for label in labels)
+    assert {label.textFormat() for label in labels} == {Qt.TextFormat.PlainText}
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1000, 620)])
+def test_small_windows_show_the_finding_below_the_list(panel, window, qtbot, size):
+    click(qtbot, panel.open_button)
+    window.resize(*size)
+    qtbot.waitUntil(lambda: panel.detail.geometry().top() > panel.list.geometry().top())
+    assert panel.list.height() >= 2 * ROW_PX
+    qtbot.waitUntil(lambda: not flaws_of(window))
+
+
+def test_the_keyboard_goes_through_the_findings(panel, qtbot):
+    click(qtbot, panel.open_button)
+    panel.list.setFocus()
+    qtbot.keyClick(panel.list, Qt.Key.Key_Down)
+    assert panel.detail.title.text() == "Pair 2"
+    qtbot.keyClick(panel.list, Qt.Key.Key_Down)
+    assert panel.detail.title.text() == "Tiny images"

@@ -1,0 +1,176 @@
+"""Images that were unpacked into files: kept in the cache by the content of what held them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.core.specs import LoadContext
+from workbench.core.storage.own_file import make_own_folder, refuse_link, replace_own
+from workbench.errors import DatasetError
+from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
+
+KEEP_ENTRIES = 6
+"""Unpacked sources kept; the longest unused go first, but none used within a day."""
+
+_LAYOUT = 1
+_TEMPORARY = ".unpacking-"
+_FACTS = "facts.json"
+_FILES = "files"
+_ID_DIGITS = 40
+
+
+def cached_files(
+    ctx: LoadContext,
+    identity: str,
+    fill: Callable[[Path], Mapping[str, Any]],
+    *,
+    where: str,
+) -> tuple[Path, Mapping[str, Any]]:
+    """The folder that `fill` has filled once, and the facts (JSON values) it has returned.
+
+    An entry appears whole or not at all; one of which a file has gone is filled again.
+
+    Args:
+        ctx: Names the cache folder.
+        identity: Hexadecimal digits; another content has others.
+        fill: Writes files into the folder it is given.
+        where: What messages name.
+
+    Raises:
+        DatasetError: the cache could not be written (for example, the disk is full).
+    """
+    with _stored(where):
+        archives = _folder(ctx)
+        entry = archives / f"{identity[:_ID_DIGITS]}-{_LAYOUT}"
+        facts = _read_facts(entry)
+        if facts is None:
+            refuse_link(entry)
+            facts = _make(entry, fill)
+            _forget(archives, entry)
+        os.utime(entry, follow_symlinks=False)  # used just now
+    return entry / _FILES, facts["facts"]
+
+
+def file_identity(ctx: LoadContext, path: Path) -> str:
+    """The sha256 of a file; it is kept by path, size and time of change.
+
+    Raises:
+        DatasetError: the file cannot be read.
+    """
+    with _stored(str(path)):
+        path = path.resolve()
+        status = path.stat()
+        place = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()[:24]
+        known = _folder(ctx) / f"known-{place}.json"
+        stamp = [status.st_size, status.st_mtime_ns, status.st_ino]
+        found = _known_identity(known, stamp)
+        if not found:
+            found = _digest(ctx, path, status.st_size)
+            replace_own(known, json.dumps({"stamp": stamp, "sha256": found}).encode("ascii"))
+    return found
+
+
+def _known_identity(known: Path, stamp: list[int]) -> str:
+    try:
+        kept = json.loads(known.read_text(encoding="ascii"))
+        is_right = kept["stamp"] == stamp and re.fullmatch("[0-9a-f]{64}", kept["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # not known yet, or damaged: the file is read again
+    return str(kept["sha256"]) if is_right else ""
+
+
+def _digest(ctx: LoadContext, path: Path, size: int) -> str:
+    digest, done = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while piece := file.read(1 << 22):
+            ctx.check_cancelled()
+            done += len(piece)
+            ctx.progress(f"Reading {path.name}", min(1.0, done / max(1, size)))
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _stored(where: str) -> Iterator[None]:
+    """Raises an OSError as a DatasetError that names the source."""
+    try:
+        yield
+    except OSError as error:
+        raise DatasetError(
+            f"The images could not be unpacked: {error.strerror or error}.",
+            where=where,
+            fix="Free some space, or set WORKBENCH_HOME to a folder on another disk.",
+        ) from error
+
+
+def _folder(ctx: LoadContext) -> Path:
+    folder = Path(ctx.cache_folder) / "archives"
+    make_own_folder(folder, parents=True)
+    return folder
+
+
+def _read_facts(entry: Path) -> dict[str, Any] | None:
+    """What is known about a complete entry; None where there is none, or something has gone."""
+    try:
+        facts = json.loads((entry / _FACTS).read_text(encoding="utf-8"))
+        is_whole = list(_size_of(str(entry / _FILES))) == facts["size"]
+        is_whole = is_whole and isinstance(facts["facts"], dict)
+    except (OSError, ValueError, KeyError, TypeError):
+        is_whole = False
+    if is_whole and isinstance(facts, dict):
+        return facts
+    shutil.rmtree(entry, ignore_errors=True)
+    return None
+
+
+def _size_of(folder: str) -> tuple[int, int]:
+    """Files and bytes in a folder and those inside."""
+    files = size = 0
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                inner = _size_of(entry.path)
+                files, size = files + inner[0], size + inner[1]
+            else:
+                files, size = files + 1, size + entry.stat(follow_symlinks=False).st_size
+    return files, size
+
+
+def _make(entry: Path, fill: Callable[[Path], Mapping[str, Any]]) -> dict[str, Any]:
+    remove_leftovers(entry.parent, _TEMPORARY)
+    temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=entry.parent))
+    try:
+        (temporary / _FILES).mkdir()
+        filled = dict(fill(temporary / _FILES))
+        facts = {"size": _size_of(str(temporary / _FILES)), "facts": filled}
+        (temporary / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        try:
+            temporary.rename(entry)
+        except OSError:
+            if not entry.is_dir():  # else another process was faster, and its entry is as good
+                raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return facts
+
+
+def _forget(archives: Path, made: Path) -> None:
+    """Removes the longest unused of the other entries."""
+    others = sorted(
+        (path for path in archives.glob(f"*-{_LAYOUT}") if path != made and path.is_dir()),
+        key=lambda path: path.lstat().st_mtime,
+        reverse=True,
+    )
+    for path in others[KEEP_ENTRIES - 1 :]:
+        if time.time() - path.lstat().st_mtime > LEFTOVER_AGE_S:
+            shutil.rmtree(path, ignore_errors=True)

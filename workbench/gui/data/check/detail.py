@@ -1,0 +1,187 @@
+"""One finding: its images side by side, the reason, and a button for each action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLayout, QScrollArea, QSizePolicy, QWidget
+
+from workbench.core.data_check.findings import KEEP, Finding, FoundImage, State
+from workbench.core.format import count, image_size_text, plural
+from workbench.gui.data.check.findings import Findings, RuleFindings
+from workbench.gui.data.check.rows import draw_picture, image_name, rule_words
+from workbench.gui.data.check.thumbnails import FoundPictures
+from workbench.gui.kit.buttons import WrappedButton
+from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.theme import Theme
+
+_PICTURES_PX, _LOW_PX = 190, 110
+_LEAST_PX = 80
+_MOST_PICTURES = 4
+_GAP_PX = 8
+_MOST_FILES = 8
+
+_PART_WORDS = {"train": "training", "validation": "validation", "test": "test"}
+
+
+class PictureRow(QWidget):
+    """Some images side by side, each as large as there is room."""
+
+    def __init__(self, pictures: FoundPictures, theme: Theme) -> None:
+        super().__init__()
+        self._pictures, self._theme = pictures, theme
+        self._images: Sequence[FoundImage] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(_PICTURES_PX)
+        pictures.arrived.connect(self.update)
+        theme.changed.connect(self.update)
+
+    def set_low(self, *, is_low: bool) -> None:
+        """Takes less height."""
+        self.setFixedHeight(_LOW_PX if is_low else _PICTURES_PX)
+
+    def show_images(self, images: Sequence[FoundImage]) -> None:
+        """Shows the first few of some images."""
+        self._images = images[:_MOST_PICTURES]
+        self.setVisible(bool(images))
+        names = (f"{image_name(image)} in {image.label}" for image in self._images)
+        self.setAccessibleName("Images: " + ", ".join(names))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(2 * _PICTURES_PX, self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_LEAST_PX, self.height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        number = len(self._images)
+        width = (self.width() - _GAP_PX * (number - 1)) / max(number, 1)
+        for at, image in enumerate(self._images):
+            place = QRectF(at * (width + _GAP_PX), 0, width, self.height())
+            painter.fillRect(place, QColor(self._theme.colors.field))
+            picture = self._pictures.pixmap(image)
+            if picture is not None and picture.isNull():
+                painter.setPen(QColor(self._theme.colors.dim))
+                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, "cannot be read")
+                continue
+            draw_picture(painter, picture, place, self._theme.colors.field)
+        painter.end()
+
+
+class FindingDetail(QScrollArea):
+    """What is chosen in the list: a finding, or all of a rule.
+
+    Signals:
+        settled(): An action was chosen; the next finding may be shown.
+    """
+
+    settled = Signal()
+
+    def __init__(self, findings: Findings, pictures: FoundPictures, theme: Theme) -> None:
+        super().__init__()
+        self._findings = findings
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumSize(220, 150)
+        self.setStyleSheet("QScrollArea, #finding { background: transparent; }")
+        self.pictures = PictureRow(pictures, theme)
+        self.title = plain_label(role="strong", wrap=True)
+        self.message = plain_label(role="text", wrap=True)
+        self.buttons: list[WrappedButton] = []
+        self._files = column(spacing=2)
+        self._actions = column(spacing=6)
+        page = QWidget()
+        page.setObjectName("finding")
+        parts = (self.pictures, self.title, self.message, self._actions, self._files, STRETCH)
+        column(*parts, parent=page, margins=(12, 0, 8, 0), spacing=8)
+        self.setWidget(page)
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Nothing is chosen."""
+        self._show("", "")
+
+    def show_finding(self, number: int) -> None:
+        """Shows a finding."""
+        finding, state = self._findings.found[number], self._findings.states[number]
+        self._show(finding.title, finding.message, finding.images)
+        self._list_files(finding)
+        for action in finding.actions:
+            if state == "open" or action.key != KEEP:
+                self._add_button(action.title, partial(self._findings.apply, number, action))
+        if state != "open":
+            self._add_button(_reopen_words(state), partial(self._findings.reopen, number))
+
+    def show_rule(self, rule: RuleFindings) -> None:
+        """Shows what can be done about all findings of a rule."""
+        finding = self._findings.found[rule.numbers[0]]
+        is_open = self._findings.states[rule.numbers[0]] == "open"
+        self._show(rule.title, f"{rule_words(rule)}.")
+        if not is_open:
+            return
+        if finding.actions[0].key != KEEP:
+            settle = partial(self._findings.apply_to_rule, rule.rule)
+            self._add_button(_all_words(rule, self._findings), settle)
+        keep = partial(self._findings.apply_to_rule, rule.rule, is_kept=True)
+        self._add_button(f"Keep all {count(len(rule.numbers))} as they are", keep)
+
+    def _show(self, title: str, words: str, images: Sequence[FoundImage] = ()) -> None:
+        for layout in (self._files, self._actions):
+            _clear(layout)
+        self.buttons = []
+        self.title.setText(title)
+        self.title.setVisible(bool(title))
+        self.message.setText(words)
+        self.pictures.show_images(images)
+        self.verticalScrollBar().setValue(0)
+
+    def _list_files(self, finding: Finding) -> None:
+        for image in finding.images[:_MOST_FILES]:
+            label = ElidedLabel(_image_line(image), mode=Qt.TextElideMode.ElideRight)
+            label.setAccessibleDescription(image.file)
+            label.setProperty("role", "dim")
+            self._files.addWidget(label)
+        if (more := finding.num_images - _MOST_FILES) > 0:
+            self._files.addWidget(plain_label(f"… and {count(more)} more", role="dim"))
+
+    def _add_button(self, words: str, act: partial[None]) -> None:
+        button = WrappedButton(words)
+        button.clicked.connect(lambda: self._act(act))
+        self._actions.addLayout(row(button, STRETCH))
+        self.buttons.append(button)
+
+    def _act(self, act: partial[None]) -> None:
+        act()
+        self.settled.emit()
+
+
+def _image_line(image: FoundImage) -> str:
+    size = f", {image_size_text((image.height, image.width))}" if image.width else ""
+    return f"{image.label}, {_PART_WORDS[image.part]}{size}: {image_name(image)}"
+
+
+def _reopen_words(state: State) -> str:
+    return "Undo what was done" if state == "fixed" else "Show again"
+
+
+def _all_words(rule: RuleFindings, findings: Findings) -> str:
+    """What the first action of every finding of a rule does, in words."""
+    titles = {findings.found[number].actions[0].title for number in rule.numbers}
+    title = titles.pop() if len(titles) == 1 else "Use only one image of each"
+    return f"{title}: {plural(len(rule.numbers), 'finding')}"
+
+
+def _clear(layout: QLayout) -> None:
+    while (item := layout.takeAt(0)) is not None:
+        if (inner := item.layout()) is not None:
+            _clear(inner)
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()

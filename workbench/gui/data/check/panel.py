@@ -1,0 +1,240 @@
+"""The panel of the data check: a line with what it has found, and below it, when it is opened, the
+findings in place of the contents of the source.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QListView, QProgressBar, QSizePolicy, QSplitter
+
+from workbench.core.format import plural
+from workbench.errors import WorkbenchError
+from workbench.gui.data.check.detail import FindingDetail
+from workbench.gui.data.check.findings import Findings
+from workbench.gui.data.check.rows import FindingDelegate, FindingRows
+from workbench.gui.data.check.thumbnails import FoundPictures
+from workbench.gui.data.state import DataState
+from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
+from workbench.gui.kit.cards import Box
+from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, add_to, row
+from workbench.protocol.messages import Progress
+
+_NARROW_PX = 640
+"""Below this width the finding is below the list."""
+
+_EMPTY = (
+    "Not checked yet. The check finds duplicates, leaks between training and test, files that "
+    "cannot be read, and more. No file is changed."
+)
+_SHOW, _HIDE = "Show findings", "Hide findings"
+
+
+class DataCheckPanel(Box):
+    """The check of the project's data.
+
+    Attributes:
+        findings: What it shows.
+        list: The findings that are open, or those that are settled.
+        detail: The finding that is chosen in the list.
+    """
+
+    def __init__(self, state: DataState) -> None:
+        super().__init__("card", 16, 8)
+        self._state = state
+        theme = state.context.theme
+        self.findings = Findings(state)
+        self._pictures = FoundPictures(state)
+        self.summary = plain_label(role="dim", wrap=True)
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.check_button = button("Check images", icon="rescan", theme=theme)
+        self.cancel_button = button("Cancel")
+        self.open_button = button(_SHOW)
+        self.switch = SegmentedSwitch((("open", "Open"), ("settled", "Settled")))
+        self.rows = FindingRows(self.findings, self)
+        self.list = self._list()
+        self.detail = FindingDetail(self.findings, self._pictures, theme)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        for part in (self.list, self.detail):
+            self._splitter.addWidget(part)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(8)
+        self._splitter.setStyleSheet("QSplitter::handle { background: transparent; }")
+        for at, share in enumerate((11, 9)):  # the list has a little more than half of the room
+            self._splitter.setStretchFactor(at, share)
+        self.hint = plain_label(role="dim", wrap=True)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._build()
+        self._connect()
+        self._failure = ""
+        self.set_open(is_open=False)
+        self._on_replaced()
+        self._on_busy_changed(is_busy=False)
+
+    def _list(self) -> QListView:
+        view = QListView()
+        view.setModel(self.rows)
+        theme = self._state.context.theme
+        view.setItemDelegate(FindingDelegate(self.findings, self._pictures, theme, view))
+        view.setUniformItemSizes(True)
+        view.setAccessibleName("Findings")
+        view.setFrameShape(QFrame.Shape.NoFrame)
+        view.setMouseTracking(True)
+        view.setMinimumSize(200, 120)
+        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        return view
+
+    def _build(self) -> None:
+        buttons = row(self.check_button, self.cancel_button, self.open_button, spacing=8)
+        head = row(plain_label("Data check", role="heading"), STRETCH, buttons)
+        add_to(self.column, head, self.summary, self.progress)
+        self.column.addLayout(row(self.switch, STRETCH))
+        self.column.addWidget(self._splitter, 1)
+        self.column.addWidget(self.hint, 1)
+
+    def _connect(self) -> None:
+        findings = self.findings
+        self.check_button.clicked.connect(self._check)
+        self.cancel_button.clicked.connect(findings.cancel)
+        self.open_button.clicked.connect(lambda: self.set_open(is_open=not self.is_open))
+        self.switch.chosen.connect(self._show_states)
+        findings.replaced.connect(self._on_replaced)
+        findings.states_changed.connect(self._on_states_changed)
+        findings.busy_changed.connect(self._on_busy_changed)
+        findings.progressed.connect(self._on_progressed)
+        findings.failed.connect(self._on_failed)
+        self._pictures.arrived.connect(self.list.viewport().update)
+        self._state.context.theme.changed.connect(self.list.viewport().update)
+        self.list.selectionModel().currentChanged.connect(lambda *_: self._show_chosen())
+        for changed in (self._state.source_changed, self._state.described):
+            changed.connect(self._show_head)
+
+    def _check(self) -> None:
+        self.findings.check()
+
+    # opening -----------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the findings are listed."""
+        return not self.switch.isHidden()
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Lists the findings in place of the contents of the source, or hides them."""
+        self.switch.setVisible(is_open)
+        policy = QSizePolicy.Policy
+        self.setSizePolicy(policy.Preferred, policy.Expanding if is_open else policy.Maximum)
+        self.open_button.setText(_HIDE if is_open else _SHOW)
+        self._state.set_findings_shown(is_shown=is_open)
+        self._show_states("open")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = self.width() < _NARROW_PX
+        ways = Qt.Orientation
+        way = ways.Vertical if is_narrow else ways.Horizontal
+        if way != self._splitter.orientation():
+            self._splitter.setOrientation(way)
+            self.detail.pictures.set_low(is_low=is_narrow)
+
+    # what is shown -----------------------------------------------------------------------
+
+    def _show_states(self, key: str) -> None:
+        self.switch.set_current(key)
+        self.rows.show_states(*(("open",) if key == "open" else ("fixed", "kept")))
+        self._choose_near(0)
+
+    def _on_replaced(self) -> None:
+        if not self.findings.found:
+            self._pictures.clear()
+        self._failure = ""
+        self._refresh()
+
+    def _on_states_changed(self) -> None:
+        self._refresh()
+        self.list.viewport().update()
+
+    def _refresh(self) -> None:
+        """Lists what there is now; what is chosen stays, or the finding that follows it."""
+        place = max(0, self.list.currentIndex().row())
+        row_ = self.rows.row(self.list.currentIndex())
+        chosen = row_.number if row_ is not None else -1
+        scrolled = self.list.verticalScrollBar().value()
+        self.rows.refresh()
+        kept = self.rows.place_of(chosen) if chosen >= 0 else -1
+        self._choose_near(place if kept < 0 else kept)
+        self.list.verticalScrollBar().setValue(scrolled)
+        self._show_chosen()
+        self._show_head()
+
+    def _choose_near(self, place: int) -> None:
+        """Chooses the first finding from a row on, else the last row."""
+        number = self.rows.rowCount()
+        places = range(min(place, number), number)
+        rows = ((at, self.rows.row(self.rows.index(at))) for at in places)
+        at = next((at for at, row_ in rows if row_ is not None and row_.number >= 0), number - 1)
+        self.list.setCurrentIndex(self.rows.index(at) if number else QModelIndex())
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        row_ = self.rows.row(self.list.currentIndex())
+        self._splitter.setVisible(self.is_open and row_ is not None)
+        self.hint.setVisible(self.is_open and row_ is None)
+        self.hint.setText(self._empty_words())
+        if row_ is None:
+            self.detail.show_nothing()
+        elif row_.number < 0:
+            self.detail.show_rule(row_.rule)
+        else:
+            self.detail.show_finding(row_.number)
+
+    def _empty_words(self) -> str:
+        if self.findings.report is None:
+            return "" if self.findings.is_busy else _EMPTY
+        if self.rows.states_key == "open":
+            return "No finding is open."
+        return "Nothing has been settled yet. What you do about a finding is listed here."
+
+    def _show_head(self) -> None:
+        findings = self.findings
+        self.check_button.setEnabled(findings.can_check)
+        self.open_button.setEnabled(bool(findings.found) or self.is_open)
+        self.check_button.setText("Check again" if findings.report else "Check images")
+        if not findings.is_busy:
+            self.summary.setText(self._failure or self._summary())
+            set_role(self.summary, "bad" if self._failure else "dim")
+
+    def _summary(self) -> str:
+        findings = self.findings
+        if not findings.can_check:
+            return "Choose images first."
+        if findings.report is None:
+            return f"{findings.tally.words}; the check was ended." if findings.found else _EMPTY
+        checked = f"{plural(findings.report.num_images, 'image')} checked."
+        return f"{findings.tally.words}. {checked}" if findings.found else f"No findings. {checked}"
+
+    # while it is checked -----------------------------------------------------------------
+
+    def _on_busy_changed(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
+        buttons = (self.cancel_button, self.check_button)
+        show_instead(*(buttons if is_busy else reversed(buttons)))
+        self.progress.setVisible(is_busy)
+        self.progress.setRange(0, 0)
+        if is_busy:
+            self._failure = ""
+            set_role(self.summary, "dim")
+            self.summary.setText("Checking the images…")
+        self._show_head()
+
+    def _on_progressed(self, progress: Progress) -> None:
+        self.summary.setText(progress.text)
+        if progress.fraction is not None:
+            self.progress.setRange(0, 1000)
+            self.progress.setValue(round(progress.fraction * 1000))
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._failure = error.what
+        self._show_head()
