@@ -154,7 +154,7 @@ class GroupedProject(SavedProject):
         sizes = node_sizes(graph, self.layers)
         places = {key: place for key, place in self.positions.items() if key in graph.nodes}
         for key in new:
-            places = self._placed(graph, places, sizes, key, given.get(key))
+            places = self._placed(graph, places, sizes, key, wanted=given.get(key))
         self._push(text, with_places(replace(self._state, graph=graph), places))
 
     def _placed(
@@ -163,17 +163,22 @@ class GroupedProject(SavedProject):
         places: Mapping[str, Position],
         sizes: Mapping[str, Size],
         key: str,
+        *,
         wanted: Position | None,
+        folded: Collection[str] | None = None,
     ) -> dict[str, Position]:
-        """Places with one more layer or card, which is `key`; groups make room as one piece."""
+        """Places with one more layer or card, which is `key`; groups make room as one piece. Those
+        of `folded`, usually those of the project, are cards.
+        """
+        folded = self.folded if folded is None else folded
         own = group_of(key) if is_card(key) else graph.nodes[key].group
-        if own and own in self.folded and not is_card(key):
+        if own and own in folded and not is_card(key):
             hidden = graph.without_nodes(graph.nodes.keys() - set(graph.groups[own]))
             inner = {each: places[each] for each in hidden.nodes if each in places}
             return {**places, **placement.with_new(hidden, inner, sizes, key)}
         names = graph.groups.keys() - (set() if is_card(key) else {own})
         blocks = Blocks.of(
-            Folding.of(graph, names), places, sizes, graph.groups.keys() - self.folded
+            Folding.of(graph, names), places, sizes, graph.groups.keys() - set(folded)
         )
         known = {each: place for each, place in blocks.places.items() if each != key}
         shown = blocks.folding.graph

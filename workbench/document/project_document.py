@@ -135,7 +135,7 @@ class ProjectDocument(LearningProject):
         kept = {key: place for key, place in self.positions.items() if key not in ids}
         places = kept if ids == [shown_id] else dict(self.positions)
         sizes = node_sizes(graph, self.layers)
-        places = self._placed(graph, places, sizes, shown_id, position)
+        places = self._placed(graph, places, sizes, shown_id, wanted=position)
         self._push(text, with_places(replace(self._state, graph=graph), places))
 
     def can_move_onto(self, shown_id: str, edge: Edge) -> bool:

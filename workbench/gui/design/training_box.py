@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QWidget
 
+from workbench.backbones import all_backbones
 from workbench.core.format import list_text
 from workbench.core.network.graph import TRAININGS, Node, Training
 from workbench.gui.forms.param_editors import MIXED, NoWheelComboBox
@@ -63,7 +64,7 @@ class TrainingBox(QWidget):
         label = plain_label("Training")
         label.setBuddy(self.choice)
         label.setToolTip(plain_tip(_TIP))
-        lines = (row(label, STRETCH, self.choice), self.weights)
+        lines = (row(label, (self.choice, 1), spacing=12), self.weights)
         column(*lines, row(self.random, STRETCH), parent=self, spacing=4)
         theme.changed.connect(self._show_icons)
         self._show_icons()
@@ -88,10 +89,17 @@ class TrainingBox(QWidget):
 
 
 def _origin_text(pretrained: Sequence[str]) -> str:
-    """Whose weights layers start with, such as "Starts with the weights of mobilenet, conv1"."""
+    """Whose weights layers start with, such as "Starts with the weights of ResNet50, conv1"."""
     if not pretrained:
         return ""
-    names = list(dict.fromkeys(each.partition("/")[0] for each in pretrained))
+    keys = dict.fromkeys(each.partition("/")[0] for each in pretrained)
+    names = list_text([_title(key) for key in keys])
     if len(pretrained) == 1:
-        return f"Starts with the weights of {names[0]}, {pretrained[0].partition('/')[2]}"
-    return f"Start with the weights of {list_text(names)}"
+        layer = pretrained[0].partition("/")[2]
+        return f"Starts with the weights of {names}, {layer}, trained on ImageNet"
+    return f"Start with the weights of {names}, trained on ImageNet"
+
+
+def _title(key: str) -> str:
+    spec = all_backbones().get(key)
+    return key if spec is None else spec.title
