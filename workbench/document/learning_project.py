@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from workbench.backbones import Inserted, insert_backbone
+from workbench.backbones import Inserted, insert_backbone, lost_weights
 from workbench.core.network.blocks import arrange_blocks
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Graph, Training
 from workbench.core.network.layout import Position, node_sizes
-from workbench.core.network.learning import learning_from, with_random_weights, with_training
+from workbench.core.network.learning import (
+    learning_from,
+    with_random_weights,
+    with_training,
+    with_weights,
+)
 from workbench.core.network.roles import input_node, input_nodes, specs_of
 from workbench.core.specs import BackboneSpec, Role
 from workbench.document import graph_edits
@@ -116,6 +121,18 @@ class LearningProject(GroupedProject):
         ids = list(shown_ids)
         graph = with_random_weights(self.graph, self._layers_of(ids))
         self._push_graph(f"Use random weights in {self._what(ids)}", graph)
+
+    def lost_weights(self, shown_ids: Iterable[str]) -> Mapping[str, str]:
+        """The pretrained weights that some layers could start with again; see
+        `backbones.lost_weights`.
+        """
+        return lost_weights(self.graph, self._layers_of(shown_ids))
+
+    def restore_weights(self, shown_ids: Iterable[str]) -> None:
+        """Some layers start with their pretrained weights again."""
+        ids = list(shown_ids)
+        graph = with_weights(self.graph, self.lost_weights(ids))
+        self._push_graph(f"Restore weights of {self._what(ids)}", graph)
 
     def _what(self, shown_ids: list[str]) -> str:
         if name := self.selected_group(shown_ids):

@@ -181,3 +181,49 @@ def test_partly_fine_tuned_it_opens_and_folds(design, context, qtbot) -> None:
     state = panel.scene.nodes[CARD].group_facts.state
     assert "frozen" in state
     assert "fine-tuned" in state
+
+
+@pytest.fixture
+def inserted(design, context):
+    """A pretrained network behind Input, opened."""
+    document = context.document
+    document.new(Project(graph=chain(context.layers, "input")))
+    document.set_params("n1", shape=(64, 64, 3))
+    document.insert_backbone(SPEC, after="n1")
+    document.open_group(SPEC.title)
+    return document
+
+
+def test_pretrained_weights_that_no_longer_fit_are_reported(inserted, context) -> None:
+    layers = context.layers
+    key = next(
+        key
+        for key, node in inserted.graph.nodes.items()
+        if node.pretrained and "filters" in layers[node.kind].defaults()
+    )
+    inserted.set_params(key, kernel_size=(5, 5))
+    own = inserted.analysis.problems_by_node[key]
+    problem = next(p for p in own if p.title == "Pretrained weights do not fit")
+    assert problem.stops_training
+    inserted.apply_fix(problem.fixes[0])
+    assert inserted.graph.nodes[key].pretrained == ""
+    titles = {p.title for p in inserted.analysis.problems_by_node.get(key, ())}
+    assert "Pretrained weights do not fit" not in titles
+
+
+def test_random_weights_become_the_pretrained_ones_again(design, inserted, qtbot) -> None:
+    panel, box = design.canvas, design.panels["inspector"].training
+    before = inserted.graph
+    with_weights = [key for key, node in before.nodes.items() if node.pretrained]
+    panel.scene.select(inserted.graph.groups[SPEC.title])
+    assert SPEC.title in box.weights.text()
+    assert not box.restore.isVisible()
+    QTest.mouseClick(box.random, Qt.MouseButton.LeftButton)
+    assert not any(node.pretrained for node in inserted.graph.nodes.values())
+    QTest.mouseClick(box.restore, Qt.MouseButton.LeftButton)
+    assert inserted.graph == before
+    panel.scene.select(with_weights[:1])
+    QTest.mouseClick(box.random, Qt.MouseButton.LeftButton)
+    assert inserted.graph.nodes[with_weights[0]].pretrained == ""
+    QTest.mouseClick(box.restore, Qt.MouseButton.LeftButton)
+    assert inserted.graph == before

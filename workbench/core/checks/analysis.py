@@ -13,7 +13,7 @@ from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_about_data
 from workbench.core.checks.frozen import computed_once
 from workbench.core.checks.gradients import check_gradients
-from workbench.core.checks.learning import check_learning
+from workbench.core.checks.learning import NumWeights, check_learning, check_weights
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
@@ -150,6 +150,7 @@ def analyse(
     dataset: DatasetFacts | None = None,
     limits: TargetLimits | None = None,
     missing: Sequence[Missing] = (),
+    num_weights: NumWeights | None = None,
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 
@@ -158,7 +159,7 @@ def analyse(
     what keeps the data set from being read.
     """
     facts = dataset or DatasetFacts(None, None, "")
-    context = _Context(layers, facts, limits, has_dataset=dataset is not None)
+    context = _Context(layers, facts, limits, num_weights, has_dataset=dataset is not None)
     found = _find(graph, recipe, context)
     trial = Trial(
         graph,
@@ -190,6 +191,7 @@ class _Context:
     layers: Layers
     facts: DatasetFacts
     limits: TargetLimits | None
+    num_weights: NumWeights | None
     has_dataset: bool
 
 
@@ -227,6 +229,7 @@ def _find(
         *check_activations(graph, layers, propagation),
         *check_end(graph, layers, propagation, facts.num_classes, facts.title),
         *check_names(graph, layers),
+        *(check_weights(graph, layers, costs, context.num_weights) if context.num_weights else ()),
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
         *(check_split(recipe, context.limits) if context.limits else ()),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from workbench.core.checks.costs import Costs
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
 from workbench.core.network.graph import Graph, Training
-from workbench.core.network.learning import keeps_statistics, learning_from, with_training
+from workbench.core.network.learning import (
+    keeps_statistics,
+    learning_from,
+    with_random_weights,
+    with_training,
+)
 from workbench.core.network.roles import Layers
 from workbench.core.network.text import node_text
 from workbench.core.training.recipe import TrainingRecipe
+
+NumWeights = Callable[[str], int | None]
+"""Numbers in the pretrained weights of a name; None for weights that are not known."""
 
 _TUNED_PART = 1 / 3
 """Of a group, from its end: the layers that are closest to the task at hand."""
@@ -32,6 +40,40 @@ def check_learning(
     if (marked or frozen) and not is_unfinished:
         yield from _check_any(graph, layers, costs, recipe)
     yield from _check_phases(graph, layers, costs, recipe, marked)
+
+
+def check_weights(
+    graph: Graph, layers: Layers, costs: Costs, num_weights: NumWeights
+) -> Iterator[Problem]:
+    """Layers whose pretrained weights have another size than they, or are not known."""
+    for key, node in graph.nodes.items():
+        if not node.pretrained or key not in costs.nodes:
+            continue
+        known, needed = num_weights(node.pretrained), costs.nodes[key].parameters.total
+        if known == needed:
+            continue
+        reason = (
+            "are of a network that this version does not have"
+            if known is None
+            else f"are {known:,} numbers, but with these settings it has {needed:,}"
+        )
+        name = node_text(node, layers)
+        yield Problem(
+            key,
+            "error",
+            "Pretrained weights do not fit",
+            f"The pretrained weights of {name} {reason}. Undo the change, or start it with random "
+            "weights.",
+            (_random_fix(key, f"Use random weights in “{node.name}”"),),
+        )
+
+
+def _random_fix(key: str, title: str) -> Fix:
+    return Fix(
+        "random_weights",
+        title,
+        lambda graph: with_training(with_random_weights(graph, [key]), [key], "always"),
+    )
 
 
 def _check_any(

@@ -42,10 +42,12 @@ class TrainingBox(QWidget):
     Signals:
         training_chosen(str): The layers shall learn then.
         random_asked(): The layers shall start with random weights.
+        restore_asked(): The layers shall start with their pretrained weights again.
     """
 
     training_chosen = Signal(str)
     random_asked = Signal()
+    restore_asked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -61,11 +63,14 @@ class TrainingBox(QWidget):
         self.weights = plain_label(role="dim", wrap=True)
         self.random = button("Use random weights instead", role="link")
         self.random.clicked.connect(self.random_asked)
+        self.restore = button("Restore pretrained weights", role="link")
+        self.restore.clicked.connect(self.restore_asked)
         label = plain_label("Training")
         label.setBuddy(self.choice)
         label.setToolTip(plain_tip(_TIP))
         lines = (row(label, (self.choice, 1), spacing=12), self.weights)
-        column(*lines, row(self.random, STRETCH), parent=self, spacing=4)
+        links = (row(each, STRETCH) for each in (self.random, self.restore))
+        column(*lines, *links, parent=self, spacing=4)
         theme.changed.connect(self._show_icons)
         self._show_icons()
 
@@ -75,14 +80,17 @@ class TrainingBox(QWidget):
         for place, key in enumerate(TRAININGS):
             self.choice.setItemIcon(place, self._theme.icon(_TEXTS[key][1], tones.get(key)))
 
-    def show_nodes(self, nodes: Sequence[Node]) -> None:
-        """Shows when some layers with weights learn, and where their initial weights are from."""
+    def show_nodes(self, nodes: Sequence[Node], *, can_restore: bool) -> None:
+        """Shows when some layers with weights learn, where their initial weights are from, and
+        whether they could be pretrained ones again.
+        """
         found = {node.training for node in nodes}
         self.choice.setCurrentIndex(TRAININGS.index(found.pop()) if len(found) == 1 else -1)
         weights = _origin_text([node.pretrained for node in nodes if node.pretrained])
         self.weights.setText(weights)
         self.weights.setVisible(bool(weights))
         self.random.setVisible(bool(weights))
+        self.restore.setVisible(can_restore)
 
     def _on_activated(self, place: int) -> None:
         self.training_chosen.emit(TRAININGS[place])
