@@ -25,13 +25,15 @@ def main() -> int:
         wheel = build(folder)
         command = install(wheel, folder / "python")
         templates = run(folder, command, "templates")
+        backbones = read_backbones(folder, command.with_name("python"))
         run(folder, command, "new", "fashion_convnet", "net.workbench")
         answer = json.loads(run(folder, command, "check", "net.workbench", "--json"))
         if not answer["ok"]:
             raise SystemExit(f"A new project has problems: {answer['problems']}")
         print(
             f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB: "
-            f"{len(templates.splitlines())} templates, {answer['parameters']:,} parameters"
+            f"{len(templates.splitlines())} templates, {answer['parameters']:,} parameters, "
+            f"bundled weights of {backbones}"
         )
     return 0
 
@@ -57,6 +59,16 @@ def install(wheel: Path, folder: Path) -> Path:
     if not Path(found.strip()).is_relative_to(folder):
         raise SystemExit(f"Not the wheel is imported, but {found}")
     return python.with_name("workbench")
+
+
+def read_backbones(folder: Path, python: Path) -> str:
+    """The pretrained networks whose bundled weights are in the wheel, with the right checksum."""
+    code = (
+        "from workbench.backbones import all_backbones, block_of, checked_file\n"
+        "print(*(spec.key for spec in all_backbones().values()"
+        " if block_of(spec).layers and spec.is_bundled and checked_file(spec).is_file()))"
+    )
+    return " and ".join(run(folder, python, "-c", code).split())
 
 
 def run(folder: Path, program: Path, *words: str) -> str:

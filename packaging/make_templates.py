@@ -177,7 +177,7 @@ def flowers_squeeze() -> tuple[Project, dict[str, Any]]:
         net,
         title="Flowers (1×1 convolutions)",
         summary="5 flowers · 192 × 192 · from the Keras TPU codelab: 1×1 convolutions",
-        note="small and already good",
+        note="better than plain convolutions, with fewer parameters",
         recipe=TrainingRecipe(batch_size=32, epochs=30, schedule="cosine", keep="best"),
     )
 
@@ -230,7 +230,7 @@ def flowers_gap() -> tuple[Project, dict[str, Any]]:
         net,
         title="Flowers (global pooling)",
         summary="5 flowers · 192 × 192 · from the Keras TPU codelab",
-        note="over 80% on all 3,670 photos",
+        note="68% with 1,000 photos, over 80% with all 3,670",
         recipe=TrainingRecipe(
             learning_rate=0.0015,
             schedule="cosine",

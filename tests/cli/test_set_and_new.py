@@ -10,8 +10,10 @@ from PIL import Image
 
 from workbench.cli import main
 from workbench.core.checks.analysis import analyse
+from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import read_project
 from workbench.layers import all_layers
+from workbench.starter import DataFacts, start_for_data
 
 
 @pytest.fixture
@@ -85,6 +87,9 @@ def test_new_from_a_folder_fits_its_classes(tmp_path, capsys):
     assert main(["new", "--from", source, str(file), "--from-scratch", "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["template"] == "flowers_gap"
     assert all(node.training == "always" for node in read_project(file).graph.nodes.values())
+    assert main(["new", "--from", source, str(file), "--backbone", "mobilenet", "--force"]) == 0
+    assert "MobileNet (alpha 0.25)" in {n.group for n in read_project(file).graph.nodes.values()}
+    assert main(["new", "--from", source, str(file), "--backbone", "alexnet", "--force"]) == 2
 
 
 def test_new_from_a_published_data_set_takes_its_template(tmp_path, capsys):
@@ -108,3 +113,10 @@ def test_new_from_an_npz_has_its_shape_and_classes(tmp_path, capsys):
     graph = read_project(file).graph
     assert tuple(graph.nodes[graph.order[0]].params["shape"]) == (12, 10, 1)
     assert _trainable(file)
+
+
+def test_own_data_is_never_validated_on_its_test_images():
+    for side in (28, 32, 192):
+        facts = DataFacts(Choice("npz", {"path": "x.npz"}), num_classes=4, shape=(side, side, 3))
+        project = start_for_data(facts).project
+        assert project.recipe.validation == "split"

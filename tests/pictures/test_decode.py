@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import os
 from pathlib import Path
@@ -288,3 +289,16 @@ def test_other_files_are_decoded_whole(kind):
     decoded = decode_reduced(as_bytes(image, kind), 50)
     assert decoded.pixels.shape == (900, 700, 3)
     assert decoded.full_size == (900, 700)
+
+
+def test_heic_photos_are_read_where_their_decoder_is_installed(shared_data):
+    """Without it the message names the line that installs it."""
+    photo = shared_data / "odd_images/heic_photo.heic"
+    if importlib.util.find_spec("pillow_heif") is not None:
+        original = decode_picture(shared_data / "flowers/tulips/15049902081_dd85361f8c_m.jpg")
+        assert decode_picture(photo).shape[2] == original.shape[2] == 3
+        assert abs(decode_picture(photo).mean() - original.mean()) < 3
+        return
+    with pytest.raises(PictureError, match="not an image that can be read") as caught:
+        decode_picture(photo)
+    assert 'pip install "model-workbench[heic]"' in caught.value.fix

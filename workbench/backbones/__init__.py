@@ -13,21 +13,15 @@ from functools import cache
 from workbench.backbones._block import Block as Block
 from workbench.backbones._block import SourceArray as SourceArray
 from workbench.backbones._block import block_of as block_of
+from workbench.backbones._files import checked_file as checked_file
+from workbench.backbones._files import fetch_weights as fetch_weights
+from workbench.backbones._files import has_weights as has_weights
+from workbench.backbones._files import weights_file as weights_file
 from workbench.backbones._insertion import Inserted as Inserted
 from workbench.backbones._insertion import insert_backbone as insert_backbone
 from workbench.core.network.graph import Graph
 from workbench.core.registry import Registry
-from workbench.core.specs import BackboneSpec
-
-
-def num_weights(pretrained: str) -> int | None:
-    """Numbers in the weights that a layer names in `Node.pretrained`; None where this version has
-    no such weights.
-    """
-    key, _, layer = pretrained.partition("/")
-    spec = all_backbones().get(key)
-    known = spec is not None and layer in block_of(spec).variables
-    return block_of(spec).num_parameters(layer) if spec is not None and known else None
+from workbench.core.specs import BackboneSpec, PretrainedLayer
 
 
 def lost_weights(graph: Graph, node_ids: Collection[str]) -> dict[str, str]:
@@ -59,3 +53,16 @@ def _source_of(graph: Graph, group: str) -> BackboneSpec | None:
 def all_backbones() -> Registry[BackboneSpec]:
     """Every pretrained network by key."""
     return Registry.from_package("workbench.backbones", BackboneSpec)
+
+
+def pretrained_layer(name: str) -> PretrainedLayer | None:
+    """What `Node.pretrained` names; None where this version has no such layer."""
+    key, _, layer = name.partition("/")
+    spec = all_backbones().get(key)
+    return None if spec is None else block_of(spec).layers.get(layer)
+
+
+def backbone_keys(graph: Graph) -> tuple[str, ...]:
+    """The keys of the pretrained networks whose weights a graph names, known or not."""
+    names = (node.pretrained for node in graph.nodes.values() if node.pretrained)
+    return tuple(dict.fromkeys(name.partition("/")[0] for name in names))

@@ -12,7 +12,7 @@ from typing import Any
 from workbench.assets import resource_path
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
-from workbench.core.specs import BackboneSpec, Shape
+from workbench.core.specs import BackboneSpec, PretrainedLayer, Shape
 
 Variables = Mapping[str, Mapping[str, Shape]]
 """Shape by variable ("kernel"), by layer."""
@@ -60,9 +60,16 @@ class Block:
         """The id of the layer that gives the features."""
         return self.graph.order[-1]
 
-    def num_parameters(self, layer: str) -> int:
-        """Numbers in the weights of a layer; 0 for one without weights."""
-        return sum(math.prod(shape) for shape in self.variables.get(layer, {}).values())
+    @cached_property
+    def layers(self) -> Mapping[str, PretrainedLayer]:
+        """The layers with weights, by name."""
+        nodes = {node.name: node for node in self.graph.nodes.values()}
+        return {
+            name: PretrainedLayer(
+                sum(map(math.prod, shapes.values())), nodes[name].kind, nodes[name].params
+            )
+            for name, shapes in self.variables.items()
+        }
 
 
 @cache

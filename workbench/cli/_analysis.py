@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.backbones import num_weights
+from workbench.backbones import pretrained_layer
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.problems import Problem
 from workbench.core.projects.project import Project
@@ -24,7 +24,7 @@ def analysed(project: Project) -> Analysis:
         dataset=glance_at(project),
         limits=limits_of(project.target, all_targets()),
         missing=missing_data_of(project),
-        num_weights=num_weights,
+        pretrained=pretrained_layer,
     )
 
 

@@ -10,6 +10,7 @@ from workbench.cli._output import print_line, printable
 from workbench.cli._service import answers_of, open_service
 from workbench.core.data_check.findings import Finding, FoundImage, state_of, tally
 from workbench.core.format import count, image_size_text, plural
+from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text
 from workbench.data_checks import all_data_checks
@@ -48,7 +49,13 @@ class Checked:
 
 def checked(project: Project, *, labels: bool, is_quiet: bool) -> tuple[DataDescription, Checked]:
     """What a project's data set holds, and what is found in it."""
-    describe = DescribeData(id=1, source=project.dataset.key, params=dict(project.dataset.params))
+    describe = DescribeData(
+        id=1,
+        source=project.dataset.key,
+        params=dict(project.dataset.params),
+        edits=edits_to_plain(project.edits),
+        recipe=project.recipe.split_values(),
+    )
     request = CheckData(id=2, project=project_text(project), labels=labels)
     with open_service() as service:
         described = list(answers_of(service, describe, is_quiet=is_quiet))

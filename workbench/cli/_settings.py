@@ -17,6 +17,9 @@ _OTHERS = """other keys:
   target=TARGET            the target; target.KEY=VALUE one of its settings
   title=TEXT               the project's title
   LAYER.KEY=VALUE          a setting of a layer by its name, for example conv2d.filters=64
+  LAYER.training=VALUE     when it learns: always, fine_tuning or never
+  fine_tune_from=LAYER     it and the layers behind it in its group learn in fine-tuning;
+                           train_from=LAYER: they learn in the whole training
 """
 
 

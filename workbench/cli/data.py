@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from workbench.runs.home import data_home
 NAME = "data"
 HELP = "inspect a data set, and settle what is wrong with it"
 
+_PARTS = ("train", "validation", "test")
 _PROJECT_ENDING = ".workbench"
 
 Settled = list[tuple[Finding, Action]]
@@ -118,7 +120,13 @@ def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
         "test": description.num_test,
         "shape": description.shape or None,
         "classes": [
-            {"class": c.name, "train": c.num_train, "test": c.num_test} for c in description.classes
+            {
+                "class": c.name,
+                "train": c.num_train,
+                "test": c.num_test,
+                "split": dict(zip(_PARTS, c.split, strict=True)),
+            }
+            for c in description.classes
         ],
         "bad_files": [{"file": file, "reason": why} for file, why in description.bad_files],
         "notes": description.notes,
@@ -127,12 +135,19 @@ def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
 
 def _print_table(description: DataDescription) -> None:
     for c in description.classes:
-        print(printable(f"{c.name:28} {c.num_train:>9,} train {c.num_test:>9,} test"))
-    print(f"{'total':28} {description.num_train:>9,} train {description.num_test:>9,} test")
+        print(printable(f"{c.name:28} {_split_words(c.split)}"))
+    total = [sum(numbers) for numbers in zip(*(c.split for c in description.classes), strict=True)]
+    print(f"{'total':28} {_split_words(total)}")
     for note in description.notes:
         print_line(note)
     for file, why in description.bad_files:
         print_line(f"cannot be read: {file}: {why}")
+
+
+def _split_words(counts: Sequence[int]) -> str:
+    """How many images train, validate and test; parts that there are not are left out."""
+    named = zip(counts, _PARTS, strict=True)
+    return " ".join(f"{number:>9,} {part}" for number, part in named if number or part != _PARTS[1])
 
 
 # fix ---------------------------------------------------------------------------------------

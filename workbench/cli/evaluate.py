@@ -11,7 +11,7 @@ from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
 from workbench.protocol.messages import Evaluate, Evaluation
 from workbench.runs.library.find import find_model
-from workbench.runs.log.scores import test_set_words, weights_words
+from workbench.runs.log.scores import chosen_words, test_set_words
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
@@ -53,7 +53,7 @@ def _print_table(answer: Evaluation) -> None:
         print(printable(line))
     for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
-    if words := weights_words(answer.weights):
+    if words := chosen_words(answer.weights):
         print(f"weights: {words}")
     if words := test_set_words(is_validated_on_test=answer.is_validated_on_test):
         print(words)

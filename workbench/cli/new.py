@@ -6,12 +6,14 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.backbones import all_backbones
 from workbench.cli._options import SOURCE_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import report
 from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Choice, new_project_id
 from workbench.core.projects.project_file import save_project
+from workbench.core.specs import BackboneSpec
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import UsageError
 from workbench.protocol.messages import DataDescription, DescribeData
@@ -40,10 +42,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="source",
         help=f"choose network, split and settings that fit a {SOURCE_WORDS}",
     )
-    parser.add_argument(
+    network = parser.add_mutually_exclusive_group()
+    network.add_argument(
         "--from-scratch",
         action="store_true",
         help="with --from folder:PATH: take no pretrained network",
+    )
+    network.add_argument(
+        "--backbone",
+        metavar="KEY",
+        help="with --from: take this pretrained network: " + ", ".join(all_backbones()),
     )
     add_force(parser, "FILE")
     add_json_option(parser)
@@ -68,22 +76,29 @@ def _start(arguments: argparse.Namespace) -> Start:
     if arguments.source is None:
         template = find_template(arguments.template)
         return Start(template.project, template.key, f"{template.title}.")
+    backbone = _backbone(arguments.backbone)
     choice = typed_source(arguments.source)
     if choice.key == FOLDER.key:
         folder = str(choice.params[FOLDER.source_param])
-        return start_for_folder(folder, from_scratch=arguments.from_scratch)
-    return start_for_template_of(choice) or _described(choice, is_quiet=arguments.json)
+        scratch = arguments.from_scratch
+        return start_for_folder(folder, from_scratch=scratch, backbone=backbone)
+    published = start_for_template_of(choice) if backbone is None else None
+    return published or _described(choice, backbone, is_quiet=arguments.json)
 
 
-def _described(choice: Choice, *, is_quiet: bool) -> Start:
+def _backbone(key: str | None) -> BackboneSpec | None:
+    """The pretrained network of a key, None for none; raises UsageError."""
+    if key is None:
+        return None
+    spec = all_backbones().get(key)
+    if spec is None:
+        expected = "one of " + ", ".join(all_backbones())
+        raise UsageError("There is no such backbone.", received=key, expected=expected)
+    return spec
+
+
+def _described(choice: Choice, backbone: BackboneSpec | None, *, is_quiet: bool) -> Start:
     """A start that fits the images and classes that a worker finds in a source."""
     request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
     found = ask_one(request, DataDescription, is_quiet=is_quiet)
-    facts = DataFacts(
-        choice,
-        num_classes=len(found.classes),
-        num_images=found.num_train,
-        shape=tuple(found.shape),
-        short_side=min(found.typical_size, default=None),
-    )
-    return start_for_data(facts)
+    return start_for_data(DataFacts.of(choice, found), backbone)

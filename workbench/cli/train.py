@@ -29,6 +29,7 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
+from workbench.runs.state.split_memory import with_remembered_split
 from workbench.targets import all_targets
 
 NAME = "train"
@@ -44,8 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
 
 
-def add_project_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, what of its recipe to change for this run, and the run's folder."""
+def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool = True) -> None:
+    """PROJECT, what of its recipe to change for this run, and the run's folder where it has one of
+    its own choice.
+    """
     add_project(parser)
     add_data_option(parser)
     parser.add_argument(
@@ -72,7 +75,8 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
         help="change a setting for this run, e.g. schedule=cosine; repeat for more",
     )
     list_keys_in_help(parser)
-    add_run_option(parser)
+    if has_folder:
+        add_run_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -97,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     """Makes the folder of the run that the command line describes; nothing is started."""
     run = create_run(
-        project,
+        with_remembered_split(project),
         title=project.title or arguments.project.stem,
         project_path=str(arguments.project.resolve()),
         path=arguments.folder,

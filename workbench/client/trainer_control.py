@@ -23,6 +23,7 @@ from workbench.runs.start import reap, reattach, start_trainer
 from workbench.runs.state import queue
 from workbench.runs.state.longer import extension_to
 from workbench.runs.state.migrate import go_on_with
+from workbench.runs.state.split_memory import with_remembered_split
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class TrainerControl(QObject):
 
         def work() -> _Begun:
             check_known(project.target)
-            run = create_run(project, title=title, project_path=project_path, home=home)
+            remembered = with_remembered_split(project, home)
+            run = create_run(remembered, title=title, project_path=project_path, home=home)
             return _wait_for_turn(run) if wait else _Begun(run.path, start_trainer(run))
 
         self._begin(work, may_be_one_of_many=wait)

@@ -67,6 +67,7 @@ SPEC = DatasetSpec(
     summary="70,000 grayscale images of clothing, 28 × 28, in ten classes. Included with "
     "Workbench.",
     license="MIT, Zalando SE 2017",
+    license_file="fashion_mnist_LICENSE.txt",
     shape=(28, 28, 1),
     class_names=CLASS_NAMES,
     num_train=NUM_TRAIN,

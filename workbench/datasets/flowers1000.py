@@ -15,6 +15,7 @@ from workbench.assets import data_path
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
 from workbench.datasets._bundled_files import bundled_files
+from workbench.datasets._class_parts import FIT
 
 CLASS_NAMES = ("daisy", "dandelion", "roses", "sunflowers", "tulips")
 NUM_TRAIN, NUM_TEST = 800, 200
@@ -39,7 +40,9 @@ SPEC = DatasetSpec(
     title="Flowers, 1,000 photos",
     summary="1,000 color photos of five flowers, sizes differ, with a fixed test part of 200. "
     "Included with Workbench.",
-    license="CC BY 2.0; the photographers are named in flowers1000_LICENSE.txt",
+    license="CC BY 2.0, photographers named in the license",
+    license_file="flowers1000_LICENSE.txt",
+    params=(FIT,),
     class_names=CLASS_NAMES,
     num_train=NUM_TRAIN,
     num_test=NUM_TEST,

@@ -14,7 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from workbench.backbones import num_weights
+from workbench.backbones import pretrained_layer
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.checks.data import Missing
 from workbench.core.checks.missing_data import absent_data, has_to_be_there, unset_data
@@ -339,7 +339,7 @@ class EditedProject(QObject):
             dataset=self.dataset_facts,
             limits=self.target_limits,
             missing=(*unset_data(spec, chosen.params), *self._absent),
-            num_weights=num_weights,
+            pretrained=pretrained_layer,
         )
         self.fixes.begin(self.analysis.problems, len(self.graph.nodes))
 

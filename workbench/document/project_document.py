@@ -18,18 +18,18 @@ from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
+from workbench.document.data_project import DataProject
 from workbench.document.edited_project import with_places
-from workbench.document.learning_project import LearningProject
 from workbench.errors import GraphError, ParamError
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
-class ProjectDocument(LearningProject):
+class ProjectDocument(DataProject):
     """What the window edits. Every edit is one named undo step.
 
-    State, signals and undo are those of EditedProject, the file is that of SavedProject, groups
-    and learning are those of its other bases: an edit of a folded group's card is one of its
+    State, signals and undo are those of EditedProject, the file is that of SavedProject, groups,
+    learning and data are those of its other bases: an edit of a folded group's card is one of its
     layers.
     """
 
@@ -342,10 +342,17 @@ class ProjectDocument(LearningProject):
         self._push(f"Change {what}", replace(self._state, recipe=recipe), merge_key=key)
 
     def set_dataset(self, choice: Choice) -> None:
-        """Chooses what to train on."""
+        """Chooses what to train on. People's own images that are chosen in place of published ones
+        are validated on a split of their own: only a published figure is reproduced with the
+        test images.
+        """
         same = choice.key == self._state.dataset.key
         key = ("dataset", choice.key) if same else None
-        self._push("Change data set", replace(self._state, dataset=choice), merge_key=key)
+        spec, recipe = self._datasets.get(choice.key), self.recipe
+        if not same and recipe.validation == "test" and spec is not None and spec.source_param:
+            recipe = recipe.with_values(validation="split")
+        after = replace(self._state, dataset=choice, recipe=recipe)
+        self._push("Change data set", after, merge_key=key)
 
     def set_target(self, choice: Choice) -> None:
         """Chooses where to train."""

@@ -5,6 +5,7 @@ train/pictures.npy    a part in memory: uint8 pictures, or
 train/0000001.jpg     a part in files: each as it was, in their order
 train/labels.npy      int64
 train/pins.npy        int8: parts of the split that edits put images into, where there are any
+train/groups.npy      S32: ids of the groups that a split keeps together, where there are any
 test/...              the same, where there is a test part
 validation/...        the same, where there is a validation part
 
@@ -20,6 +21,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -32,7 +34,7 @@ from workbench.errors import DatasetError, SaveError
 FORMAT = "workbench-parcel"
 VERSION = 1
 
-_ARRAYS = {"pins": np.dtype(np.int8)}
+_ARRAYS = {"pins": np.dtype(np.int8), "groups": np.dtype("S32")}
 """What of a LoadedData goes along with its training part. Contents are those of the files."""
 
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -113,15 +115,15 @@ def unpacked(folder: Path) -> LoadedData:
         index = msgspec.json.decode((folder / "index.json").read_bytes(), type=_Index)
         if index.format != FORMAT or index.version != VERSION:
             raise _damaged(folder, f"{index.format} version {index.version}")
-        return LoadedData(
+        loaded = LoadedData(
             class_names=tuple(index.class_names),
             train=_read_part(folder / "train", index.train),
             test=_read_optional(folder / "test", index.test),
             validation=_read_optional(folder / "validation", index.validation),
             bad_files=tuple(index.bad_files),
             notes=tuple(index.notes),
-            **_read_arrays(folder / "train", index.arrays),
         )
+        return replace(loaded, **_read_arrays(folder / "train", index.arrays))
     except (OSError, ValueError, EOFError) as error:  # msgspec's errors are ValueErrors
         raise _damaged(folder, str(error)) from error
 
@@ -195,7 +197,7 @@ def _read_part(folder: Path, index: _PartIndex) -> Part:
     return FilePart(tuple(str(folder / name) for name in names), labels)
 
 
-def _read_arrays(folder: Path, names: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
+def _read_arrays(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     """What is known of each image of the training part beside its label."""
     arrays = {}
     count = len(np.load(folder / "labels.npy", mmap_mode="r", allow_pickle=False))

@@ -7,12 +7,14 @@ clipped; transparency on white; files that are cut off or too large are rejected
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import re
 import stat
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +22,24 @@ import numpy as np
 from PIL import Image
 
 from workbench.errors import PictureError
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, UNSUPPORTED, sniff
+from workbench.pictures.signatures import (
+    DECODED,
+    HEAD_BYTES,
+    MAX_FILE_BYTES,
+    UNSUPPORTED,
+    sniff,
+)
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 MAX_PIXELS = 50_000_000
 """Width times height of the largest picture that is decoded."""
 
-MAX_FILE_BYTES = 512 * 2**20
-"""Size of the largest picture file that is read."""
-
 _CAN_READ = "PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, JPEG 2000, PSD, ICO, PPM, QOI or TGA"
+
+_FIXES = dict.fromkeys(("SVG", "JXL", "EPS", "PDF"), "Save it as PNG or JPEG.") | {
+    "HEIC": 'Install its decoder with `pip install "model-workbench[heic]"`, or save it as JPEG.'
+}
 
 _TURNS: dict[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -162,6 +171,8 @@ def _kind(data: bytes, where: str, *, is_tga: bool) -> str:
     kind = sniff(data[:HEAD_BYTES])
     if kind in DECODED:
         return kind
+    if kind == "HEIC" and _has_heif():
+        return "HEIF"
     if is_tga:
         return "TGA"
     raise PictureError(
@@ -169,8 +180,19 @@ def _kind(data: bytes, where: str, *, is_tga: bool) -> str:
         where=where,
         received=UNSUPPORTED.get(kind, "bytes of no known image format"),
         expected=_CAN_READ,
-        fix="Save it as PNG or JPEG." if kind in {"SVG", "HEIC", "JXL", "EPS", "PDF"} else "",
+        fix=_FIXES.get(kind, ""),
     )
+
+
+@cache
+def _has_heif() -> bool:
+    """Whether HEIC photos can be decoded: by pillow-heif, where that is installed."""
+    try:
+        heif = importlib.import_module("pillow_heif")
+    except ImportError:
+        return False
+    heif.register_heif_opener()
+    return True
 
 
 def _refuse_large(size: tuple[int, int], where: str) -> None:

@@ -16,9 +16,11 @@ from workbench.core.format import list_text, plural
 from workbench.core.projects.data_edits import PART_NAMES, DataEdits
 from workbench.core.specs import FREE, ArrayPart, FilePart, LoadContext, LoadedData, Part
 from workbench.core.specs.edited_classes import EditedClasses, edited_classes
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError
 from workbench.pictures.contents import Contents, contents_of
+from workbench.pictures.groups import groups_of
 from workbench.pictures.rows import JoinedRows
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -28,8 +30,11 @@ _MOST_LISTED = 3
 _SHOWN_DIGITS = 8
 
 
-def edited(loaded: LoadedData, edits: DataEdits, ctx: LoadContext) -> LoadedData:
-    """A data set as a project uses it. Contents are only looked at where single images are edited.
+def edited(
+    loaded: LoadedData, edits: DataEdits, ctx: LoadContext, recipe: TrainingRecipe
+) -> LoadedData:
+    """A data set as a project uses it, with the groups of its recipe. Contents are only looked at
+    where single images are edited.
 
     Where the data set has no test part of its own, an image that is moved is pinned: the split
     puts it there (`LoadedData.pins`).
@@ -37,8 +42,10 @@ def edited(loaded: LoadedData, edits: DataEdits, ctx: LoadContext) -> LoadedData
     Raises:
         DatasetError: fewer than two classes are left.
     """
+    groups = groups_of(loaded, recipe, edits.classes)
+    loaded = replace(loaded, marks=edits.split)
     if not edits.changes_data:
-        return loaded
+        return replace(loaded, groups=None if groups is None else groups[: len(loaded.train)])
     classes = edited_classes(loaded.class_names, edits.classes)
     _refuse_too_few(loaded, classes)
     images = _images_of(loaded, edits, ctx)
@@ -57,6 +64,7 @@ def edited(loaded: LoadedData, edits: DataEdits, ctx: LoadContext) -> LoadedData
         notes=(*loaded.notes, *_class_notes(loaded, edits, classes), *images.notes),
         pins=None if images.pins is None else images.pins[train],
         contents=None if images.contents is None else images.contents[train],
+        groups=None if groups is None else groups[train],
     )
 
 

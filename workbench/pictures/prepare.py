@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from workbench.core.format import plural
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
+from workbench.core.split_marks import SplitMarks
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.split import TEST, TRAIN, VALIDATION, divide_by_order
+from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError
+from workbench.pictures.divide import divide
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.rows import Rows, pick_rows
@@ -51,6 +53,7 @@ class PreparedData:
             validation "test", validation and test are the same pictures.
         bad_files: (path, reason in words) of pictures that were left out.
         notes: Sentences worth showing.
+        marks: Where a split by content was cut; none for another split.
     """
 
     class_names: tuple[str, ...]
@@ -59,6 +62,7 @@ class PreparedData:
     test: PreparedPart | None
     bad_files: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    marks: SplitMarks = field(default_factory=SplitMarks)
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,7 @@ def prepare(
 
     Every picture is decoded once: the rows are kept in the cache folder, under a key of the
     files, their sizes and times, the shape and the fit. Where the recipe's `pipeline` says
-    "streamed", or the disk has no room, they are decoded at each read. Memory
-    does not grow with the number of pictures.
+    "streamed", or the disk has no room, they are decoded at each read. Memory stays small.
 
     Raises:
         DatasetError: fewer than two classes, or no picture can be read.
@@ -95,27 +98,28 @@ def prepare(
     train = read.readable(loaded.train, "training images")
     test = read.optional(loaded.test, "test images")
     given = _given_validation(loaded, read, recipe)
-    bad_files = [*loaded.bad_files, *read.bad_files]
+    bad_files = (*loaded.bad_files, *read.bad_files)
     _check_enough(train, loaded.class_names, bad_files)
-    train, validation, test = _split(train, test, recipe, loaded.pins, given)
+    has = {"has_test": test is not None, "has_validation": given is not None}
+    divided = divide(loaded, recipe, ctx, chosen=train.indices, **has)
+    train, validation, test = _parts_of(train, test, given, divided.parts, recipe)
     notes = (
         *loaded.notes,
         *_unused_validation(loaded, recipe),
         *read.notes,
+        *divided.notes,
         *_notes(loaded.class_names, train, test),
     )
     ctx.progress("Collecting the images")
-    test_part = _gather(test) if test is not None else None
-    validation_part = test_part
-    if validation is not test:
-        validation_part = _gather(validation) if validation is not None else None
+    test_part = _gathered(test)
     return PreparedData(
         class_names=loaded.class_names,
         train=_gather(train),
-        validation=validation_part,
+        validation=test_part if validation is test else _gathered(validation),
         test=test_part,
-        bad_files=tuple(bad_files),
+        bad_files=bad_files,
         notes=notes,
+        marks=divided.marks,
     )
 
 
@@ -127,7 +131,11 @@ def prepare_test(
     test = read.optional(loaded.test, "test images")
     if test is None:
         train = read.readable(loaded.train, "training images")
-        test = _split(train, None, recipe, loaded.pins, None)[2]
+        has_validation = loaded.validation is not None and len(loaded.validation) > 0
+        divided = divide(
+            loaded, recipe, ctx, chosen=train.indices, has_test=False, has_validation=has_validation
+        )
+        test = _part_or_none(train, divided.parts == TEST)
     return _gather(test) if test is not None and len(test.indices) else None
 
 
@@ -174,7 +182,7 @@ def _shown(name: object) -> str:
 
 
 def _check_enough(
-    train: _Selection, class_names: tuple[str, ...], bad_files: list[tuple[str, str]]
+    train: _Selection, class_names: tuple[str, ...], bad_files: Sequence[tuple[str, str]]
 ) -> None:
     labels = np.unique(train.chosen)
     if len(labels) >= 2:
@@ -207,28 +215,14 @@ def _unused_validation(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[s
         yield f"The data set comes with {number}, which this recipe does not use."
 
 
-def _split(
+def _parts_of(
     train: _Selection,
     test: _Selection | None,
-    recipe: TrainingRecipe,
-    pins: np.ndarray[Any, np.dtype[np.int8]] | None,
     given: _Selection | None,
+    parts: Parts,
+    recipe: TrainingRecipe,
 ) -> tuple[_Selection, _Selection | None, _Selection | None]:
-    """Test first (where the source has none), then validation, from what is left; a validation
-    part that is `given` is used as it is.
-    """
-    shares = (
-        recipe.test_share if test is None else 0.0,
-        recipe.validation_share if recipe.validation == "split" and given is None else 0.0,
-    )
-    parts = divide_by_order(
-        train.chosen,
-        pins=None if pins is None else pins[train.indices],
-        shares=shares,
-        seed=recipe.seed,
-    )
-    if recipe.validation != "split":  # an image pinned to a part that there is not trains
-        parts[parts == VALIDATION] = TRAIN
+    """Training, validation and test images; parts that the source has are used as they are."""
     if test is None:
         test = _part_or_none(train, parts == TEST)
     validation = test if recipe.validation == "test" else given
@@ -264,6 +258,10 @@ def _note(class_names: tuple[str, ...], is_so: Mask, what: str) -> Iterator[str]
         more = len(names) - _NAMES_LISTED
         listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {more:,} more" if more > 0 else "")
         yield f"{len(names):,} classes have {what} ({listed})."
+
+
+def _gathered(part: _Selection | None) -> PreparedPart | None:
+    return _gather(part) if part is not None else None
 
 
 def _gather(part: _Selection) -> PreparedPart:

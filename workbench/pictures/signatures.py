@@ -7,6 +7,9 @@ zero bytes for .xxx, and does not detect BigTIFF or the side files of a Mac.
 
 from __future__ import annotations
 
+MAX_FILE_BYTES = 512 * 2**20
+"""Size of the largest picture file that is read."""
+
 HEAD_BYTES = 4096
 """How much of a file's beginning `sniff` needs."""
 
@@ -17,7 +20,7 @@ DECODED: frozenset[str] = frozenset(
 
 UNSUPPORTED: dict[str, str] = {
     "SVG": "an SVG drawing, which has no pixels",
-    "HEIC": "a HEIC photo, which needs a decoder that is not part of Workbench",
+    "HEIC": "a HEIC photo, whose decoder (pillow-heif) is not installed",
     "JXL": "a JPEG XL image, which needs a decoder that is not part of Workbench",
     "EPS": "a PostScript drawing, which has no pixels",
     "PDF": "a PDF document, not an image",

@@ -97,6 +97,8 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     """The images are there and split. `bad_files` were left out, with the reason.
 
     `validates_on_test`: the validation images are those of the test set, not held out of training.
+    `split`: where a split by content was cut, as `core.split_marks` writes it; {} without one.
+    `per_class`: for each class how many images train, validate and test; [] in older logs.
     """
 
     class_names: list[str]
@@ -106,6 +108,8 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     steps_per_epoch: int
     bad_files: list[tuple[str, str]] = []
     validates_on_test: bool = False
+    split: dict[str, object] = {}
+    per_class: list[list[int]] = []
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):
@@ -156,6 +160,7 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
         compile_s: Building and compiling.
         validation_s: Validating.
         saving_s: Copying the state for checkpoints.
+        features_s: Computing frozen layers ahead.
         advice: The next action, in words; "" when there is nothing to gain.
     """
 
@@ -165,6 +170,7 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
     compile_s: float
     validation_s: float
     saving_s: float
+    features_s: float = 0.0
     advice: str = ""
 
 

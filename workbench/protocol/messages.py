@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
+from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
     DataCheckReport,
@@ -70,14 +71,14 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
     Attributes:
         source, params: Key of the data set, and its parameters.
         edits: The user's edits of it, as in a project file.
+        recipe: Values of the recipe that decide the split; defaults where there are none.
     """
 
     source: str
     params: dict[str, object]
     edits: dict[str, object] = {}
+    recipe: dict[str, object] = {}
     thumbnails_per_class: int = 0
-    test_share: float = 0.1
-    seed: int = 7
 
 
 class Classify(Request, frozen=True, kw_only=True, tag="classify"):
@@ -141,6 +142,14 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     model: str
     format: str
     path: str
+
+
+class FetchBackbone(Request, frozen=True, kw_only=True, tag="fetch_backbone"):
+    """Downloads the weights of a pretrained network, where they are not here yet, and checks them.
+    Answer: Done with the `path` of the file.
+    """
+
+    key: str
 
 
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
@@ -225,6 +234,7 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 
 AnyRequest = (
     DescribeData
+    | CountSplit
     | CheckData
     | ShowFound
     | Classify
@@ -234,6 +244,7 @@ AnyRequest = (
     | Evaluate
     | Export
     | ExportProject
+    | FetchBackbone
     | LoadWeights
     | FindLearningRate
     | FindBatchSize
@@ -304,12 +315,15 @@ class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
-    """One class of a data set."""
+    """One class of a data set. `split` counts the images that train, validate and test in a run
+    with the recipe of the request.
+    """
 
     name: str
     num_train: int
     num_test: int
     num_validation: int = 0
+    split: list[int] = []
     thumbnails: list[Thumbnail] = []
 
 
@@ -499,6 +513,7 @@ AnyAnswer = (
     | Progress
     | Classified
     | DataDescription
+    | SplitCounts
     | DataFindings
     | DataCheckReport
     | FoundThumbnails

@@ -74,6 +74,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         differs: What of it is not as in the previous run of its project, then what is not as in
             the first, see `naming.differing`.
         label: Words that name it in place of its settings, such as a weights file; "" for none.
+        series: The runs that it is trained and compared with, such as those of a cross-validation:
+            the same for all of them; "" for none.
         created: Seconds since the epoch.
         parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
@@ -90,6 +92,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
     differs: list[str] = []
     label: str = ""
+    series: str = ""
     created: float = 0.0
     parcel: str = ""
     on: str = ""
@@ -292,23 +295,23 @@ def create_run(
     title: str = "",
     project_path: str = "",
     label: str = "",
+    series: str = "",
     home: Path | None = None,
     path: Path | None = None,
 ) -> RunFolder:
-    """Makes the folder of a new run; nothing is started. It gets the next number of its project,
-    but in an exact folder: there it is known by its path.
+    """Makes the folder of a new run, with the next number of its project; nothing is started.
 
     Args:
         project: What to train.
         title: Words for people; the project's title where empty.
         project_path: File the project came from.
         label: Words that name it in place of its settings.
+        series: As in RunRequest.
         home: Folder to make it in; the user's runs where None.
-        path: The exact folder, instead of a new one in `home`; must not be a run already.
+        path: The exact folder, for a run without a number; must not be a run already.
 
     Raises:
-        SaveError, RunError: the folder cannot be written.
-        RunFolderError: `path` holds something already.
+        SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
     title = title or project.title or Path(project_path).stem or "Untitled"
     home = home or runs_home()
@@ -320,10 +323,10 @@ def create_run(
         number=number,
         differs=differs,
         label=label,
+        series=series,
         created=time.time(),
     )
-    folder = _exact_folder(path) if path is not None else _new_folder(home, title)
-    run = RunFolder(folder)
+    run = RunFolder(_exact_folder(path) if path is not None else _new_folder(home, title))
     save_json(run.request_path, request)
     return run
 

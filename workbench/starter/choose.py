@@ -11,11 +11,12 @@ from workbench.core.format import count, plural, share
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import has_role, input_node
 from workbench.core.projects.project import Choice, Project
-from workbench.core.specs import Role, Shape
+from workbench.core.specs import BackboneSpec, Role, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
-from workbench.starter.counts import FolderCount, count_folder
+from workbench.protocol.messages import DataDescription
+from workbench.starter.counts import count_folder
 from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
 from workbench.templates import Template, find_template, list_templates
 
@@ -46,6 +47,11 @@ class Start:
     reason: str
     is_pretrained: bool = False
 
+    @property
+    def summarized(self) -> Project:
+        """The project with the reason as its summary."""
+        return replace(self.project, summary=self.reason)
+
 
 @dataclass(frozen=True)
 class DataFacts:
@@ -64,6 +70,17 @@ class DataFacts:
     shape: Shape = ()
     short_side: float | None = None
 
+    @classmethod
+    def of(cls, choice: Choice, found: DataDescription) -> DataFacts:
+        """What a worker has found in a data set."""
+        return cls(
+            choice,
+            num_classes=len(found.classes),
+            num_images=found.num_train + (found.num_test if found.is_test_split_off else 0),
+            shape=tuple(found.shape),
+            short_side=min(found.typical_size[:2], default=None),
+        )
+
     @property
     def words(self) -> str:
         """The counts: "5 classes, 3,610 images"."""
@@ -71,12 +88,28 @@ class DataFacts:
         return f"{classes}, {plural(self.num_images, 'image')}" if self.num_images else classes
 
 
-def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
+def start_for_folder(
+    folder: str, *, from_scratch: bool = False, backbone: BackboneSpec | None = None
+) -> Start:
     """A project for a folder of class folders.
 
     Args:
         folder: The folder.
         from_scratch: Take no pretrained network.
+        backbone: Take this one.
+
+    Raises:
+        DatasetError: the folder is no data set.
+    """
+    facts = folder_facts(folder)
+    spec = None if from_scratch else backbone or usual_backbone(facts)
+    start = start_on(facts, spec)
+    title = Path(facts.choice.params[FOLDER.source_param]).name
+    return replace(start, project=replace(start.project, title=title, summary=facts.words))
+
+
+def folder_facts(folder: str) -> DataFacts:
+    """What can be known of a folder of class folders without decoding an image.
 
     Raises:
         DatasetError: the folder is no data set.
@@ -84,15 +117,7 @@ def start_for_folder(folder: str, *, from_scratch: bool = False) -> Start:
     found = count_folder(folder)
     values = {param.key: param.default for param in FOLDER.params}
     choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
-    facts = DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
-    if from_scratch or not _is_large(facts):
-        start = _from_scratch(facts, found)
-    else:
-        start = _pretrained(facts)
-    project = start.project
-    recipe = project.recipe.with_values(validation_share=_validation_share(found, project.recipe))
-    title = Path(found.folder).name
-    return replace(start, project=replace(project, title=title, summary=facts.words, recipe=recipe))
+    return DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
 
 
 def start_for_template_of(choice: Choice) -> Start | None:
@@ -104,22 +129,39 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts) -> Start:
-    """A project for a data set whose images were looked at: on a pretrained network where they are
-    large enough, else the template with the input of the nearest size.
+def start_for_data(facts: DataFacts, backbone: BackboneSpec | None = None) -> Start:
+    """A project for a data set whose images were looked at: on `backbone`, or on another
+    pretrained network where they are large enough, else the template with the input of the nearest
+    size.
     """
-    if _is_large(facts):
-        start = _pretrained(facts)
-        return replace(start, project=replace(start.project, title="", summary=""))
+    if spec := backbone or usual_backbone(facts):
+        return start_on(facts, spec)
     shape = facts.shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
     for template in templates:
         project = _fitted(template.project, facts)
         if analyse(project.graph, all_layers(), recipe=project.recipe).is_trainable:
             break
+    project = replace(project, recipe=project.recipe.with_values(split="content"))
     words = " × ".join(map(str, shape)) or "different sizes"
     classes = plural(facts.num_classes, "class", "classes")
     return Start(project, template.key, f"{words}, {classes}: {template.title}.")
+
+
+def usual_backbone(facts: DataFacts) -> BackboneSpec | None:
+    """The pretrained network that fits so many images; None where they are too small for one."""
+    return backbone_for(facts.num_images) if _is_large(facts) else None
+
+
+def start_on(facts: DataFacts, spec: BackboneSpec | None) -> Start:
+    """A project for own images with one pretrained network, or with none: with settings for so many
+    images, and enough of them held out for validation.
+    """
+    start = _from_scratch(facts) if spec is None else _pretrained(facts, spec)
+    recipe = start.project.recipe
+    held_out = _validation_share(facts, recipe)
+    recipe = recipe.with_values(validation_share=held_out, split="content")
+    return replace(start, project=replace(start.project, title="", summary="", recipe=recipe))
 
 
 def _is_large(facts: DataFacts) -> bool:
@@ -130,8 +172,7 @@ def _is_large(facts: DataFacts) -> bool:
     return side is None or side >= SMALLEST_SIDE
 
 
-def _pretrained(facts: DataFacts) -> Start:
-    spec = backbone_for(facts.num_images)
+def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
     project = with_backbone(find_template(_TRANSFER).project, spec)
     project = replace(
         project,
@@ -146,16 +187,16 @@ def _pretrained(facts: DataFacts) -> Start:
     return Start(project, _TRANSFER, reason, is_pretrained=True)
 
 
-def _from_scratch(facts: DataFacts, found: FolderCount) -> Start:
+def _from_scratch(facts: DataFacts) -> Start:
     """The template for photos, or for small images the one of the nearest size."""
-    if not _is_large(facts) and found.short_side is not None:
-        side = round(found.short_side)
-        sized = replace(facts, shape=(side, side, 3))
+    if not _is_large(facts):
+        side = round(facts.short_side or 0)
+        sized = replace(facts, shape=facts.shape or (side, side, 3))
         template = min(_whole_templates(), key=lambda each: _size_difference(each, sized.shape))
         project = _fitted(template.project, sized)
     else:
         template = find_template(_FROM_SCRATCH)
-        project = _fitted(template.project, facts)
+        project = _fitted(template.project, replace(facts, shape=()))
     batch = max(8, min(_MAX_BATCH, facts.num_images // _BATCHES_PER_EPOCH))
     low, high = _EPOCHS
     epochs = max(low, min(high, _STEPS_WANTED // max(1, facts.num_images // batch)))
@@ -164,7 +205,7 @@ def _from_scratch(facts: DataFacts, found: FolderCount) -> Start:
     )
     reason = (
         f"{facts.words}: {template.title} from scratch, batch {count(batch)}, "
-        f"{plural(epochs, 'epoch')}, {share(_validation_share(found, recipe))} for validation."
+        f"{plural(epochs, 'epoch')}, {share(_validation_share(facts, recipe))} for validation."
     )
     return Start(replace(project, recipe=recipe), template.key, reason)
 
@@ -179,7 +220,11 @@ def _fitted(project: Project, facts: DataFacts) -> Project:
     start = input_node(graph, all_layers())
     if start is not None and len(facts.shape) == _IMAGE_RANK:
         graph = graph.with_params(start.id, shape=tuple(facts.shape))
-    return replace(project, graph=graph, dataset=facts.choice, title="", summary="")
+    recipe = project.recipe
+    if recipe.validation == "test":  # a published figure is reproduced so; nothing else is
+        recipe = recipe.with_values(validation="split")
+    project = replace(project, graph=graph, dataset=facts.choice, recipe=recipe)
+    return replace(project, title="", summary="")
 
 
 def _size_difference(template: Template, shape: Shape) -> float:
@@ -191,10 +236,12 @@ def _size_difference(template: Template, shape: Shape) -> float:
     return sum(abs(math.log(mine / theirs)) for mine, theirs in sides)
 
 
-def _validation_share(found: FolderCount, recipe: TrainingRecipe) -> float:
+def _validation_share(facts: DataFacts, recipe: TrainingRecipe) -> float:
     """The recipe's share, or a larger one where it would leave too few to choose by."""
-    num_train = found.total * (1.0 - recipe.test_share)
-    wanted = _VALIDATED_PER_CLASS * len(found.pictures) / num_train
+    if not facts.num_images:
+        return recipe.validation_share
+    num_train = facts.num_images * (1.0 - recipe.test_share)
+    wanted = _VALIDATED_PER_CLASS * facts.num_classes / num_train
     return max(recipe.validation_share, min(round(wanted, 2), _MAX_VALIDATION_SHARE))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from workbench.core.network.graph import Graph, Node
+from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.assign import PlugIns, with_assignments
 from workbench.core.projects.project import Choice, Project
 from workbench.datasets import all_datasets
@@ -50,6 +51,22 @@ def test_what_is_no_size_is_refused_with_what_was_typed(text, received):
         changed(f"conv2d.kernel_size={text}")
     assert caught.value.received == received
     assert caught.value.expected
+
+
+def test_when_layers_learn():
+    nodes = [Node(key, "conv2d", name, group="net") for key, name in (("a", "one"), ("b", "two"))]
+    project = replace(PROJECT, graph=Graph.of(nodes, [Edge("a", "b")]))
+
+    def trainings(text):
+        graph = with_assignments(project, [text], PLUG_INS).graph
+        return [node.training for node in graph.nodes.values()]
+
+    assert trainings("one.training=never") == ["never", "always"]
+    assert trainings("fine_tune_from=two") == ["never", "fine_tuning"]
+    assert trainings("train_from=one") == ["always", "always"]
+    for wrong in ("one.training=sometimes", "fine_tune_from=three"):
+        with pytest.raises(UsageError):
+            trainings(wrong)
 
 
 def test_a_value_of_the_target_or_the_data_keeps_the_others():

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
+from workbench.backbones import all_backbones
 from workbench.gui.design.canvas.gesture import LAYER_MIME
 
 

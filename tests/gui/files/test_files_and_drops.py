@@ -295,7 +295,11 @@ def test_the_veil_goes_when_the_pointer_leaves(cifar, picture):
         ("a.JPG", "pictures"),
         ("m.weights.h5", "weights"),
         ("m.keras", "weights"),
-        ("d.npz", "arrays"),
+        ("d.npz", "data_file"),
+        ("d.ZIP", "data_file"),
+        ("d.tar.gz", "data_file"),
+        ("d.csv", "data_file"),
+        ("d-train.tfrecord-00000-of-00002", "data_file"),
         ("x.exe", "unknown"),
     ],
 )
@@ -315,7 +319,7 @@ def test_several_files_are_pictures_and_the_rest_is_counted(tmp_path):
 
 
 def test_a_folder_of_pictures_is_classified_and_an_empty_one_explained(tmp_path, picture):
-    assert sort_drop([str(picture.parent)]).kind == "pictures"
+    assert sort_drop([str(picture.parent)]).kind == "picture_folder"
     empty = tmp_path / "nothing"
     empty.mkdir()
     assert "no images" in sort_drop([str(empty)]).words

@@ -117,7 +117,7 @@ def test_each_network_says_where_its_images_come_from(window):
         needs = "downloads 170 MB" if spec.needs_download else "images included"
         assert template.data_note == needs
     shown = [label.text() for label in window.views.view("welcome").findChildren(QLabel)]
-    assert sum("images included" in text.casefold() for text in shown) == 6
+    assert sum("images included" in text.casefold() for text in shown) == 7
     assert sum("downloads 170 MB" in text.casefold().replace("mb", "MB") for text in shown) == 3
     (own,) = (text for text in shown if "needs your images" in text.casefold())
     assert "A network that fits your data" in own
@@ -187,3 +187,20 @@ def test_a_folder_that_went_away_is_noticed_and_its_return_too(flowers, folder, 
     folder.with_name("elsewhere").rename(folder)
     QApplication.sendEvent(flowers, QEvent(QEvent.Type.WindowActivate))
     qtbot.waitUntil(lambda: document.analysis.is_trainable)
+
+
+def test_own_images_are_not_validated_on_their_test_part(window, folder, qtbot):
+    document = window.context.document
+    document.new(find_template("cifar10_convnet").project)
+    published = document.recipe
+    assert published.validation == "test"
+    document.set_dataset(Choice("cifar100"))
+    assert document.recipe == published  # published as well
+    document.set_dataset(Choice("folder", {"path": str(folder)}))
+    assert document.recipe == published.with_values(validation="split")
+    document.set_recipe(validation="test")  # by choice
+    document.set_dataset(Choice("folder", {"path": str(folder), "fit": "pad"}))
+    assert document.recipe.validation == "test"
+    for _ in range(3):
+        document.undo_stack.undo()
+    assert (document.project.dataset.key, document.recipe) == ("cifar100", published)

@@ -43,7 +43,7 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
         assert form.editor_widget(key).isVisible(), key
     for key in ("label_smoothing", "keep_by", "xla", "test_share"):
         assert not form.editor_widget(key).isVisible(), key
-    titles = ["Schedule", "Regularization", "Fine-tuning", "Checkpoints", "Execution"]
+    titles = ["Split", "Schedule", "Regularization", "Fine-tuning", "Checkpoints", "Execution"]
     assert list(form.sections) == titles
     form.sections["Checkpoints"].head.click()
     assert form.editor_widget("keep_by").isVisible()

@@ -18,11 +18,12 @@ import pytest
 
 from tests.remote.bridges import digest_before, local_line
 from workbench import assets
+from workbench.backbones import all_backbones
 from workbench.core.params import defaults
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
-from workbench.errors import DatasetError, RemoteError
+from workbench.errors import DatasetError, RemoteError, WeightsError
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.remote.setup.code_archive import code_archive
 from workbench.remote.setup.setup import Setup, fitting_python, name_there, prepare, request_there
@@ -84,7 +85,10 @@ def test_the_code_alone_is_a_trainer_without_a_window(tmp_path):
         for name in names:
             archive.extract(name, tmp_path)
     tops = {name.split("/")[1] for name in names}
-    assert not tops & {"gui", "client", "document", "app.py", "cli", "remote", "_resources"}
+    assert not tops & {"gui", "client", "document", "app.py", "cli", "remote"}
+    resources = {name.split("/")[2] for name in names if "/_resources/" in name}
+    assert resources == {"backbones"}
+    assert not [name for name in names if name.endswith(".weights")]
     code = (
         "import sys, workbench.worker.trainer.train, workbench.worker.trainer.queue_start, workbench.worker.requests.dataset_bundle;"
         "assert workbench.__file__.startswith(sys.argv[1]), workbench.__file__;"
@@ -100,6 +104,35 @@ def test_the_code_alone_is_a_trainer_without_a_window(tmp_path):
         check=True,
     )
     assert not set(ended.stdout.strip().split(",")) & {"PySide6", "pyqtgraph", "shiboken6"}
+
+
+def test_weights_of_pretrained_networks_go_along_where_a_run_has_them(tmp_path):
+    key = next(key for key, spec in all_backbones().items() if spec.is_bundled)
+    _, data = code_archive((key,))
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        archive.extractall(tmp_path)
+    code = (
+        "import sys; from workbench.worker.model.pretrained import pretrained_arrays;"
+        "print(sum(a.size for v in pretrained_arrays(sys.argv[1]).values() for a in v.values()))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", code, key],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(ended.stdout) == all_backbones()[key].num_parameters
+
+
+def test_weights_that_are_not_here_are_reported_before_anything_is_sent(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    key = next(key for key, spec in all_backbones().items() if not spec.is_bundled)
+    with pytest.raises(WeightsError, match="have not been downloaded"):
+        code_archive((key,))
+    with pytest.raises(WeightsError, match="does not have"):
+        code_archive(("nonet",))
 
 
 @pytest.mark.parametrize("name", ["worker", "tpu", "gpu"])

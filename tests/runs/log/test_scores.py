@@ -8,6 +8,7 @@ from workbench.protocol.events import BestEpoch
 from workbench.protocol.messages import KeptWeights
 from workbench.runs.log.scores import (
     best_words,
+    chosen_words,
     figure_words,
     metric_words,
     plan_words,
@@ -32,6 +33,20 @@ def test_what_was_chosen_on_the_test_set_is_marked():
     assert metric_words("val_accuracy", is_validated=False) == "best accuracy"
     kept = KeptWeights(epoch=32, kind="best", is_chosen_on_test=True)
     assert weights_words(kept) == "best epoch (32), chosen on the test set"
+
+
+def test_evaluate_says_on_which_images_the_epoch_was_chosen():
+    kept = KeptWeights(epoch=32, kind="best", val_accuracy=0.9)
+    assert chosen_words(kept) == "best epoch (32), chosen on the validation images"
+    on_test = KeptWeights(epoch=32, kind="best", val_accuracy=0.9, is_chosen_on_test=True)
+    assert chosen_words(on_test) == "best epoch (32), chosen on the test set"
+    last = KeptWeights(epoch=40, val_accuracy=0.9)
+    without = KeptWeights(epoch=5, kind="best")  # chosen by the training loss
+    assert [chosen_words(each) for each in (last, without, None)] == [
+        "last epoch (40)",
+        "best epoch (5)",
+        "",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from workbench.protocol.events import EpochFinished, LogLine, RunFinished, RunStarted
+from workbench.core.network.graph import Graph
+from workbench.core.projects.project import Choice
+from workbench.protocol.events import EpochFinished, LogLine, RunFinished, RunStarted, TimeSpent
 from workbench.runs.control import request_pause
 from workbench.runs.start import start_trainer
 from workbench.runs.store.checkpoint import read_checkpoint
@@ -83,6 +85,7 @@ def test_training_on_features_is_training_on_images(train_here, frozen_project):
     assert "Features" not in log_of(whole)
     assert cached.training.test.count == 100  # by the whole network
     assert cached.training.test.accuracy == whole.training.test.accuracy
+    assert cached.all(TimeSpent)[-1].features_s > 0 == whole.all(TimeSpent)[-1].features_s
 
 
 def test_only_layers_that_learn_change_in_each_phase(train_here, frozen_project):
@@ -158,6 +161,26 @@ def test_with_augmentation_the_epochs_use_several_copies(train_here, frozen_proj
     assert "1,560 of them cached" in log_of(again)
     assert curves_of(first) == curves_of(again)
     assert curves_of(first)[0][2] != curves_of(plain)[0][2]
+
+
+def test_replicas_train_on_the_same_features(trainer, train_here, frozen_project):
+    """Two on this computer; each sees its half of a batch."""
+    recipe = {**TUNED, "precision": "float32", "xla": "off"}
+    project = frozen_project(**recipe)
+    nodes = [
+        replace(node, params={**node.params, "rate": 0.0}) if node.kind == "dropout" else node
+        for node in project.graph.nodes.values()
+    ]
+    project = replace(project, graph=Graph.of(nodes, project.graph.edges))
+    alone = train_here(project)
+    both = trainer(replace(project, target=Choice("virtual", {"replicas": 2})))
+    assert both.finish().outcome == "completed"
+    assert "Features of the frozen layers: 600" in log_of(both)
+    np.testing.assert_allclose(
+        [values[2:4] for values in curves_of(both)],
+        [values[2:4] for values in curves_of(alone)],
+        rtol=1e-3,
+    )
 
 
 def test_mixtures_need_the_images_in_each_step(train_here, frozen_project):

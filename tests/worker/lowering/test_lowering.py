@@ -63,6 +63,16 @@ def first_arguments(answer):
     return [part.split(">")[0] for part in line.split("tensor<")[1:4]]
 
 
+def test_frozen_layers_are_not_updated_in_the_step():
+    whole = project_of(CONV, CONV)
+    frozen = {key: replace(whole.graph.nodes[key], training="never") for key in ("n1", "n2")}
+    graph = Graph({**whole.graph.nodes, **frozen}, whole.graph.edges)
+    head = lowered(replace(whole, graph=graph))
+    assert isinstance(head, Lowered)
+    # Adam's moments of two kernels and their updates make a third of the text.
+    assert len(head.text) < 0.8 * len(lowered(whole).text)
+
+
 def test_the_text_is_the_whole_step_in_standard_operations():
     answer = lowered(project_of(CONV, ("batch_normalization", {}), ("dropout", {})))
     assert isinstance(answer, Lowered)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.worker import backbone_references as references
 from tests.worker.backbone_references import built_of, graph_with, patterns
-from workbench.backbones import all_backbones
+from workbench.backbones import _files, all_backbones, weights_file
 from workbench.core.network.graph import Edge
 from workbench.errors import GraphError, WeightsError
 from workbench.layers import all_layers
@@ -128,12 +128,12 @@ def test_an_unknown_backbone_is_named():
 def test_a_damaged_bundled_file_is_refused_with_both_checksums(damage, tmp_path, monkeypatch):
     spec = all_backbones()["mobilenet"]
     path = tmp_path / "mobilenet.weights"
-    shutil.copy(pretrained.resource_path(spec.weights_resource), path)
+    shutil.copy(weights_file(spec), path)
     data = bytearray(path.read_bytes())
     data[5000] ^= 1
     damaged = {"cut": bytes(data[:5000]), "altered": bytes(data), "empty": b""}[damage]
     path.write_bytes(damaged)
-    monkeypatch.setattr(pretrained, "resource_path", lambda name: path)
+    monkeypatch.setattr(_files, "resource_path", lambda name: path)
     with pytest.raises(WeightsError, match="damaged") as caught:
         pretrained_arrays(spec.key)
     assert str(path) == caught.value.where

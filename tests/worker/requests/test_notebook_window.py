@@ -83,7 +83,7 @@ def test_a_dropped_result_of_another_network_is_refused(qtbot, window, shown, tr
     some, folder = trained
     path = folder / "workbench_result.zip"
     assert sort_drop([str(path)]).kind == "result"
-    assert sort_drop([str(folder / "pictures.zip")]).kind == "unknown"
+    assert sort_drop([str(folder / "pictures.zip")]).kind == "data_file"
     other = some.graph.without_nodes(["n5"])
     window.files.new(Project(graph=other, dataset=some.dataset))
     assert "results" in drop_on(window, path)

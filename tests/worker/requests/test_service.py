@@ -272,9 +272,10 @@ def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_
         source="folder",
         params={"path": str(data)},
         thumbnails_per_class=3,
-        test_share=0.2,
+        recipe={"test_share": 0.2},
     )
     assert isinstance(answer, m.DataDescription), answer
+    assert [c.split for c in answer.classes] == [[7, 1, 2], [14, 2, 4]]
     assert [(c.name, c.num_train, c.num_test) for c in answer.classes] == [
         ("a", 8, 2),
         ("b", 16, 4),

@@ -33,6 +33,7 @@ def test_every_second_is_booked_once():
     ledger = TimeLedger(clock=clock)
     with ledger.spending("compile"):
         clock.wait(2.0)
+    ledger.move(0.75, "compile", "features")
     clock.wait(3.0)
     ledger.add_call(call(3.0, 0.5), is_first=True)
     clock.wait(4.0)
@@ -48,7 +49,8 @@ def test_every_second_is_booked_once():
         "input": 1.5,
         "compute": 3.0,
         "host": 0.25,
-        "compile": 4.5,
+        "features": 0.75,
+        "compile": 3.75,
         "validation": 1.0,
         "saving": 0.5,
     }

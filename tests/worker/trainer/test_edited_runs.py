@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -13,14 +15,15 @@ from tests.contexts import PlainContext
 from tests.worker.conftest import stripes
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
-from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import pack
 from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare
-from workbench.protocol.events import DataReady, LogLine
+from workbench.protocol.events import CheckpointKept, DataReady, LogLine, RunFinished, RunStarted
 from workbench.protocol.messages import Evaluate
 from workbench.protocol.service_call import ServiceCall
+from workbench.runs.start import start_trainer
+from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.input.sources import edits_of, load_data, load_source, run_test_part
 
 pytestmark = pytest.mark.worker
@@ -90,8 +93,7 @@ def test_the_images_are_the_same_here_for_evaluation_and_on_another_computer(
     home = tmp_path / "parcels"
     shutil.unpack_archive(tmp_path / "parcel.zip", home / sha)
     monkeypatch.setattr("workbench.worker.input.sources.parcels_home", lambda: home)
-    spec = all_datasets()["folder"]
-    there = prepare(load_data(ctx, spec, {}, project.edits, sha), **shape)
+    there = prepare(load_data(ctx, project, sha), **shape)
     for name in ("train", "validation", "test"):
         left, right = getattr(here, name), getattr(there, name)
         np.testing.assert_array_equal(left.x, right.x)
@@ -101,3 +103,52 @@ def test_the_images_are_the_same_here_for_evaluation_and_on_another_computer(
 def test_damaged_edits_of_a_card_are_named():
     with pytest.raises(DatasetError, match="edits of the data are damaged"):
         edits_of({"left_out": ["no content"]})
+
+
+def test_a_run_with_edits_and_a_split_by_content_resumes_exactly(
+    trainer, train_here, small_project, folder
+):
+    recipe = {"epochs": 40, "batch_size": 16, "test_share": 0.2, "split": "content"}
+    made = small_project(classes=2, **recipe, precision="float32", xla="off")
+    project = replace(
+        made, dataset=Choice("folder", {"path": str(folder)}), edits=edits_for(folder)
+    )
+    killed = trainer(project)
+    killed.wait_for(CheckpointKept)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait_for_end()
+    killed.pid = start_trainer(killed.run, resume=True)
+    killed.wait_for(RunFinished)
+    killed.wait_for_end()
+    assert killed.all(RunStarted)[-1].bit_exact is True
+    whole = train_here(project)
+    left = read_arrays(whole.run.weights_path)
+    for name, array in read_arrays(killed.run.weights_path).items():
+        np.testing.assert_array_equal(array, left[name])
+    assert killed.all(DataReady)[0].split == whole.all(DataReady)[0].split != {}
+
+
+def test_images_that_are_added_do_not_get_into_the_test_part_of_a_run(
+    train_here, project, folder, tmp_path
+):
+    """They join by their hash: those that have trained are never tested on."""
+    project = replace(project, recipe=project.recipe.with_values(split="content"))
+    trained = train_here(project)
+    (ready,) = trained.all(DataReady)
+    assert [sum(each) for each in zip(*ready.per_class, strict=True)] == [
+        ready.num_train,
+        ready.num_validation,
+        ready.num_test,
+    ]
+    ctx = PlainContext(tmp_path / "cache")
+    card = trained.run.model_card()
+    before, _ = run_test_part(ctx, card)
+    pictures, labels = stripes(300, 9)
+    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+        write_png(folder / NAMES[label] / f"new {number:03}.png", picture)
+    after, _ = run_test_part(ctx, card)
+    tested = {one.tobytes() for one in np.asarray(before.x)}
+    tested_now = {one.tobytes() for one in np.asarray(after.x)}
+    assert tested < tested_now
+    added = {picture.tobytes() for picture in pictures}
+    assert tested_now - tested <= added

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -13,7 +13,7 @@ from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_about_data
 from workbench.core.checks.frozen import computed_once
 from workbench.core.checks.gradients import check_gradients
-from workbench.core.checks.learning import NumWeights, check_learning, check_weights
+from workbench.core.checks.learning import FindPretrained, check_learning, check_pretrained
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
@@ -150,16 +150,16 @@ def analyse(
     dataset: DatasetFacts | None = None,
     limits: TargetLimits | None = None,
     missing: Sequence[Missing] = (),
-    num_weights: NumWeights | None = None,
+    pretrained: FindPretrained | None = None,
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 
     Without `dataset` the classes are not checked; without the target's `limits` nothing is said
     of how it suits the recipe, whose batch size and optimizer set the memory. `missing` is
-    what keeps the data set from being read.
+    what keeps the data set from being read. `pretrained` finds what weights were trained for.
     """
     facts = dataset or DatasetFacts(None, None, "")
-    context = _Context(layers, facts, limits, num_weights, has_dataset=dataset is not None)
+    context = _Context(layers, facts, limits, pretrained, has_dataset=dataset is not None)
     found = _find(graph, recipe, context)
     trial = Trial(
         graph,
@@ -191,7 +191,7 @@ class _Context:
     layers: Layers
     facts: DatasetFacts
     limits: TargetLimits | None
-    num_weights: NumWeights | None
+    pretrained: FindPretrained | None
     has_dataset: bool
 
 
@@ -229,7 +229,7 @@ def _find(
         *check_activations(graph, layers, propagation),
         *check_end(graph, layers, propagation, facts.num_classes, facts.title),
         *check_names(graph, layers),
-        *(check_weights(graph, layers, costs, context.num_weights) if context.num_weights else ()),
+        *_check_pretrained(graph, propagation, context),
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
         *(check_split(recipe, context.limits) if context.limits else ()),
@@ -239,6 +239,11 @@ def _find(
     problems += check_learning(graph, layers, costs, recipe, is_unfinished=is_unfinished)
     problems.sort(key=_rank)
     return _Found(propagation, costs, problems)
+
+
+def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterable[Problem]:
+    find = context.pretrained
+    return () if find is None else check_pretrained(graph, context.layers, found, find)
 
 
 def _rank(problem: Problem) -> int:

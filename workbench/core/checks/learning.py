@@ -1,24 +1,24 @@
-"""Findings about when layers learn: everything is frozen, or fine-tuning has nothing to tune."""
+"""Findings about when layers learn and what they start from: everything is frozen, fine-tuning has
+nothing to tune, or pretrained weights are no longer those of their layer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from workbench.core.checks.costs import Costs
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
-from workbench.core.network.graph import Graph, Training
-from workbench.core.network.learning import (
-    keeps_statistics,
-    learning_from,
-    with_random_weights,
-    with_training,
-)
+from workbench.core.checks.shapes import Propagation
+from workbench.core.network.graph import Graph, Node, Training
+from workbench.core.network.learning import keeps_statistics, learning_from, with_training
 from workbench.core.network.roles import Layers
 from workbench.core.network.text import node_text
+from workbench.core.specs import PretrainedLayer
 from workbench.core.training.recipe import TrainingRecipe
 
-NumWeights = Callable[[str], int | None]
-"""Numbers in the pretrained weights of a name; None for weights that are not known."""
+FindPretrained = Callable[[str], PretrainedLayer | None]
+"""What a node's `pretrained` names; None where there is no such layer."""
 
 _TUNED_PART = 1 / 3
 """Of a group, from its end: the layers that are closest to the task at hand."""
@@ -40,40 +40,6 @@ def check_learning(
     if (marked or frozen) and not is_unfinished:
         yield from _check_any(graph, layers, costs, recipe)
     yield from _check_phases(graph, layers, costs, recipe, marked)
-
-
-def check_weights(
-    graph: Graph, layers: Layers, costs: Costs, num_weights: NumWeights
-) -> Iterator[Problem]:
-    """Layers whose pretrained weights have another size than they, or are not known."""
-    for key, node in graph.nodes.items():
-        if not node.pretrained or key not in costs.nodes:
-            continue
-        known, needed = num_weights(node.pretrained), costs.nodes[key].parameters.total
-        if known == needed:
-            continue
-        reason = (
-            "are of a network that this version does not have"
-            if known is None
-            else f"are {known:,} numbers, but with these settings it has {needed:,}"
-        )
-        name = node_text(node, layers)
-        yield Problem(
-            key,
-            "error",
-            "Pretrained weights do not fit",
-            f"The pretrained weights of {name} {reason}. Undo the change, or start it with random "
-            "weights.",
-            (_random_fix(key, f"Use random weights in “{node.name}”"),),
-        )
-
-
-def _random_fix(key: str, title: str) -> Fix:
-    return Fix(
-        "random_weights",
-        title,
-        lambda graph: with_training(with_random_weights(graph, [key]), [key], "always"),
-    )
 
 
 def _check_any(
@@ -169,3 +135,59 @@ def _train_fix(key: str, title: str, ids: list[str]) -> Fix:
 
 def _epochs(number: int) -> str:
     return "1 epoch" if number == 1 else f"{number:,} epochs"
+
+
+def check_pretrained(
+    graph: Graph, layers: Layers, found: Propagation, find: FindPretrained
+) -> Iterator[Problem]:
+    """Layers that have another number of parameters than their pretrained weights."""
+    for node in graph.nodes.values():
+        if not node.pretrained or node.id not in found.shapes:
+            continue
+        weights = find(node.pretrained)
+        count = layers[node.kind].count_params(found.params[node.id], found.inputs[node.id]).total
+        if weights is None:
+            yield _unknown(node, layers)
+        elif count != weights.num_parameters or node.kind != weights.kind:
+            yield Problem(
+                node.id,
+                "error",
+                "Pretrained weights do not fit",
+                f"{node_text(node, layers)} has {count:,} parameters, but its pretrained weights "
+                f"({node.pretrained}) have {weights.num_parameters:,}: its settings or its inputs "
+                "were changed.",
+                (*_restore(node, weights), _forget(node)),
+            )
+
+
+def _unknown(node: Node, layers: Layers) -> Problem:
+    return Problem(
+        node.id,
+        "error",
+        "Unknown pretrained weights",
+        f"{node_text(node, layers)} starts with the weights “{node.pretrained}”, which this "
+        "version does not have.",
+        (_forget(node),),
+    )
+
+
+def _forget(node: Node) -> Fix:
+    def change(graph: Graph) -> Graph:
+        known = graph.nodes.get(node.id)
+        # Random weights that never learn would be of no use.
+        return (
+            graph
+            if known is None
+            else graph.with_node(replace(known, pretrained="", training="always"))
+        )
+
+    return Fix("forget_pretrained", "Start with random weights, and train them", change)
+
+
+def _restore(node: Node, weights: PretrainedLayer) -> Iterator[Fix]:
+    def change(graph: Graph) -> Graph:
+        known = graph.nodes.get(node.id)
+        return graph if known is None else graph.with_node(replace(known, params=weights.params))
+
+    if node.kind == weights.kind and node.params != weights.params:
+        yield Fix("restore_settings", "Restore the settings that the weights are for", change)

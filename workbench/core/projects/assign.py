@@ -4,6 +4,9 @@ epochs=20              a training setting (also learning_rate, schedule, ...)
 data=folder:../own     the data set; target=virtual:8 the target; title=... the title
 data.image_size=64     a parameter of the data set, or target.replicas=4 of the target
 conv2d.filters=64      a parameter of a layer, by its name
+conv2d.training=never  when a layer learns: always, fine_tuning or never
+fine_tune_from=conv2d  a layer, and all behind it in its group, learn in fine-tuning; those before
+                       it never. train_from=conv2d: they learn in the whole training
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.core.network.graph import TRAININGS, Node, Training
+from workbench.core.network.learning import learning_from, with_training
 from workbench.core.param_text import read_value
 from workbench.core.params import Param, check_all
 from workbench.core.projects.project import Choice, Project
@@ -65,6 +70,11 @@ def _assigned(project: Project, text: str, plug_ins: PlugIns) -> Project:
             changes = {"target": parse_target(value, plug_ins.targets)}
         case "title":
             changes = {"title": value}
+        case "fine_tune_from" | "train_from":
+            training: Training = "fine_tuning" if key == "fine_tune_from" else "always"
+            node = _named(project, value, plug_ins.layers)
+            graph = learning_from(project.graph, node.id, training, plug_ins.layers)
+            changes = {"graph": graph}
         case _:
             recipe = project.recipe.with_values(**{key: value_from_text(key, value)})
             changes = {"recipe": recipe}
@@ -93,14 +103,34 @@ def _chosen(
 def _with_layer_value(
     project: Project, name: str, key: str, text: str, layers: Registry[LayerSpec]
 ) -> Project:
+    node = _named(project, name, layers)
+    if key == "training":
+        graph = with_training(project.graph, [node.id], _training(text, name))
+    else:
+        value = _read(layers[node.kind].params, key, text, name)
+        graph = project.graph.with_params(node.id, **{key: value})
+    return replace(project, graph=graph)
+
+
+def _named(project: Project, name: str, layers: Registry[LayerSpec]) -> Node:
+    """The layer of a name; raises UsageError."""
     named = {node.name: node for node in project.graph.nodes.values()}
     node = named.get(name)
     if node is None or node.kind not in layers:
         raise UsageError(
             f'There is no layer "{name}".', received=name, expected="one of " + ", ".join(named)
         )
-    value = _read(layers[node.kind].params, key, text, name)
-    return replace(project, graph=project.graph.with_params(node.id, **{key: value}))
+    return node
+
+
+def _training(text: str, owner: str) -> Training:
+    for training in TRAININGS:
+        if text == training:
+            return training
+    expected = "one of " + ", ".join(TRAININGS)
+    raise UsageError(
+        "A layer cannot be trained in this way.", where=owner, received=text, expected=expected
+    )
 
 
 def _read(params: tuple[Param, ...], key: str, text: str, owner: str) -> Any:

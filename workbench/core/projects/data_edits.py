@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
+from workbench.core.split_marks import SplitMarks, marks_to_plain, read_marks
+
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 PartName = Literal["train", "validation", "test"]
@@ -43,6 +45,9 @@ class DataEdits:
         kept: Keys of the findings of the data check that need no change.
         classes: Name of a class in the data set -> its name in this project; several with one
             name are merged, "" leaves the class out.
+        split: Where the split by content is cut. Nothing that a user has changed, but it is here
+            because it goes wherever the edits go: with them it makes a run's parts what they are,
+            so it must be in each request and model card beside them.
     """
 
     left_out: frozenset[str] = frozenset()
@@ -51,6 +56,7 @@ class DataEdits:
     parts: Mapping[str, PartName] = field(default_factory=lambda: _EMPTY)
     kept: frozenset[str] = frozenset()
     classes: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    split: SplitMarks = field(default_factory=SplitMarks)
 
     def __bool__(self) -> bool:
         return any(getattr(self, each.name) for each in fields(self))
@@ -71,7 +77,9 @@ def edits_to_plain(edits: DataEdits) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for each in fields(edits):
         value = getattr(edits, each.name)
-        if value:
+        if isinstance(value, SplitMarks):
+            plain |= {each.name: marks_to_plain(value)} if value else {}
+        elif value:
             is_set = isinstance(value, frozenset)
             plain[each.name] = sorted(value) if is_set else dict(sorted(value.items()))
     return plain
@@ -90,6 +98,7 @@ def read_edits(plain: Any, report: Report) -> DataEdits:
         parts=cast("Mapping[str, PartName]", reader.mapping("parts", is_content, _is_part)),
         kept=reader.texts("kept", _is_name),
         classes=reader.mapping("classes", _is_name, lambda text: text == "" or _is_name(text)),
+        split=read_marks(plain.get("split", {}), report, "edits.split"),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from workbench.core.specs.backbone import BackboneSpec as BackboneSpec
 from workbench.core.specs.backbone import BundledWeights as BundledWeights
 from workbench.core.specs.backbone import DownloadedWeights as DownloadedWeights
+from workbench.core.specs.backbone import PretrainedLayer as PretrainedLayer
 from workbench.core.specs.dataset import FREE as FREE
 from workbench.core.specs.dataset import ArrayPart as ArrayPart
 from workbench.core.specs.dataset import DatasetSpec as DatasetSpec

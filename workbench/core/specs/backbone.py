@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.core.specs.layer import Shape
 
@@ -36,6 +38,20 @@ class DownloadedWeights:
     def file_name(self) -> str:
         """The name at the end of the address."""
         return self.address.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class PretrainedLayer:
+    """A layer that weights were trained for.
+
+    Attributes:
+        num_parameters: Numbers in its weights.
+        kind, params: As of its node.
+    """
+
+    num_parameters: int
+    kind: str
+    params: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ import numpy as np
 from workbench.core.format import bytes_text
 from workbench.core.params import Param, Params
 from workbench.core.specs.layer import Shape
+from workbench.core.split_marks import SplitMarks
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,9 @@ class LoadedData:
             does.
         contents: S32 (n,) of the training part: ids of the images by content, where they are
             known already.
+        groups: S32 (n,) of the training part: ids of the groups that a split keeps together, b""
+            for an image in none; None for no groups.
+        marks: Where the split by content was cut before.
     """
 
     class_names: tuple[str, ...]
@@ -70,6 +74,8 @@ class LoadedData:
     validation: Part | None = None
     pins: np.ndarray[Any, np.dtype[np.int8]] | None = None
     contents: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+    groups: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+    marks: SplitMarks = field(default_factory=SplitMarks)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -116,6 +122,7 @@ class DatasetSpec:
         key: File name, JSON value and SOURCE word, e.g. "fashion_mnist", "folder".
         title, summary: Texts for people.
         license: License of the images; "" for the user's own.
+        license_file: Name of its full text under resources/data; "" where that is not there.
         params: What the user chooses; the SOURCE text behind the colon is `source_param`.
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Image shape when the source fixes it, else None.
@@ -137,6 +144,7 @@ class DatasetSpec:
     title: str
     summary: str
     license: str = ""
+    license_file: str = ""
     params: tuple[Param, ...] = ()
     source_param: str = ""
     shape: Shape | None = None

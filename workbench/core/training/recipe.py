@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from workbench.core.param_text import read_value
 from workbench.core.params import Param, check_all
 from workbench.core.training.fields.basics import BasicFields
 from workbench.core.training.fields.checkpoints import CheckpointFields
+from workbench.core.training.fields.dividing import DividingFields
 from workbench.core.training.fields.execution import ExecutionFields
 from workbench.core.training.fields.fine_tuning import FineTuningFields
 from workbench.core.training.fields.regularization import RegularizationFields
@@ -24,6 +25,15 @@ from workbench.errors import ParamError
 FINE_TUNING_SHARE = 0.1
 """Learning rate of fine-tuning as a share of the learning rate, where the recipe has none."""
 
+SPLIT_KEYS = (
+    "validation",
+    "validation_share",
+    "test_share",
+    "seed",
+    *(each.name for each in fields(DividingFields)),
+)
+"""The fields that decide how the images are divided."""
+
 FEW_PER_REPLICA = 32
 """Images whose statistics are too uncertain to normalize by."""
 
@@ -36,6 +46,7 @@ class TrainingRecipe(
     FineTuningFields,
     RegularizationFields,
     ScheduleFields,
+    DividingFields,
     BasicFields,
 ):
     """One way to train. Its fields are declared in `fields/`, section by section."""
@@ -87,6 +98,10 @@ class TrainingRecipe(
         epochs = self.epochs - self.head_epochs
         return replace(self, learning_rate=rate, epochs=epochs, fine_tuning_after=None)
 
+    def split_values(self) -> dict[str, Any]:
+        """The values that decide how the images are divided, by key."""
+        return {key: getattr(self, key) for key in SPLIT_KEYS}
+
     @property
     def has_weight_decay(self) -> bool:
         """The weights are pulled towards zero."""
@@ -131,6 +146,7 @@ class TrainingRecipe(
 
 _DECLARED = declared(
     BasicFields,
+    DividingFields,
     ScheduleFields,
     RegularizationFields,
     FineTuningFields,

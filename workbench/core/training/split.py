@@ -26,6 +26,8 @@ def divide_by_order(
     pins: Parts | None,
     shares: tuple[float, float],
     seed: int,
+    fold: int = 1,
+    folds: int = 0,
 ) -> Parts:
     """The part of each image by its place in the list of all: stratified, reproducible by seed.
 
@@ -36,17 +38,30 @@ def divide_by_order(
         shares: Of the images of each class for testing, and of those that are left for
             validation; 0 for none.
         seed: The same seed gives the same parts.
+        fold: The fold that validates, from 1, where there are any.
+        folds: So many folds instead of the share; 0 for the share.
     """
     parts = np.full(len(labels), -1, np.int8) if pins is None else pins.astype(np.int8)
     # Another seed than the test's, else the same images would be next in line.
     rounds = ((TEST, shares[0], seed), (VALIDATION, shares[1], seed + 1))
     for part, share, own_seed in rounds:
         free = np.flatnonzero(parts < 0)
-        if share > 0:
+        if part == VALIDATION and folds:
+            parts[free[_fold_of(labels[free], own_seed, folds) == fold - 1]] = part
+        elif share > 0:
             chosen, _ = split_indices(labels[free], shares=(share,), seed=own_seed)
             parts[free[chosen]] = part
     parts[parts < 0] = TRAIN
     return parts
+
+
+def _fold_of(labels: np.ndarray[Any, Any], seed: int, folds: int) -> Indices:
+    """The fold of each image, stratified."""
+    found = np.zeros(len(labels), np.int64)
+    for label in np.unique(labels):
+        order = random_order(np.flatnonzero(labels == label), seed)
+        found[order] = fold_numbers(np.ones(len(order), np.int64), folds)
+    return found
 
 
 def split_indices(
@@ -81,11 +96,18 @@ def split_indices(
 
 def random_order(indices: np.ndarray[Any, Any], seed: int) -> Indices:
     """`indices` in an order that depends on them and the seed alone."""
-    keys = _mixed(indices.astype(np.uint64) + _mixed(np.array([seed], np.uint64)))
+    keys = mixed(indices.astype(np.uint64) + mixed(np.array([seed], np.uint64)))
     return indices.astype(np.int64)[np.argsort(keys, kind="stable")]
 
 
-def _mixed(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def fold_numbers(sizes: Indices, folds: int) -> Indices:
+    """The fold, 0 to folds - 1, of each unit of so many images: in their order, of equal size."""
+    middles = np.cumsum(sizes) - sizes / 2
+    numbers = np.floor(folds * middles / max(1, int(sizes.sum()))).astype(np.int64)
+    return numbers.clip(max=folds - 1)
+
+
+def mixed(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """SplitMix64: each number becomes one of 2**64, evenly spread (arithmetic wraps)."""
     z = numbers + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

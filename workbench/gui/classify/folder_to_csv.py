@@ -61,7 +61,7 @@ class FolderToCsv(QObject):
         self._model, self._table = str(model), table
         self.progressed.emit(f"Scanning {folder.name}")
         self._background.run(
-            lambda: [str(path) for path in list_pictures(folder)],
+            lambda: [str(path) for path in list_pictures(folder, is_deep=True)],
             lambda files: self._on_listed(folder, files),
             self.failed.emit,
         )

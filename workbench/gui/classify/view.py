@@ -100,7 +100,7 @@ class ClassifyView(QWidget):
         words: dict[DropKind, str] = {
             "class_folders": "classify the images of {} and count the correct ones"
         }
-        return DataDrop(words, 1, lambda _kind, path: self.state.classify_labeled(path))
+        return DataDrop(words, 1, lambda drop: self.state.classify_labeled(drop.paths[0]))
 
     def ask_weights(self) -> None:
         """Lets the user choose a weights file for the network of the project."""

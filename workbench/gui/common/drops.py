@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from workbench.core.format import plural
+from workbench.core.params import PathParam, PathsParam
+from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX
+from workbench.core.projects.source import source_choice
 from workbench.core.specs import DatasetSpec
+from workbench.datasets import all_datasets
 from workbench.datasets.folder import SPEC as FOLDER
-from workbench.datasets.npz import SPEC as NPZ
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.protocol.messages import WEIGHTS_ENDINGS
 
@@ -21,8 +26,23 @@ RESULT_NAME = "workbench_result"
 """How the file begins that a notebook leaves; browsers add " (1)"."""
 
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
+_MOST_AROUND = 4  # folders that may be around the class folders
 
-DropKind = Literal["project", "pictures", "class_folders", "arrays", "weights", "result", "unknown"]
+DropKind = Literal[
+    "project",
+    "pictures",
+    "picture_folder",
+    "class_folders",
+    "several_folders",
+    "data_file",
+    "weights",
+    "result",
+    "web_image",
+    "web_address",
+    "unknown",
+]
+DATA_KINDS: tuple[DropKind, ...] = ("class_folders", "several_folders", "data_file")
+"""The kinds that can be a data set."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +53,14 @@ class DataDrop:
     Attributes:
         words: What a drop will do, by kind: "Drop to " and then these, with the name as {}.
         least_classes: Class folders that it needs.
-        take: Called with the kind and the path of what was dropped.
+        take: Called with what was dropped.
         refusal: Why it does not take them now; "" where it does.
     """
 
     words: Mapping[DropKind, str]
     least_classes: int
-    take: Callable[[DropKind, str], None]
+    take: Callable[[Drop], None]
     refusal: str = ""
-
-
-DATA_SOURCES: dict[DropKind, DatasetSpec] = {"class_folders": FOLDER, "arrays": NPZ}
-"""The kinds that can be a data set, and the source that loads them."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +69,17 @@ class Drop:
 
     Attributes:
         kind: What they are.
-        paths: The paths to use; for a folder of images, its images.
+        paths: The paths to use; an address from a web browser.
         words: What a drop will do, or why it does nothing.
         data: The view that is shown takes it; None for what is done everywhere.
+        source: The data set that it can be; None for what is none.
     """
 
     kind: DropKind
     paths: tuple[str, ...]
     words: str
     data: DataDrop | None = None
+    source: Choice | None = None
 
     @property
     def is_welcome(self) -> bool:
@@ -83,6 +101,8 @@ def sort_drop(paths: Sequence[str], *, data: DataDrop | None = None) -> Drop:
         single = _sort_single(first, data.least_classes if data is not None else 2)
         if single is not None:
             return _for_view(single, data)
+    if all(map(os.path.isdir, paths)):
+        return _for_view(_several_folders(paths), data)
     pictures = [path for path in paths if _is_picture(path)]
     if pictures:
         rest = len(paths) - len(pictures)
@@ -95,7 +115,8 @@ def sort_drop(paths: Sequence[str], *, data: DataDrop | None = None) -> Drop:
         "unknown",
         tuple(paths),
         f"“{first.name}” cannot be used here. Drop pictures, a .workbench project, a folder with "
-        "one folder per class, an .npz file or a weights file",
+        "one folder per class, an archive, a table (.csv), an .npz or TFRecord file, or a weights "
+        "file",
     )
 
 
@@ -105,7 +126,8 @@ def _for_view(drop: Drop, data: DataDrop | None) -> Drop:
         return drop
     if data.refusal:
         return Drop("unknown", drop.paths, data.refusal)
-    words = data.words[drop.kind].format(f"“{Path(drop.paths[0]).name}”")
+    more = f" and {len(drop.paths) - 1} more" if len(drop.paths) > 1 else ""
+    words = data.words[drop.kind].format(f"“{Path(drop.paths[0]).name}”{more}")
     return replace(drop, words=f"Drop to {words}", data=data)
 
 
@@ -119,30 +141,105 @@ def _sort_single(path: Path, least_classes: int) -> Drop | None:
         return Drop("weights", (str(path),), f"Drop to load weights from “{path.name}”")
     if name.startswith(RESULT_NAME) and name.endswith(".zip"):
         return Drop("result", (str(path),), f"Drop to import the notebook results “{path.name}”")
-    if name.endswith(".npz"):
-        return Drop("arrays", (str(path),), f"Drop to use “{path.name}” as the data set")
+    spec = file_source(name)
+    if spec is None:
+        return None
+    words = f"Drop to use “{path.name}” as the data set"
+    return Drop("data_file", (str(path),), words, source=source_choice(spec, str(path)))
+
+
+def file_source(name: str) -> DatasetSpec | None:
+    """The source that loads a file of this name; None for none."""
+    for pattern, spec in _file_sources().items():
+        if fnmatchcase(name.lower(), pattern):
+            return spec
     return None
+
+
+def file_patterns() -> tuple[str, ...]:
+    """Patterns of the names of files that are data sets: "*.zip", ..."""
+    return tuple(_file_sources())
+
+
+@cache
+def _file_sources() -> Mapping[str, DatasetSpec]:
+    """The sources that are pointed at a file, by the patterns of its name."""
+    return {
+        pattern: spec
+        for spec in all_datasets().values()
+        for param in spec.params
+        if isinstance(param, PathParam) and param.key == spec.source_param
+        for pattern in param.patterns
+    }
+
+
+def _several_folders(paths: Sequence[str]) -> Drop:
+    for spec in all_datasets().values():
+        if any(isinstance(p, PathsParam) and p.key == spec.source_param for p in spec.params):
+            words = f"Drop to use {len(paths)} folders as the data set, each as a class"
+            source = source_choice(spec, tuple(paths))
+            return Drop("several_folders", tuple(paths), words, source=source)
+    return Drop("unknown", tuple(paths), "Drop one folder at a time")
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What is in a folder, as far as it was looked at."""
+
+    folders: tuple[str, ...]
+    pictures: tuple[str, ...]
+    is_all: bool
+
+    @classmethod
+    def of(cls, folder: Path) -> _Inside:
+        """Looks into a folder; raises OSError."""
+        with os.scandir(folder) as inside:  # has the kind of each entry without a stat call
+            entries = list(islice(inside, _LOOKED_AT + 1))
+        shown = [entry for entry in entries[:_LOOKED_AT] if not is_hidden(entry.name)]
+        return cls(
+            tuple(entry.path for entry in shown if entry.is_dir()),
+            tuple(sorted(entry.path for entry in shown if _is_picture(entry.name))),
+            len(entries) <= _LOOKED_AT,
+        )
 
 
 def _sort_folder(folder: Path, least_classes: int) -> Drop:
     try:
-        with os.scandir(folder) as inside:  # has the kind of each entry without a stat call
-            entries = list(islice(inside, _LOOKED_AT))
+        inside = _Inside.of(folder)
+        if inside.pictures and len(inside.folders) < 2:
+            images = plural(len(inside.pictures), "image")
+            words = images if inside.is_all else f"all images of “{folder.name}”"
+            return Drop("picture_folder", (str(folder),), f"Drop to classify {words}")
+        number = _count_classes(inside)
     except OSError as error:
         return Drop("unknown", (str(folder),), f"“{folder.name}” cannot be read: {error.strerror}")
-    classes = [entry for entry in entries if entry.is_dir() and not is_hidden(entry.name)]
-    pictures = tuple(sorted(entry.path for entry in entries if _is_picture(entry.name)))
-    if pictures and len(classes) < 2:
-        return Drop("pictures", pictures, f"Drop to classify {plural(len(pictures), 'image')}")
-    if len(classes) >= least_classes:
-        words = f"Drop to use “{folder.name}” as the data set: {len(classes)} classes"
-        return Drop("class_folders", (str(folder),), words)
-    found = "only one class folder" if classes else "no images and no class folders"
+    if number is None or number >= least_classes:
+        classes = f": {number} classes" if number else ""
+        words = f"Drop to use “{folder.name}” as the data set{classes}"
+        source = source_choice(FOLDER, str(folder))
+        return Drop("class_folders", (str(folder),), words, source=source)
+    found = "only one class folder" if number else "no images and no class folders"
     words = (
         f"“{folder.name}” contains {found}. A data set is a folder with one folder per class, at "
         "least two"
     )
     return Drop("unknown", (str(folder),), words)
+
+
+def _count_classes(inside: _Inside) -> int | None:
+    """How many class folders there are; None where that takes a longer look, at folders in
+    folders.
+    """
+    for _ in range(_MOST_AROUND):
+        if not inside.folders:
+            return 0
+        first = _Inside.of(Path(inside.folders[0]))
+        if first.pictures or not first.folders:
+            return len(inside.folders) if inside.is_all else None
+        if len(inside.folders) > 1:
+            return None
+        inside = first
+    return None
 
 
 def _is_picture(path: str) -> bool:

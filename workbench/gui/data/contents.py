@@ -18,7 +18,7 @@ from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
 from workbench.gui.kit.messages import error_text
-from workbench.protocol.messages import ClassDescription, DataDescription
+from workbench.protocol.messages import DataDescription
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
@@ -34,6 +34,7 @@ class DataContentsPanel(QScrollArea):
         self._theme = state.context.theme
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._rows: list[ClassRow] = []
         self.say_empty()
         state.source_changed.connect(self.say_empty)
         state.missing.connect(self.say_empty)
@@ -42,17 +43,20 @@ class DataContentsPanel(QScrollArea):
         self._document = state.context.document
         self._is_split_off = False
         self._has_validation = False
-        for changed in (self._document.recipe_changed, self._document.project_replaced):
+        document = self._document
+        for changed in (document.recipe_changed, document.project_replaced, state.exact.changed):
             changed.connect(self._show_counts)
 
     def say_empty(self, words: str = _EMPTY) -> None:
         """Shows a sentence in the empty place."""
+        self._rows = []  # they go with the page
         hint = plain_label(words, role="dim", wrap=True)
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._show(STRETCH, hint, Stretch(2))
 
     def show_error(self, error: WorkbenchError) -> None:
         """Shows why the source cannot be used."""
+        self._rows = []
         self._show(TextBox("problem", error.what, error_text(error)), STRETCH)
 
     def show_description(self, description: DataDescription) -> None:
@@ -74,25 +78,28 @@ class DataContentsPanel(QScrollArea):
         ]
         largest = max(sizes, default=0)
         samples: list[Sample] = []
+        self._rows = []
         for each in description.classes:
-            row = ClassRow(self._theme, each, largest, self._counts_of(each))
+            row = ClassRow(self._theme, each, largest, "")
             row.chosen.connect(partial(self._enlarge, samples, len(samples)))
             samples += [Sample(each.name, thumbnail) for thumbnail in each.thumbnails]
             box.column.addWidget(row)
+            self._rows.append(row)
+        self._show_counts()
         return box
-
-    def _counts_of(self, each: ClassDescription) -> str:
-        return class_words(
-            each,
-            self._document.recipe,
-            is_split_off=self._is_split_off,
-            has_validation=self._has_validation,
-        )
 
     def _show_counts(self) -> None:
         """The recipe splits otherwise."""
-        for row in self.findChildren(ClassRow):
-            row.set_counts(self._counts_of(row.description))
+        exact = self._state.exact.of(self._document.recipe)
+        for number, row in enumerate(self._rows):
+            counts = class_words(
+                row.description,
+                self._document.recipe,
+                is_split_off=self._is_split_off,
+                has_validation=self._has_validation,
+                exact=exact[number] if number < len(exact) else None,
+            )
+            row.set_counts(counts)
 
     def _enlarge(self, samples: list[Sample], first: int, number: int) -> None:
         SampleDialog(self._state, samples, first + number, self).open()

@@ -11,6 +11,7 @@ from workbench.core.params import Param, check_all
 from workbench.core.projects.project import Choice
 from workbench.errors import SaveError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.data.license_dialog import LicenseDialog
 from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.forms.param_form import ParamForm
@@ -109,9 +110,18 @@ class DataSourcePanel(QWidget):
             self.sources.addItem(spec.title, spec.key)
         self._summary = plain_label(role="dim", wrap=True)
         self._license = plain_label(role="dim", wrap=True)
+        self.license_button = button("Show license", role="link")
+        self.license_button.clicked.connect(self._show_license)
         self._place = QVBoxLayout()
         heading = plain_label("Data source", role="heading")
-        parts = (heading, self.sources, self._summary, self._place, self._license)
+        parts = (
+            heading,
+            self.sources,
+            self._summary,
+            self._place,
+            self._license,
+            row(self.license_button, STRETCH),
+        )
         column(*parts, parent=self, spacing=8)
         self.sources.activated.connect(self._on_source_chosen)
         self._document.dataset_changed.connect(self.refresh)
@@ -128,12 +138,17 @@ class DataSourcePanel(QWidget):
         self._summary.setText(spec.summary if spec else unknown)
         self._license.setText(f"License: {spec.license}" if spec else "")
         self._license.setVisible(bool(spec and spec.license))
+        self.license_button.setVisible(bool(spec and spec.license_file))
         params = spec.params if spec else ()
         if choice.key != self._form_key:
             self._form_key = choice.key
             self._replace_form(params)
         if self.form is not None:
             self.form.set_values(check_all(params, choice.params)[0])
+
+    def _show_license(self) -> None:
+        spec = self._datasets[self._document.project.dataset.key]
+        LicenseDialog(spec, self).exec()
 
     def _on_replaced(self) -> None:
         """What was chosen for another project is not for this one."""

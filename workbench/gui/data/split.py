@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
+from dataclasses import replace
+
+from workbench.core.training.recipe import RECIPE_PARAMS, SPLIT_KEYS, TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.gui.data.split_bar import BarPart, SplitBar
 from workbench.gui.data.split_counts import Given, split_counts, split_words
@@ -12,7 +14,7 @@ from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import add_to
 
-_SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")
+_SPLIT_KEYS = tuple(key for key in SPLIT_KEYS if key not in {"fold", "folds"})
 
 
 def split_parts(given: Given, recipe: TrainingRecipe) -> list[BarPart]:
@@ -34,6 +36,7 @@ class DataSplitPanel(Box):
     def __init__(self, state: DataState) -> None:
         super().__init__("card", 16, 10)
         self._document = state.context.document
+        self._exact = state.exact
         self._given = Given()
         heading = plain_label("Split", role="heading")
         self.bar = SplitBar(state.context.theme)
@@ -45,6 +48,7 @@ class DataSplitPanel(Box):
         self.form.value_changed.connect(self._on_value_changed)
         self._document.recipe_changed.connect(self.refresh)
         self._document.project_replaced.connect(self.refresh)
+        state.exact.changed.connect(self.refresh)
         state.source_changed.connect(lambda: self.set_given(Given()))
         state.described.connect(lambda description: self.set_given(Given.of(description)))
         self.refresh()
@@ -57,9 +61,11 @@ class DataSplitPanel(Box):
     def refresh(self) -> None:
         """Shows the document's recipe applied to the counts."""
         recipe = self._document.recipe
-        self.bar.setVisible(bool(self._given.per_class))
-        self.bar.set_parts(split_parts(self._given, recipe))
-        self.words.setText(split_words(self._given, recipe))
+        given = replace(self._given, exact=self._exact.of(recipe) if self._given.per_class else ())
+        self.bar.setVisible(bool(given.per_class))
+        self.bar.set_parts(split_parts(given, recipe))
+        self.words.setText(split_words(given, recipe))
+        self.form.set_unused({key for key in _SPLIT_KEYS if not recipe.is_used(key)})
         self.form.set_values({key: getattr(recipe, key) for key in _SPLIT_KEYS})
 
     def _on_value_changed(self, key: str, value: object) -> None:

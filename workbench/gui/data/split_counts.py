@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from workbench.core.format import count, share
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import split_sizes
+from workbench.gui.data.exact_split import Exact
 from workbench.protocol.messages import ClassDescription, DataDescription
 
 
@@ -18,11 +19,14 @@ class Given:
         per_class: Images of each class that are no published test images; empty while not known.
         num_test: Published test images; 0 where they are split off the others.
         num_validation: Published validation images; 0 where they are split off the others.
+        exact: For each class how many images train, validate and test, published ones among them,
+            where a worker has counted that; empty where it follows from the numbers above.
     """
 
     per_class: tuple[int, ...] = ()
     num_test: int = 0
     num_validation: int = 0
+    exact: Exact = ()
 
     @classmethod
     def of(cls, description: DataDescription) -> Given:
@@ -37,6 +41,9 @@ class Given:
 
 def split_counts(given: Given, recipe: TrainingRecipe) -> tuple[int, int, int]:
     """How many images train, validate and test: exactly those of a run."""
+    if given.exact:
+        train, validation, test = (sum(each[part] for each in given.exact) for part in range(3))
+        return train, _validating(validation, test, recipe), test
     per_class = [
         class_counts(size, recipe, given.num_test, has_validation=given.num_validation > 0)
         for size in given.per_class
@@ -45,7 +52,12 @@ def split_counts(given: Given, recipe: TrainingRecipe) -> tuple[int, int, int]:
     if recipe.validation == "split":
         validation += given.num_validation
     test = given.num_test or sum(counts[2] for counts in per_class)
-    return train, test if recipe.validation == "test" else validation, test
+    return train, _validating(validation, test, recipe), test
+
+
+def _validating(validation: int, test: int, recipe: TrainingRecipe) -> int:
+    """The images that validate, which may be the test images; none where nothing validates."""
+    return {"test": test, "none": 0}.get(recipe.validation, validation)
 
 
 def class_counts(
@@ -72,8 +84,12 @@ def class_words(
     *,
     is_split_off: bool,
     has_validation: bool = False,
+    exact: tuple[int, int, int] | None = None,
 ) -> str:
-    """The images of a class by what a run does with them; only their number where all train."""
+    """The images of a class by what a run does with them; only their number where all train.
+
+    Where they were counted, `exact` has the numbers that train, validate and test.
+    """
     given = each.num_train + (each.num_test if is_split_off else 0)
     train, validation, test = class_counts(
         given, recipe, 0 if is_split_off else 1, has_validation=has_validation
@@ -81,6 +97,8 @@ def class_words(
     if recipe.validation == "split":
         validation += each.num_validation
     test = test if is_split_off else each.num_test
+    if exact is not None:
+        train, validation, test = exact
     named = ((train, "train"), (validation, "validation"), (test, "test"))
     parts = [f"{count(number)} {name}" for number, name in named if number]
     return ", ".join(parts) if len(parts) > 1 else count(train)
@@ -110,8 +128,20 @@ def split_words(given: Given, recipe: TrainingRecipe) -> str:
     }[recipe.validation]
     is_validation_split = recipe.validation == "split" and not given.num_validation
     is_split = not given.num_test or is_validation_split
-    seed = f"The split is stratified; seed {recipe.seed} makes it reproducible." if is_split else ""
-    return " ".join(filter(None, (test, validation, seed)))
+    how = _how_words(recipe) if is_split else ""
+    return " ".join(filter(None, (test, validation, how)))
+
+
+def _how_words(recipe: TrainingRecipe) -> str:
+    """What decides which images are held out."""
+    seed = recipe.seed if recipe.split_seed is None else recipe.split_seed
+    if recipe.split == "order":
+        return f"The split is stratified; seed {seed} makes it reproducible."
+    what = "Exact duplicates" if recipe.group_by == "none" else "Groups and exact duplicates"
+    return (
+        f"The split is stratified, by content and seed {seed}. {what} stay in one part, and images "
+        "that are added later move none of the others."
+    )
 
 
 def _part_words(part: int, whole: int) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.projects.data_edits import DataEdits, edits_to_plain
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.data.exact_split import ExactSplit
 from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
 from workbench.runs.places import is_known
 
@@ -32,9 +36,13 @@ class DataState(QObject):
         described(DataDescription): What the source holds.
         failed(WorkbenchError): Why it cannot be read.
         findings_shown(bool): Whether findings of the data check are shown in place of the contents.
+        train_wanted: A run of the project is to be started.
 
     Attributes:
         context: The parts that all views work with.
+        description: What the source holds; None while that is not known.
+        background: Works out for the panels what takes long.
+        exact: How the described images are divided.
     """
 
     busy_changed = Signal(bool)
@@ -44,6 +52,7 @@ class DataState(QObject):
     missing = Signal(str)
     described = Signal(object)
     failed = Signal(object)
+    train_wanted = Signal()
     place_unknown = Signal(object)
     findings_shown = Signal(bool)
 
@@ -51,11 +60,15 @@ class DataState(QObject):
         super().__init__(parent)
         self.context = context
         self._document = context.document
+        self.background = Background(self, max_threads=1)
         self._is_shown = False
         self._question = Question(context.service)
         self._picture_question = Question(context.service)
+        self.exact = ExactSplit(context, self)
         self._described: _Source | None = None
+        self.description: DataDescription | None = None
         self._asked: _Source | None = None
+        self._values: dict[str, Any] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
@@ -86,6 +99,11 @@ class DataState(QObject):
         """Findings are shown in place of the contents, or no longer."""
         self.findings_shown.emit(is_shown)
 
+    def close(self) -> None:
+        """Nothing is read or worked out any more."""
+        self._call_off()
+        self.background.close()
+
     def describe(self) -> None:
         """Requests what the chosen source holds; an earlier request is canceled."""
         choice, edits = self._source
@@ -98,7 +116,7 @@ class DataState(QObject):
         self._asked = choice, edits
         self.busy_changed.emit(True)
         self.said.emit("Loading…")
-        recipe = self._document.recipe
+        self._values = self._document.recipe.split_values()
         self._question.ask(
             DescribeData(
                 id=0,
@@ -106,8 +124,7 @@ class DataState(QObject):
                 params=dict(choice.params),
                 edits=edits_to_plain(edits),
                 thumbnails_per_class=_THUMBNAILS,
-                test_share=recipe.test_share,
-                seed=recipe.seed,
+                recipe=self._values,
             ),
             Handlers(
                 on_done=self._on_described,
@@ -146,7 +163,8 @@ class DataState(QObject):
 
     def _on_source_changed(self) -> None:
         """Another source, or the document no longer has the facts of this one."""
-        self._described = None
+        self._described, self.description = None, None
+        self.exact.forget()
         self.source_changed.emit()
         if self._question.is_open and self._asked == self._source:
             return  # the answer is on its way
@@ -169,9 +187,11 @@ class DataState(QObject):
             self._timer.start()
 
     def _on_described(self, description: DataDescription) -> None:
-        self._described = self._asked
+        self._described, self.description = self._asked, description
         self.busy_changed.emit(False)
         self.said.emit("")
+        if self._asked is not None:
+            self.exact.take(description, self._asked, self._values)
         self.described.emit(description)
         self._document.set_dataset_facts(
             DatasetFacts(
@@ -184,7 +204,7 @@ class DataState(QObject):
         )
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self._described = None
+        self._described, self.description = None, None
         self.busy_changed.emit(False)
         self.said.emit("")
         self.failed.emit(error)

@@ -15,7 +15,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_text import when
 from workbench.protocol.messages import Evaluate, Evaluation, Progress
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.scores import test_set_words, weights_words
+from workbench.runs.log.scores import chosen_words, test_set_words
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, known_scores
 
 STALE = (
@@ -124,7 +124,7 @@ class EvaluateState(QObject):
         """Shows the latest evaluation of the chosen run, where it has one."""
         if (latest := self.latest) is None:
             return
-        weights = weights_words(latest.result.weights)
+        weights = chosen_words(latest.result.weights)
         subject = f"Run “{self._title}”, {latest.images_words()}"
         parts = (subject, f"weights: {weights}" if weights else "", when(latest.created))
         self.evaluation, self.subject = latest.result, " · ".join(filter(None, parts))

@@ -10,20 +10,20 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from workbench.core.format import plural, share
-from workbench.core.params import PathParam
+from workbench.core.params import PathParam, PathsParam, defaults
 from workbench.core.projects.project import Choice
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.source import source_choice
 from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.drops import DATA_SOURCES, DataDrop, DropKind
+from workbench.gui.common.drops import DATA_KINDS, DataDrop, Drop
 from workbench.gui.common.model_chooser import ModelChooser
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.kit.file_dialogs import ask_file, ask_folder
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
@@ -123,12 +123,13 @@ class EvaluateView(QWidget):
         if self.chooser.path is None:
             return None
         words = "evaluate the model on the images of {}"
-        kinds = dict.fromkeys(DATA_SOURCES, words)
+        kinds = dict.fromkeys(DATA_KINDS, words)
         busy = "An evaluation is under way. Cancel it, or wait for its end"
         return DataDrop(kinds, 2, self._take_dropped, busy if self.state.is_busy else "")
 
-    def _take_dropped(self, kind: DropKind, path: str) -> None:
-        self._evaluate_on_path(DATA_SOURCES[kind], path)
+    def _take_dropped(self, drop: Drop) -> None:
+        if drop.source is not None:
+            self.evaluate_on(drop.source)
 
     def _on_started(self) -> None:
         for part in (self.start, self.other, self.chooser):
@@ -197,21 +198,15 @@ class EvaluateView(QWidget):
         menu.deleteLater()
 
     def _on_source_chosen(self, spec: DatasetSpec) -> None:
-        value = self._ask_path(spec) if spec.source_param else ""
-        if value or not spec.source_param:
-            self._evaluate_on_path(spec, value)
+        if not spec.source_param:
+            self.evaluate_on(Choice(spec.key, defaults(spec.params)))
+        elif value := self._ask_path(spec):
+            self.evaluate_on(source_choice(spec, value))
 
-    def _evaluate_on_path(self, spec: DatasetSpec, value: str) -> None:
-        text = f"{spec.key}:{value}" if value else spec.key
-        try:
-            choice = parse_source(text, self._context.datasets)
-        except WorkbenchError as error:
-            self.wait.say(str(error), is_bad=True)
-            return
-        self.evaluate_on(choice)
-
-    def _ask_path(self, spec: DatasetSpec) -> str:
+    def _ask_path(self, spec: DatasetSpec) -> str | tuple[str, ...]:
         param = next(p for p in spec.params if p.key == spec.source_param)
+        if isinstance(param, PathsParam):
+            return tuple(ask_folders(self, spec.title, kind="data"))
         if isinstance(param, PathParam) and param.is_folder:
             return ask_folder(self, spec.title, kind="data")
         patterns = " ".join(param.patterns) if isinstance(param, PathParam) else ""

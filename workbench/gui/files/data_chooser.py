@@ -6,10 +6,10 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.checks.problems import ANOTHER_SOURCE
-from workbench.core.params import PathParam
+from workbench.core.params import PathParam, PathsParam
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.file_dialogs import ask_file, ask_folder
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
 
 KIND = "data"
 """Dialogs for data sets begin in one folder."""
@@ -40,10 +40,15 @@ class DataChooser(QObject):
         spec = self._datasets.get(choice.key)
         params = spec.params if spec is not None else ()
         param = next((param for param in params if param.key == key), None)
-        if not isinstance(param, PathParam):
+        if param is None:
             return
+        path: str | tuple[str, ...]
         title = f"Choose {param.title.lower()}"
-        if param.is_folder:
+        if isinstance(param, PathsParam):
+            path = tuple(ask_folders(self._window, title, kind=KIND))
+        elif not isinstance(param, PathParam):
+            return
+        elif param.is_folder:
             path = ask_folder(self._window, title, kind=KIND)
         else:
             filters = f"{param.title} ({' '.join(param.patterns)});;All files (*)"

@@ -27,7 +27,7 @@ from workbench.gui.forms.number_field import NumberField
 from workbench.gui.forms.number_list import parse_numbers
 from workbench.gui.forms.select_on_focus import select_on_focus
 from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.file_dialogs import ask_file, ask_folder
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import row
 
@@ -225,9 +225,9 @@ def _paths_editor(param: Param) -> Editor:
     editor = _line_editor(frame, line, param.show, lambda text: read_value(param, text))
 
     def ask() -> None:
-        path = ask_folder(frame, "Add a folder", kind=f"param_{param.key}")
-        if path:
-            paths = dict.fromkeys((*read_value(param, line.text()), path))
+        added = ask_folders(frame, "Add folders", kind=f"param_{param.key}")
+        if added:
+            paths = dict.fromkeys((*read_value(param, line.text()), *added))
             line.setText(param.show(tuple(paths)))
             editor.commit(tuple(paths))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QListView, QTreeView, QWidget
 
 
 class Store(Protocol):
@@ -81,6 +81,21 @@ def ask_folder(parent: QWidget, title: str, *, kind: str, start: str = "") -> st
     path = QFileDialog.getExistingDirectory(parent, title, start or start_folder(parent, kind))
     keep_folder(parent, kind, path)
     return path
+
+
+def ask_folders(parent: QWidget, title: str, *, kind: str) -> list[str]:
+    """Asks for one or several folders; none when canceled. Qt's own dialog: those of systems choose
+    a single one.
+    """
+    dialog = QFileDialog(parent, title, start_folder(parent, kind))
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOptions(QFileDialog.Option.DontUseNativeDialog | QFileDialog.Option.ShowDirsOnly)
+    for view in (*dialog.findChildren(QListView, "listView"), *dialog.findChildren(QTreeView)):
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+    chosen = dialog.selectedFiles() if dialog.exec() else []
+    dialog.deleteLater()
+    keep_folder(parent, kind, chosen[0] if chosen else "")
+    return chosen
 
 
 def _folders_of(parent: QWidget) -> DialogFolders | None:

@@ -8,12 +8,15 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from workbench.core.projects.source import parse_source
+from workbench.client.background import Background
+from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.drops import DATA_SOURCES, Drop, DropKind, sort_drop
+from workbench.gui.common.drops import Drop, sort_drop
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.theme import Theme
+from workbench.gui.shell.web_pictures import WebPictures, sort_web_drop
+from workbench.pictures.folders import list_pictures
 
 _MARGIN_PX = 16
 
@@ -24,8 +27,9 @@ class DropController(QObject):
     Signals:
         project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
             a notebook.
-        pictures_dropped(list): Paths of images and folders to classify.
+        pictures_dropped(list): Paths of images to classify.
         folder_dropped(str): A folder with one folder per class, while there is no project.
+        source_dropped(object): Another data set (a Choice), while there is no project.
         data_chosen(): The project has another data set.
         said(str): Why a drop does nothing.
     """
@@ -34,6 +38,7 @@ class DropController(QObject):
     weights_dropped = Signal(str)
     pictures_dropped = Signal(list)
     folder_dropped = Signal(str)
+    source_dropped = Signal(object)
     data_chosen = Signal()
     said = Signal(str)
 
@@ -51,13 +56,23 @@ class DropController(QObject):
         self._window = window
         self.overlay = DropOverlay(context.theme, window)
         self._drop: Drop | None = None  # what hangs over the window
+        self._background = Background(self, max_threads=1)
+        self._web = WebPictures(window)
+        self._web.ready.connect(self.pictures_dropped)
+        self._web.said.connect(self.said)
+
+    def close(self) -> None:
+        """Waits for what still reads."""
+        self._web.close()
+        self._background.close()
 
     def enter(self, event: QDragEnterEvent) -> None:
         """Says what a drop would do; files that cannot be used are explained too."""
-        if not event.mimeData().hasUrls():
+        mime = event.mimeData()
+        if not mime.hasUrls() and sort_web_drop(mime) is None:
             event.ignore()
             return
-        drop = self._drop = self._sort(event.mimeData())
+        drop = self._drop = self._sort(mime)
         self.overlay.say(drop.words, is_welcome=drop.is_welcome)
         event.acceptProposedAction()
 
@@ -71,47 +86,64 @@ class DropController(QObject):
         drop = self._drop or self._sort(event.mimeData())
         self.leave()
         event.acceptProposedAction()
-        self.take(drop)
+        if drop.kind == "web_image":  # its data is there until the event is over
+            self._web.take_image(drop, event.mimeData())
+        else:
+            self.take(drop)
 
     def _sort(self, mime: QMimeData) -> Drop:
+        paths = local_paths(mime)
+        web = sort_web_drop(mime) if not paths else None
         data_drop = getattr(self._current_view(), "data_drop", lambda: None)
-        return sort_drop(local_paths(mime), data=data_drop())
+        return web or sort_drop(paths, data=data_drop())
 
     def take(self, drop: Drop) -> None:
         """Sends dropped paths to where they belong."""
         if drop.data is not None:
-            drop.data.take(drop.kind, drop.paths[0])
+            drop.data.take(drop)
         elif drop.kind == "project":
             self.project_dropped.emit(drop.paths[0])
         elif drop.kind == "pictures":
             self.pictures_dropped.emit(list(drop.paths))
-        elif drop.kind == "class_folders":
-            self.use_folder(drop.paths[0])
-        elif drop.kind == "arrays":
-            self.use_data(drop.kind, drop.paths[0])
+        elif drop.kind == "picture_folder":
+            self._classify_folder(drop.paths[0])
+        elif drop.kind == "web_address":
+            self._web.take_address(drop.paths[0])
+        elif drop.source is not None:
+            self._use_source(drop)
         elif drop.kind in ("weights", "result"):
             self.weights_dropped.emit(drop.paths[0])
         else:
             self.said.emit(drop.words)
 
-    def use_folder(self, folder: str) -> None:
-        """Makes a folder the project's data set; where there is no network yet, starts with
-        one that fits the folder.
-        """
-        document = self._context.document
-        if document.graph.nodes or document.path is not None:
-            self.use_data("class_folders", folder)
-        else:
-            self.folder_dropped.emit(folder)
+    def _classify_folder(self, folder: str) -> None:
+        """All its images, however many: they are listed in another thread."""
+        self._background.run(
+            lambda: [str(path) for path in list_pictures(folder)],
+            self.pictures_dropped.emit,
+            self._on_failed,
+        )
 
-    def use_data(self, kind: DropKind, path: str) -> None:
-        """Makes a folder or file the project's data set and shows what is in it."""
-        try:
-            choice = parse_source(f"{DATA_SOURCES[kind].key}:{path}", self._context.datasets)
-        except WorkbenchError as error:
-            show_error(self._window, error)
+    def _on_failed(self, error: WorkbenchError) -> None:
+        show_error(self._window, error)
+
+    def _use_source(self, drop: Drop) -> None:
+        """Makes what was dropped the project's data set; where there is no network yet, starts with
+        one that fits it.
+        """
+        document, source = self._context.document, drop.source
+        if source is None:
             return
-        self._context.document.set_dataset(choice)
+        if document.graph.nodes or document.path is not None:
+            self.use_data(source)
+        elif drop.kind == "class_folders":
+            self.folder_dropped.emit(drop.paths[0])
+        else:
+            self.source_dropped.emit(source)
+
+    def use_data(self, source: Choice) -> None:
+        """Makes a source the project's data set and shows what is in it."""
+        self._context.document.set_dataset(source)
         self.data_chosen.emit()
 
 

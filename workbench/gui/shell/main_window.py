@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileController(document, state, self)
-        self.start = StartController(self.files, self)
+        self.start = StartController(context, self.files, self)
         self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
         self.runs = RunController(context, self.check, self)
@@ -170,7 +170,8 @@ class MainWindow(QMainWindow):
             new_project=self.files.new,
             open_project=self.files.open,
             open_run=self.run_opener.open,
-            start_from_folder=self.start.from_folder,
+            start_from_data=self.start.from_data,
+            cancel_start=self.start.cancel,
             counting=self.start.said,
             train=self.runs.start,
             ask_target=self.places.ask,
@@ -299,6 +300,7 @@ class MainWindow(QMainWindow):
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)
+        self.drops.source_dropped.connect(self.start.from_data)
         for part in (self.drops.data_chosen, self.data_chooser.chosen):
             part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
@@ -412,6 +414,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.drops.close()
         self.run_opener.close()
         self.check.close()
         self.places.close()

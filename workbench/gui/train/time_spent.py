@@ -21,6 +21,7 @@ PART_COLORS = {
     "compute": "#3b82f6",
     "input": "#0d9488",
     "host": "#d97706",
+    "features": "#65a30d",
     "compile": "#8b5cf6",
     "validation": "#64748b",
     "saving": "#db2777",

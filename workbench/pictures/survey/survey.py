@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,9 +12,11 @@ from workbench.core.data_check.similar import Looks
 from workbench.core.data_check.survey import Survey
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part
 from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.training.content_split import SplitImages
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION
 from workbench.pictures.contents import contents_of
+from workbench.pictures.groups import Groups
 from workbench.pictures.rows import JoinedRows
 from workbench.pictures.survey.examine import Examined, examine
 from workbench.pictures.survey.parts import part_numbers
@@ -28,7 +30,7 @@ def survey_of(
     """What is known of each image of a data set.
 
     Args:
-        loaded: As the source gives it, without edits.
+        loaded: As the source gives it, without edits; with the recipe's groups.
         classes: How classes are renamed, merged or left out (`DataEdits.classes`).
         recipe: Says how the images are split.
         ctx: Progress is reported to it.
@@ -36,15 +38,15 @@ def survey_of(
     known = edited_classes(loaded.class_names, classes)
     numbers = np.array(known.numbers, np.int64)
     used = _used_parts(loaded, recipe, numbers)
-    contents = [contents_of(each.part, ctx) for each in used]
+    contents = np.concatenate([contents_of(each.part, ctx) for each in used])
     examined = [examine(each.part, ctx) for each in used]
     sizes = [len(each.part) for each in used]
     source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
     labels = numbers[source_labels]
     reasons = _joined_reasons(examined, sizes)
-    good = np.ones(len(labels), np.bool_)
-    good[list(reasons)] = False
+    good = ~np.isin(np.arange(len(labels)), list(reasons))
     origins = np.repeat(np.array([each.origin for each in used], np.int64), sizes)
+    images = SplitImages(labels, known.names, contents, _groups(loaded, used))
     return Survey(
         class_names=known.names,
         source_names=loaded.class_names,
@@ -53,8 +55,8 @@ def survey_of(
         indices=np.concatenate([each.places for each in used]),
         labels=labels,
         source_labels=source_labels,
-        parts=part_numbers(labels, good, origins, recipe),
-        contents=np.concatenate(contents),
+        parts=part_numbers(images, good, origins, recipe, loaded.marks),
+        contents=contents,
         reasons=reasons,
         formats=[name for each in examined for name in each.formats],
         modes=[mode for each in examined for mode in each.modes],
@@ -96,6 +98,14 @@ def _used(origin: int, part: Part, numbers: Numbers) -> _Used:
         return _Used(origin, FilePart(paths, labels[places]), places)
     rows = JoinedRows([part.pictures], places)
     return _Used(origin, ArrayPart(cast("Any", rows), labels[places]), places)
+
+
+def _groups(loaded: LoadedData, used: Sequence[_Used]) -> Groups | None:
+    """The groups of the images that are split, none for the others."""
+    if loaded.groups is None:
+        return None
+    of_others = np.zeros(sum(len(each.part) for each in used[1:]), "S32")
+    return np.concatenate([loaded.groups[used[0].places], of_others])
 
 
 def _files(part: Part) -> list[str]:

@@ -1,14 +1,20 @@
-"""What another computer needs of the application to train: no window, no resources, no Qt."""
+"""What another computer needs of the application to train: no window, no Qt, and of the resources
+the pretrained networks alone.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import zipfile
-from functools import cache
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import workbench
+from workbench.assets import resource_path
+from workbench.backbones import all_backbones, checked_file
+from workbench.errors import WeightsError
 
 PACKAGES = (
     "core",
@@ -32,23 +38,54 @@ PACKAGES = (
 
 MODULES = ("__init__.py", "errors.py", "assets.py", "downloads.py")
 
+_ROOT = Path(workbench.__file__).resolve().parent
+_BACKBONES = "backbones"  # folder of the resources
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
-@cache
-def code_archive() -> tuple[str, bytes]:
-    """sha256 and bytes of the archive: the same for the same sources, whenever it is made."""
-    root = Path(workbench.__file__).resolve().parent
-    paths = [root / name for name in MODULES]
-    for package in PACKAGES:
-        found = (root / package).rglob("*")
-        paths += sorted(path for path in found if path.suffix in {".py", ".toml"})
+@lru_cache(maxsize=2)
+def code_archive(backbones: tuple[str, ...] = ()) -> tuple[str, bytes]:
+    """sha256 and bytes of the archive: the same for the same sources, whenever it is made.
+
+    Args:
+        backbones: Pretrained networks whose weights are sent along. Their layers always are.
+
+    Raises:
+        WeightsError: weights are missing or damaged, or of no network that this version has.
+    """
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
-        for path in paths:
-            info = zipfile.ZipInfo(f"workbench/{path.relative_to(root).as_posix()}", _DATE)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.create_system = 3
-            info.external_attr = 0o600 << 16
-            archive.writestr(info, path.read_bytes())
+        for path in _sources():
+            _add(archive, path.relative_to(_ROOT).as_posix(), path, zipfile.ZIP_DEFLATED)
+        for path in sorted(resource_path(_BACKBONES).glob("*.json")):
+            _add(archive, f"_resources/{_BACKBONES}/{path.name}", path, zipfile.ZIP_DEFLATED)
+        for path in map(_weights_of, backbones):
+            # Numbers that look like noise: packing them would only take time.
+            _add(archive, f"_resources/{_BACKBONES}/{path.name}", path, zipfile.ZIP_STORED)
     return hashlib.sha256(data.getvalue()).hexdigest(), data.getvalue()
+
+
+def _sources() -> Iterator[Path]:
+    yield from (_ROOT / name for name in MODULES)
+    for package in PACKAGES:
+        found = (_ROOT / package).rglob("*")
+        yield from sorted(path for path in found if path.suffix in {".py", ".toml"})
+
+
+def _weights_of(key: str) -> Path:
+    spec = all_backbones().get(key)
+    if spec is None:
+        raise WeightsError(
+            "The pretrained weights are of a network that this version does not have.",
+            received=key[:80],
+            expected=", ".join(all_backbones()),
+        )
+    return checked_file(spec)
+
+
+def _add(archive: zipfile.ZipFile, name: str, path: Path, packing: int) -> None:
+    info = zipfile.ZipInfo(f"workbench/{name}", _DATE)
+    info.compress_type = packing
+    info.create_system = 3
+    info.external_attr = 0o600 << 16
+    archive.writestr(info, path.read_bytes())

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from workbench import assets
+from workbench.backbones import backbone_keys
 from workbench.core.format import bytes_text
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import project_text
@@ -107,9 +108,11 @@ class Setup:
         )
         return answer.text("python"), sha
 
-    def code(self) -> str:
-        """Sends the application's own sources; returns their sha256."""
-        sha, data = code_archive()
+    def code(self, backbones: tuple[str, ...] = ()) -> str:
+        """Sends the application's own sources, with the weights of pretrained networks by their
+        keys; returns their sha256. Also raises WeightsError.
+        """
+        sha, data = code_archive(backbones)
         self._send("code", sha, len(data), lambda offset: data[offset : offset + CHUNK])
         return sha
 
@@ -196,9 +199,10 @@ def prepare(
 
     Raises:
         RemoteError: that computer cannot do it, or the connection was lost.
-        DatasetError, UsageError: the run itself is wrong.
+        DatasetError, UsageError, WeightsError: the run itself is wrong.
     """
-    _, params = known_target(run.project().target)
+    project = run.project()
+    _, params = known_target(project.target)
     inner = trains_on(params)
     setup = Setup(line, on_progress)
     python, environment = params["python"] or python, ""
@@ -207,7 +211,7 @@ def prepare(
     else:
         needed = limits_of(inner, all_targets()).environment
         python, environment = setup.environment(needed, setup.probe())
-    code = setup.code()
+    code = setup.code(backbone_keys(project.graph))
     parcel = setup.parcel(run) if params["data"] == "upload" else ""
     there, state = read_remote(run), ""
     if not name:

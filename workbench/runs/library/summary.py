@@ -128,7 +128,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
         return None
     notes = read_notes(run)
     place = num_before(run) + 1 if is_waiting(run) else 0
-    history = _summary_history(run.events_path)
+    history = summary_history(run.events_path)
     outcome = _waiting(run, place) if place else outcome_of(run, history)
     finished, started = history.finished, history.started
     return RunSummary(
@@ -236,7 +236,7 @@ def _host_of(run: RunFolder) -> str:
     return place_words(remote.choice()) or remote.host
 
 
-def _summary_history(path: Path) -> MetricHistory:
+def summary_history(path: Path) -> MetricHistory:
     """What the figures are made of: all epochs, or of a finished run the last one."""
     history = MetricHistory()
     history.add_all(_end_of_finished(path) or _summary_events(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbench.core.format import count, duration, plural, share, within_sentence
@@ -23,6 +23,7 @@ TIME_PARTS: tuple[tuple[str, str, str], ...] = (
     ("compute", "compute_s", "Training steps"),
     ("input", "input_s", "Input wait"),
     ("host", "host_s", "Host overhead"),
+    ("features", "features_s", "Frozen layers, once"),
     ("compile", "compile_s", "Graph build and XLA compile"),
     ("validation", "validation_s", "Validation"),
     ("saving", "saving_s", "Checkpointing"),
@@ -31,6 +32,9 @@ TIME_PARTS: tuple[tuple[str, str, str], ...] = (
 
 BAD_FILES = 5
 """How many skipped images are named."""
+
+_CLASSES = 30
+"""Most classes of which the held-out images are listed."""
 
 
 def event_text(event: RunEvent, epochs: int = 0) -> str:
@@ -110,12 +114,21 @@ def _data(event: DataReady, _epochs: int) -> str:
         f"{plural(event.steps_per_epoch, 'step')} per epoch",
     ]
     lines = [", ".join(parts)]
+    if event.split and len(event.per_class) <= _CLASSES:
+        lines += _classes(event)
     if event.bad_files:
         lines.append(f"{plural(len(event.bad_files), 'image')} skipped:")
         lines += [f"  {path}: {reason}" for path, reason in event.bad_files[:BAD_FILES]]
     if len(event.bad_files) > BAD_FILES:
         lines.append(f"  and {count(len(event.bad_files) - BAD_FILES)} more")
     return "\n".join(lines)
+
+
+def _classes(event: DataReady) -> Iterator[str]:
+    """What is held out of each class."""
+    for name, counts in zip(event.class_names, event.per_class, strict=False):
+        named = zip(counts, ("training", "validation", "test"), strict=False)
+        yield f"  {name}: {', '.join(f'{count(number)} {part}' for number, part in named)}"
 
 
 def _epoch(event: EpochFinished, epochs: int) -> str:

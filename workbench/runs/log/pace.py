@@ -174,5 +174,6 @@ def time_of_both(before: TimeSpent | None, now: TimeSpent) -> TimeSpent:
         compile_s=before.compile_s + now.compile_s,
         validation_s=before.validation_s + now.validation_s,
         saving_s=before.saving_s + now.saving_s,
+        features_s=before.features_s + now.features_s,
         advice=now.advice,
     )

@@ -58,6 +58,16 @@ def weights_words(kept: KeptWeights | None) -> str:
     return f"{words}, chosen on the test set" if kept.is_chosen_on_test else words
 
 
+def chosen_words(kept: KeptWeights | None) -> str:
+    """As `weights_words`, with the images that chose the epoch: "best epoch (32), chosen on the
+    validation images".
+    """
+    words = weights_words(kept)
+    if kept is None or kept.kind != "best" or kept.is_chosen_on_test or kept.val_accuracy is None:
+        return words
+    return f"{words}, chosen on the validation images"
+
+
 def test_set_words(*, is_validated_on_test: bool) -> str:
     """What qualifies the scores of an evaluation, as a sentence; "" for nothing."""
     if not is_validated_on_test:

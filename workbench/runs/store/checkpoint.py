@@ -42,12 +42,15 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 
 class DataMark(msgspec.Struct, frozen=True, kw_only=True):
-    """Identifies a data set: its numbers, and a digest of a sample of it."""
+    """Identifies a data set: its numbers, and a digest of a sample of it. `split`: where a split
+    by content was cut.
+    """
 
     num_train: int
     num_validation: int
     num_test: int
     digest: str
+    split: dict[str, Any] = {}
 
 
 class TrainerState(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.split_marks import marks_to_plain
 from workbench.errors import RunError
 from workbench.pictures.prepare import PreparedData
 from workbench.runs.store.checkpoint import DataMark
@@ -100,6 +101,7 @@ def mark_of(data: PreparedData) -> DataMark:
         num_validation=len(data.validation or ()),
         num_test=len(data.test or ()),
         digest=digest.hexdigest(),
+        split=marks_to_plain(data.marks),
     )
 
 

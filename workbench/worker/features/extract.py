@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ from workbench.worker.input.shuffling import padded_batches
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.process.lazy_keras import tf
 
-_LAYOUT = 1
+_LAYOUT = 2
 """Raised when the same extractor gives other features, so that older ones are not read."""
 
 _BATCH = 32
@@ -55,6 +56,7 @@ class Features:
         copies: Augmented versions of each training image; 1 without augmentation.
         validation: Features of the validation images, which are never augmented.
         words: What was computed and what was known, as a sentence.
+        seconds: How long that took.
     """
 
     head: BuiltModel
@@ -62,6 +64,7 @@ class Features:
     copies: int
     validation: PreparedPart | None
     words: str
+    seconds: float
 
 
 class FeatureExtraction:
@@ -111,6 +114,7 @@ class FeatureExtraction:
         """The features of the training and validation images; those of the test images are
         computed when they are needed, by the whole network.
         """
+        begun = time.monotonic()
         copies = self._recipe.augmented_copies if self._is_augmented else 1
         train = self._of_train(data.train, copies)
         validation = None
@@ -122,7 +126,7 @@ class FeatureExtraction:
         words = f"Features of the frozen layers: {count(num_all)} with {count(size)} numbers each"
         words += f", {count(known)} of them cached" if known else ""
         head = behind(self._built, self._graph, self._end)
-        return Features(head, train, copies, validation, words + ".")
+        return Features(head, train, copies, validation, f"{words}.", time.monotonic() - begun)
 
     @property
     def _is_augmented(self) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 
 from workbench.core.network.graph import Graph
 from workbench.worker.model.build import BuiltModel, connect
-from workbench.worker.process.lazy_keras import keras, tf
+from workbench.worker.model.inference_form import fast_inference
+from workbench.worker.process.lazy_keras import keras
 
 
 def freeze(built: BuiltModel, graph: Graph, learns: Callable[[str], bool]) -> None:
@@ -38,16 +39,9 @@ def behind(built: BuiltModel, graph: Graph, end: str) -> BuiltModel:
 
 def extractor(built: BuiltModel, end: str) -> Callable[[Any], Any]:
     """Images (batch, height, width, channels), as the input pipeline gives them -> outputs of the
-    layer `end`, computed in one call.
+    layer `end`, computed in one call, with the weights of now.
     """
-    model = keras.Model(built.model.input, built.layers[end].output)
-    dtype = built.input_dtype
-
-    @tf.function(autograph=False, reduce_retracing=True)  # type: ignore[untyped-decorator]
-    def compute(pictures: Any) -> Any:
-        return model(tf.cast(pictures, dtype), training=False)
-
-    return compute  # type: ignore[no-any-return]
+    return fast_inference(keras.Model(built.model.input, built.layers[end].output))
 
 
 def _ancestors(graph: Graph, node_id: str) -> set[str]:

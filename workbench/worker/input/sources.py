@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from workbench.core.params import check_all
 from workbench.core.projects.data_edits import DataEdits, read_edits
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
-from workbench.core.training.recipe import recipe_from
+from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import unpacked
@@ -21,6 +22,8 @@ from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
 from workbench.runs.places import check_known
+
+_NO_GROUPS = TrainingRecipe()
 
 
 def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[str, Any]]:
@@ -49,36 +52,41 @@ def fit_of(params: Mapping[str, Any]) -> str:
     return str(params.get("fit", "crop"))
 
 
-def load_data(
-    ctx: LoadContext, spec: DatasetSpec, params: Mapping[str, Any], edits: DataEdits, parcel: str
-) -> LoadedData:
-    """What a run trains on: as it was sent here by another computer, else from its source, with
-    the user's edits (what was sent has them already).
+def load_data(ctx: LoadContext, project: Project, parcel: str = "") -> LoadedData:
+    """What a project trains on: as it was sent here by another computer, else from its source, with
+    the user's edits and the recipe's groups (what was sent has them already).
 
     The sha256 of what was sent is `parcel`, "" for nothing.
 
     Raises:
         DatasetError: it cannot be loaded.
+        ParamError: a parameter is out of its bounds.
         UnknownPlaceError: it is at an address that the user has not confirmed.
     """
     if not parcel:
-        check_known(Choice(spec.key, params))
-        return edited(spec.load(ctx, params), edits, ctx)
+        dataset, recipe = project.dataset, project.recipe
+        return load_source(ctx, dataset.key, dataset.params, project.edits, recipe)
     if not re.fullmatch(r"[0-9a-f]{64}", parcel):
         raise DatasetError(
             "The data set of the run is invalid.", where="parcel", received=parcel[:100]
         )
-    return unpacked(parcels_home() / parcel)
+    return replace(unpacked(parcels_home() / parcel), marks=project.edits.split)
 
 
 def load_source(
-    ctx: LoadContext, key: str, params: Mapping[str, Any], edits: DataEdits
+    ctx: LoadContext,
+    key: str,
+    params: Mapping[str, Any],
+    edits: DataEdits,
+    recipe: TrainingRecipe = _NO_GROUPS,
 ) -> LoadedData:
-    """Loads a source with edits, not yet decoded; see `find_source` and `edited` for errors."""
+    """Loads a source with edits and groups, not yet decoded; see `find_source` and `edited` for
+    errors.
+    """
     spec, checked = find_source(key, params)
     check_known(Choice(key, checked))
     ctx.progress(f"Loading {spec.name_of(checked)}")
-    return edited(spec.load(ctx, checked), edits, ctx)
+    return edited(spec.load(ctx, checked), edits, ctx, recipe)
 
 
 def edits_of(plain: Any) -> DataEdits:
@@ -111,10 +119,9 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
             "The data set of this model is unknown.",
             fix="Choose a data set to evaluate on.",
         )
-    edits = edits_of(card.dataset.get("edits", {}))
-    loaded = load_source(ctx, key, params, edits)
+    edits, (recipe, _) = edits_of(card.dataset.get("edits", {})), recipe_from(card.recipe)
+    loaded = load_source(ctx, key, params, edits, recipe)
     refuse_other_classes(loaded.class_names, card.class_names)
-    recipe, _ = recipe_from(card.recipe)
     part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
     if part is None:
         raise DatasetError(

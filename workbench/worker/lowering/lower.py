@@ -21,10 +21,12 @@ from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.format import bytes_text
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Project
+from workbench.core.training.phases import phases_of
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, marked
+from workbench.worker.features.network import freeze
 from workbench.worker.lowering.fault import Fault, Search
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.process.failure import is_out_of_memory
@@ -82,6 +84,8 @@ def _lowered(project: Project, *, batch: int, precision: str) -> Lowering:
             seed=project.recipe.seed,
             pretrained=False,
         )
+        # Of two phases that of fine-tuning is the larger one.
+        freeze(built, graph, phases_of(project.recipe)[-1].learns)
         try:
             step, signature = step_of(built, project.recipe, batch=batch)
             return built, lowered_text(step, signature)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from workbench.assets import resource_path
-from workbench.backbones import all_backbones, block_of
+from workbench.backbones import all_backbones, block_of, checked_file
 from workbench.core.network.graph import Graph, Node
-from workbench.core.specs import BackboneSpec, BundledWeights, DownloadedWeights
-from workbench.downloads import keras_folder
+from workbench.core.specs import BackboneSpec
 from workbench.errors import GraphError, WeightsError
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.foreign.foreign_weights import read_published_weights
@@ -21,10 +18,6 @@ from workbench.worker.foreign.foreign_weights import read_published_weights
 Array = np.ndarray[Any, np.dtype[Any]]
 Weights = dict[str, dict[str, Array]]
 """Array by variable ("kernel"), by layer."""
-
-_MD5_LENGTH = 32
-RECORD_SUFFIX = ".sha256"
-"""Of the file that holds the checksum of a download whose makers publish none."""
 
 
 def pretrained_arrays(key: str) -> Weights:
@@ -34,11 +27,8 @@ def pretrained_arrays(key: str) -> Weights:
         WeightsError: they are missing, damaged, or not those of this backbone.
     """
     spec = backbone(key)
-    weights = spec.weights
-    if isinstance(weights, BundledWeights):
-        found = _bundled(spec, weights)
-    else:
-        found = _downloaded(spec, weights)
+    path = checked_file(spec)
+    found = _bundled(path) if spec.is_bundled else _published(spec, path)
     for layer, values in block_of(spec).constants.items():
         shapes = block_of(spec).variables[layer]
         constants = {name: np.reshape(value, shapes[name]) for name, value in values.items()}
@@ -59,14 +49,7 @@ def backbone(key: str) -> BackboneSpec:
     return spec
 
 
-def downloaded_path(weights: DownloadedWeights) -> Path:
-    """Where the file of downloaded weights is or would be: in Keras's own folder."""
-    return keras_folder("models") / weights.file_name
-
-
-def _bundled(spec: BackboneSpec, weights: BundledWeights) -> Weights:
-    path = resource_path(spec.weights_resource)
-    _check_file(spec, path, weights.sha256, fix="Reinstall Workbench.")
+def _bundled(path: Path) -> Weights:
     found: Weights = {}
     for name, array in read_arrays(path).items():
         layer, variable = name.split("/")
@@ -74,9 +57,7 @@ def _bundled(spec: BackboneSpec, weights: BundledWeights) -> Weights:
     return found
 
 
-def _downloaded(spec: BackboneSpec, weights: DownloadedWeights) -> Weights:
-    path = downloaded_path(weights)
-    _check_download(spec, weights, path)
+def _published(spec: BackboneSpec, path: Path) -> Weights:
     source = block_of(spec).source
     layers = [[entry.shape for entry in entries] for entries in source]
     found: Weights = {}
@@ -87,45 +68,6 @@ def _downloaded(spec: BackboneSpec, weights: DownloadedWeights) -> Weights:
             shape = block_of(spec).variables[entry.layer][entry.variable]
             found.setdefault(entry.layer, {})[entry.variable] = turned.reshape(shape)
     return found
-
-
-def _check_download(spec: BackboneSpec, weights: DownloadedWeights, path: Path) -> None:
-    if not path.is_file():
-        raise WeightsError(
-            f"The pretrained weights of {spec.title} have not been downloaded.",
-            where=str(path),
-            expected=f"{path.name} from {weights.address}",
-            fix=f"Download them once, or copy {path.name} into {path.parent}.",
-        )
-    record = path.with_name(path.name + RECORD_SUFFIX)
-    checksum = weights.checksum
-    if not checksum and record.is_file():
-        checksum = record.read_text(encoding="ascii", errors="replace").strip()
-    if checksum:
-        _check_file(spec, path, checksum, fix="Delete it, and download it again.")
-
-
-def _check_file(spec: BackboneSpec, path: Path, checksum: str, *, fix: str) -> None:
-    received = file_checksum(path, is_md5=len(checksum) == _MD5_LENGTH)
-    if received != checksum:
-        raise WeightsError(
-            f"The file with the pretrained weights of {spec.title} is damaged.",
-            where=str(path),
-            received=f"{path.stat().st_size:,} bytes with the checksum {received}",
-            expected=f"the checksum {checksum}",
-            fix=fix,
-        )
-
-
-def file_checksum(path: Path, *, is_md5: bool = False) -> str:
-    """sha256 of a file, or md5; raises WeightsError where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "md5" if is_md5 else "sha256").hexdigest()
-    except OSError as error:
-        raise WeightsError(
-            "The file cannot be read.", where=str(path), received=str(error)
-        ) from error
 
 
 def load_pretrained(graph: Graph, made: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.worker.execution.compiled import Compiled, compile_training, connect, sizes_of
-from workbench.worker.input.sources import fit_of, load_source
+from workbench.worker.input.sources import fit_of, load_data
 from workbench.worker.requests.session import Job
 from workbench.worker.trainer.setup import checked_input_shape
 
@@ -49,7 +49,7 @@ def set_up(job: Job, project_text: str, **recipe: Any) -> BenchmarkSetup:
     project = replace(project, recipe=project.recipe.with_values(**recipe))
     shape = checked_input_shape(project)
     job.keras()
-    loaded = load_source(job, project.dataset.key, project.dataset.params, project.edits)
+    loaded = load_data(job, project)
     fit = fit_of(project.dataset.params)
     data = prepare(loaded, shape=shape, fit=fit, recipe=project.recipe, ctx=job)
     # Nothing is validated or tested in a trial.

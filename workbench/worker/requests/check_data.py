@@ -32,7 +32,7 @@ from workbench.protocol.data_check import (
     ShowFound,
 )
 from workbench.protocol.messages import AnyAnswer
-from workbench.worker.input.sources import load_source
+from workbench.worker.input.sources import load_data, load_source
 from workbench.worker.requests.session import Job
 
 MAX_LISTED = 1_000
@@ -54,7 +54,8 @@ def check_data(job: Job, request: CheckData) -> AnyAnswer:
     """
     began = time.monotonic()
     project = parse_project(request.project, "the project")
-    loaded = load_source(job, project.dataset.key, project.dataset.params, DataEdits())
+    edits = DataEdits(split=project.edits.split)
+    loaded = load_data(job, replace(project, edits=edits))
     survey = survey_of(loaded, project.edits.classes, project.recipe, job)
     counts = []
     for rule in all_data_checks().values():

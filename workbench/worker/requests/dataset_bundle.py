@@ -18,7 +18,7 @@ from workbench.errors import WorkbenchError
 from workbench.pictures.dataset_bundle import pack
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import cache_home, made_cache
-from workbench.worker.input.sources import load_source
+from workbench.worker.input.sources import load_data
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import BaseLoadContext
 
@@ -34,9 +34,7 @@ def pack_run(folder: str, protocol: int) -> int:
     context = PackContext(protocol)
     try:
         project = RunFolder(Path(folder)).request().to_project()
-        dataset = project.dataset
-        loaded = load_source(context, dataset.key, dataset.params, project.edits)
-        context.send(_pack(loaded, context))
+        context.send(_pack(load_data(context, project), context))
     except WorkbenchError as error:
         context.send({"error": error.to_dict()})
         return error.exit_code

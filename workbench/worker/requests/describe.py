@@ -14,7 +14,8 @@ import numpy as np
 
 from workbench.core.format import plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
-from workbench.core.training.split import TEST, divide_by_order, random_order
+from workbench.core.training.recipe import recipe_from
+from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import write_png
@@ -37,6 +38,7 @@ from workbench.worker.input.sources import (
     match_classes,
     run_test_part,
 )
+from workbench.worker.requests.count_split import split_counts
 from workbench.worker.requests.session import Job
 
 MAX_BAD_FILE_BYTES = 400_000
@@ -59,15 +61,15 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         DatasetError: the source cannot be loaded at all.
     """
     spec, _ = find_source(request.source, request.params)
-    loaded = load_source(job, request.source, request.params, edits_of(request.edits))
+    recipe, _ = recipe_from(request.recipe)
+    loaded = load_source(job, request.source, request.params, edits_of(request.edits), recipe)
     bad_files, sizes = _look_at_files(job, loaded)
     bad_files = [*loaded.bad_files, *bad_files]
     bad = {path for path, _ in bad_files}
-    train, test = _counts(loaded, bad, request)
-    validation = _validation_counts(loaded, bad)
+    counts, split_notes = split_counts(loaded, bad, recipe, job)
+    train, validation, test = _given(loaded, counts)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
-    notes = list(loaded.notes)
-    notes += _imbalance(loaded.class_names, train + test + validation)
+    notes = [*loaded.notes, *split_notes, *_imbalance(loaded.class_names, counts.sum(axis=1))]
     named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,
@@ -78,6 +80,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
                 num_train=int(train[label]),
                 num_test=int(test[label]),
                 num_validation=int(validation[label]),
+                split=counts[label].tolist(),
                 thumbnails=thumbnails[label],
             )
             for label, name in enumerate(loaded.class_names)
@@ -91,6 +94,16 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         bad_files=named,
         notes=notes,
     )
+
+
+def _given(loaded: LoadedData, counts: Counts) -> tuple[Counts, Counts, Counts]:
+    """Training, validation and test images of each class: what is split off for validation counts
+    as training images.
+    """
+    train, validation, test = counts[:, TRAIN], counts[:, VALIDATION], counts[:, TEST]
+    if loaded.validation is None or not len(loaded.validation):
+        return train + validation, 0 * validation, test
+    return train, validation, test
 
 
 def _imbalance(names: Sequence[str], sizes: Counts) -> list[str]:
@@ -175,41 +188,6 @@ def _fitting(bad_files: BadFiles, notes: list[str]) -> BadFiles:
     if len(named) < len(bad_files):
         notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
     return named
-
-
-def _counts(loaded: LoadedData, bad: set[str], request: DescribeData) -> tuple[Counts, Counts]:
-    """Readable images of each class in both parts, split as training will split them."""
-    num_classes = len(loaded.class_names)
-    is_readable = _are_readable(loaded.train, bad)
-    train = np.asarray(loaded.train.labels, np.int64)[is_readable]
-    if loaded.test is not None and len(loaded.test):
-        test = _readable_labels(loaded.test, bad)
-    else:
-        parts = divide_by_order(
-            train,
-            pins=None if loaded.pins is None else loaded.pins[is_readable],
-            shares=(request.test_share, 0.0),
-            seed=request.seed,
-        )
-        train, test = train[parts != TEST], train[parts == TEST]
-    return np.bincount(train, minlength=num_classes), np.bincount(test, minlength=num_classes)
-
-
-def _validation_counts(loaded: LoadedData, bad: set[str]) -> Counts:
-    """Readable images of each class in a published validation part."""
-    part = loaded.validation
-    labels = np.zeros(0, np.int64) if part is None else _readable_labels(part, bad)
-    return np.bincount(labels, minlength=len(loaded.class_names))
-
-
-def _readable_labels(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.asarray(part.labels, np.int64)[_are_readable(part, bad)]
-
-
-def _are_readable(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    if isinstance(part, ArrayPart) or not bad:
-        return np.ones(len(part), np.bool_)
-    return np.array([path not in bad for path in part.paths], np.bool_)
 
 
 def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[Thumbnail]]:

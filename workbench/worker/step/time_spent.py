@@ -18,7 +18,7 @@ _SMALLEST_SHARE = 0.15
 _SETTLED_S = 5.0
 """Seconds of steps before any advice: the first ones are not representative."""
 
-ACTIVITIES = ("input", "compute", "host", "compile", "validation", "saving")
+ACTIVITIES = ("input", "compute", "host", "features", "compile", "validation", "saving")
 
 
 class TimeLedger:
@@ -59,6 +59,11 @@ class TimeLedger:
         self._seconds["input"] += results.input_s
         self._seconds["compile" if is_first else "compute"] += rest
         self._inner += results.seconds
+
+    def move(self, seconds: float, source: str, target: str) -> None:
+        """Books seconds that were booked under one activity under another."""
+        self._seconds[source] -= seconds
+        self._seconds[target] += seconds
 
     def due(self) -> TimeSpent | None:
         """The seconds spent so far; None within a second of the last report."""

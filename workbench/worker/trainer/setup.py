@@ -10,7 +10,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
+import numpy as np
 
+from workbench.backbones import pretrained_layer
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
 from workbench.core.format import plural, rate_text
@@ -20,6 +22,7 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.projects.target_text import target_text
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
+from workbench.core.split_marks import SplitMarks, marks_to_plain, read_marks
 from workbench.datasets import all_datasets
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
@@ -89,6 +92,7 @@ class TrainingSetup:
             compiled.built,
             title=self._run.request().title,
             class_names=data.class_names,
+            marks=data.marks,
         )
         card = msgspec.structs.replace(card, fit=fit, precision=compiled.plan.precision)
         return PreparedTraining(
@@ -109,8 +113,10 @@ class TrainingSetup:
         shape = checked_input_shape(self._project)
         self._events.phase("loading", f"Loading {spec.name_of(params)}")
         ctx = TrainerLoadContext(self._events, self._stop, lazy_keras)
-        edits, parcel = self._project.edits, self._run.request().parcel
-        loaded = load_data(ctx, spec, params, edits, parcel)
+        loaded = load_data(ctx, self._project, self._run.request().parcel)
+        if self._checkpoint is not None:  # images may have come since the start
+            marks = read_marks(self._checkpoint.state.data.split, lambda *_: None)
+            loaded = replace(loaded, marks=marks or loaded.marks)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
             self._events.log_line(note, level="warning")
@@ -150,7 +156,7 @@ class TrainingSetup:
         if checkpoint is not None:
             restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
             finish_statistics(compiled.built)
-        self._log_features(compiled)
+        self._log_features(compiled, self._ledger)
         return compiled, sizes, target
 
     def next_phase(self, ready: PreparedTraining, step: int, epochs_done: int) -> PreparedTraining:
@@ -175,7 +181,7 @@ class TrainingSetup:
             restore_at(compiled, step, snapshot(before.state_variables()))
             finish_statistics(compiled.built)
         self._log_phase(compiled)
-        self._log_features(compiled)
+        self._log_features(compiled, ready.ledger)
         return replace(ready, compiled=compiled)
 
     def _log_phase(self, compiled: Compiled) -> None:
@@ -187,8 +193,9 @@ class TrainingSetup:
             f"rate {rate}."
         )
 
-    def _log_features(self, compiled: Compiled) -> None:
+    def _log_features(self, compiled: Compiled, ledger: TimeLedger) -> None:
         if compiled.features is not None:
+            ledger.move(compiled.features.seconds, "compile", "features")
             self._events.log_line(compiled.features.words)
 
     def _log_split(self, limits: TargetLimits) -> None:
@@ -214,15 +221,33 @@ class TrainingSetup:
                 num_test=len(data.test or ()),
                 steps_per_epoch=sizes.steps_per_epoch,
                 bad_files=list(data.bad_files),
+                split=marks_to_plain(data.marks),
+                per_class=_per_class(data),
                 validates_on_test=data.validation is not None and data.validation is data.test,
             )
         )
 
 
+def _per_class(data: PreparedData) -> list[list[int]]:
+    """For each class how many images train, validate and test."""
+    count = len(data.class_names)
+    parts = (data.train, data.validation, data.test)
+    labels = [np.zeros(0, np.int64) if part is None else part.y for part in parts]
+    counts = [np.bincount(each, minlength=count) for each in labels]
+    return [[int(number) for number in each] for each in zip(*counts, strict=True)]
+
+
 def model_card(
-    project: Project, built: BuiltModel, *, title: str, class_names: Sequence[str]
+    project: Project,
+    built: BuiltModel,
+    *,
+    title: str,
+    class_names: Sequence[str],
+    marks: SplitMarks | None = None,
 ) -> ModelCard:
-    """The model card of a project's network but for what training adds to it."""
+    """The model card of a project's network but for what training adds to it. The marks are those
+    that its data was split by.
+    """
     spec = all_datasets().get(project.dataset.key)
     return ModelCard(
         title=title,
@@ -231,16 +256,16 @@ def model_card(
         fit=fit_of(project.dataset.params),
         graph=graph_to_plain(project.graph),
         is_logits=built.is_logits,
-        dataset=_dataset_of(project),
+        dataset=_dataset_of(project, marks),
         dataset_title=spec.title if spec is not None else project.dataset.key,
         recipe=asdict(project.recipe),
         versions=versions(),
     )
 
 
-def _dataset_of(project: Project) -> dict[str, Any]:
+def _dataset_of(project: Project, marks: SplitMarks | None) -> dict[str, Any]:
     """The data set of a project for its card, with the edits that its test images depend on."""
-    edits = edits_to_plain(project.edits)
+    edits = edits_to_plain(replace(project.edits, split=marks or project.edits.split))
     return {
         "key": project.dataset.key,
         "params": dict(project.dataset.params),
@@ -254,7 +279,9 @@ def checked_input_shape(project: Project) -> Shape:
     Raises:
         GraphError: the network cannot be trained; every reason is named.
     """
-    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
+    analysis = analyse(
+        project.graph, all_layers(), recipe=project.recipe, pretrained=pretrained_layer
+    )
     analysis.refuse_errors()
     return analysis.shapes[input_nodes(project.graph, all_layers())[0].id]
 

@@ -1,0 +1,81 @@
+"""Layers whose pretrained weights are no longer theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.backbones import all_backbones, insert_backbone, pretrained_layer
+from workbench.core.checks.analysis import analyse
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.layers import all_layers
+
+SHAPE = (64, 64, 3)
+KEY = next(key for key, spec in all_backbones().items() if spec.is_bundled)
+
+
+@pytest.fixture
+def graph():
+    start = Graph.of([Node("n1", "input", "image", {"shape": SHAPE})])
+    found = insert_backbone(start, all_backbones()[KEY], "n1", SHAPE)
+    head = Node("head", "dense", "head", {"units": 5, "activation": "softmax"})
+    return found.graph.with_node(head).with_edge(Edge(found.last, "head"))
+
+
+def problems(graph, **more):
+    found = analyse(
+        graph, all_layers(), recipe=TrainingRecipe(), **{"pretrained": pretrained_layer, **more}
+    )
+    return [problem for problem in found.problems if "retrained" in problem.title]
+
+
+def named(graph, name):
+    return next(node for node in graph.nodes.values() if node.name == name)
+
+
+def test_a_backbone_as_it_was_inserted_has_none(graph):
+    assert problems(graph) == []
+
+
+def test_changed_settings_are_restored_or_the_weights_forgotten(graph):
+    conv = named(graph, "conv1")
+    changed = graph.with_params(conv.id, kernel_size=(5, 5))
+    (problem,) = problems(changed)
+    assert (problem.node, problem.severity) == (conv.id, "error")
+    assert "600" in problem.message
+    assert "216" in problem.message
+    restore, forget = problem.fixes
+    assert restore.apply(changed).nodes[conv.id] == conv
+    started = forget.apply(changed).nodes[conv.id]
+    assert (started.pretrained, started.training) == ("", "always")
+    assert started.params["kernel_size"] == (5, 5)
+    assert problems(restore.apply(changed)) == problems(forget.apply(changed)) == []
+
+
+def test_where_the_inputs_have_changed_only_forgetting_helps(graph):
+    conv = named(graph, "conv1")
+    forgotten = replace(conv, pretrained="", params={**conv.params, "filters": 16})
+    found = problems(graph.with_node(forgotten))
+    assert found[0].node == named(graph, "conv1_bn").id
+    assert [fix.key for fix in found[0].fixes] == ["forget_pretrained"]
+
+
+def test_settings_without_weights_are_free(graph):
+    relu = named(graph, "conv1_relu")
+    assert problems(graph.with_params(relu.id, max_value=0.0)) == []
+
+
+def test_weights_that_nobody_knows_are_an_error(graph):
+    conv = named(graph, "conv1")
+    for name in ("nonet/conv1", f"{KEY}/nolayer", "nothing"):
+        (problem,) = problems(graph.with_node(replace(conv, pretrained=name)))
+        assert name in problem.message
+        (forget,) = problem.fixes
+        assert problems(forget.apply(graph.with_node(replace(conv, pretrained=name)))) == []
+
+
+def test_they_are_not_checked_where_nobody_finds_them(graph):
+    changed = graph.with_params(named(graph, "conv1").id, kernel_size=(5, 5))
+    assert problems(changed, pretrained=None) == []

@@ -1,0 +1,271 @@
+"""Data sets and pictures of web browsers dropped on the window."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QByteArray, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage
+from PySide6.QtWidgets import QApplication, QFileDialog, QListView
+
+from tests.web_server import web_server
+from tests.window_parts import drop_on
+from workbench.core.projects.project import Choice
+from workbench.gui.common.drops import sort_drop
+from workbench.gui.shell import web_pictures
+from workbench.pictures.decode import decode_picture
+from workbench.pictures.png import png_bytes
+from workbench.protocol.messages import ClassDescription, DataDescription, DescribeData
+
+PNG = png_bytes(np.full((4, 6, 3), 7, np.uint8))
+
+
+def fill(root: Path, *names: str, count: int = 2) -> Path:
+    for name in names:
+        (root / name).mkdir(parents=True)
+        for number in range(count):
+            (root / name / f"{number}.png").write_bytes(PNG)
+    return root
+
+
+# which source ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("a.zip", "zip"), ("a.tgz", "tar"), ("a.tar.xz", "tar"), ("a.csv", "csv"), ("a.npz", "npz"),
+     ("a.tfrec", "tfrecord"), ("x-train.tfrecord-00001-of-00002", "tfrecord")],
+)  # fmt: skip
+def test_files_choose_their_source(tmp_path, name, key):
+    (tmp_path / name).touch()
+    drop = sort_drop([str(tmp_path / name)])
+    assert drop.source.key == key
+    assert drop.source.params["path"] == str(tmp_path / name)
+
+
+def test_several_folders_are_classes(tmp_path):
+    fill(tmp_path, "roses", "tulips")
+    paths = [str(tmp_path / name) for name in ("roses", "tulips")]
+    drop = sort_drop(paths)
+    assert drop.source == Choice("folders", {"paths": tuple(paths), "fit": "crop"})
+    assert drop.words == "Drop to use 2 folders as the data set, each as a class"
+
+
+@pytest.mark.parametrize(
+    ("folders", "words"),
+    [
+        (("roses", "tulips"), "data set: 2 classes"),
+        (("plants/roses", "plants/tulips"), "as the data set"),
+        (("train/roses", "train/tulips", "test/roses"), "as the data set"),
+        (("a/b/c/roses", "a/b/c/tulips"), "as the data set: 2"),
+        (("roses",), "only one class folder"),
+    ],
+)
+def test_folders_of_any_depth(tmp_path, folders, words):
+    drop = sort_drop([str(fill(tmp_path, *folders))])
+    assert words in drop.words
+    assert (drop.kind == "class_folders") == ("as the data set" in drop.words)
+
+
+def test_a_folder_of_more_pictures_than_are_looked_at_is_classified_whole(cifar, tmp_path, qtbot):
+    for number in range(2_500):
+        (tmp_path / f"{number}.png").touch()
+    taken = []
+    cifar.drops.pictures_dropped.connect(taken.append)
+    assert drop_on(cifar, tmp_path) == f"Drop to classify all images of “{tmp_path.name}”"
+    qtbot.waitUntil(lambda: bool(taken))
+    assert len(taken[0]) == 2_500
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.csv"])
+def test_a_dropped_file_becomes_the_data_set(cifar, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
+    (tmp_path / name).touch()
+    assert "as the data set" in drop_on(cifar, tmp_path / name)
+    dataset = cifar.context.document.project.dataset
+    assert (dataset.key, dataset.params["path"]) == (name[2:], str(tmp_path / name))
+    assert cifar.views.current_key == "data"
+
+
+def test_an_archive_dropped_on_nothing_starts_a_project_that_fits(
+    window, tmp_path, monkeypatch, qtbot
+):
+    path = tmp_path / "photos.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("roses/1.png", PNG)
+    asked = []
+    send = lambda *request: asked.append(request) or len(asked)  # noqa: E731
+    monkeypatch.setattr(window.context.service, "send", send)
+    drop_on(window, path)
+    (request, answer) = next(each for each in asked if isinstance(each[0], DescribeData))
+    assert (request.source, request.params["path"]) == ("zip", str(path))
+    classes = [ClassDescription(name=name, num_train=40, num_test=10) for name in ("a", "b", "c")]
+    answer(
+        DataDescription(
+            id=1, title="x", classes=classes, num_train=120, num_test=30, shape=[],
+            typical_size=[300, 400],
+        )
+    )  # fmt: skip
+    document = window.context.document
+    qtbot.waitUntil(lambda: document.project.dataset.key == "zip")
+    assert document.analysis.is_trainable
+    assert window.views.current_key == "data"
+
+
+# choosing --------------------------------------------------------------------------------
+
+
+def test_the_source_panel_offers_all_and_the_dialogs_filter(cifar, tmp_path, monkeypatch):
+    view = cifar.show_view("data")
+    monkeypatch.setattr(view.state, "describe", lambda: None)
+    document = cifar.context.document
+    filters = []
+
+    def choose(_parent, _title, _start, wanted):
+        filters.append(wanted)
+        return str(tmp_path / "chosen"), ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choose)
+    for key, pattern in [
+        ("zip", "*.zip"),
+        ("tar", "*.tgz"),
+        ("csv", "*.csv"),
+        ("tfrecord", "*.tfrec"),
+    ]:
+        document.set_dataset(Choice(key, {}))
+        cifar.data_chooser.ask("path")
+        assert pattern in filters[-1]
+        assert document.project.dataset.params["path"] == str(tmp_path / "chosen")
+
+
+def test_several_folders_are_chosen_in_one_dialog(cifar, tmp_path, monkeypatch, qtbot):
+    view = cifar.show_view("data")
+    monkeypatch.setattr(view.state, "describe", lambda: None)
+    fill(tmp_path, "roses", "tulips")
+    document = cifar.context.document
+    document.set_dataset(Choice("folders", {"paths": (), "fit": "crop"}))
+
+    def choose(dialog):
+        dialog.setDirectory(str(tmp_path))
+        view = dialog.findChild(QListView, "listView")
+        qtbot.waitUntil(lambda: view.model().rowCount(view.rootIndex()) == 2)
+        view.selectAll()
+        return 1
+
+    monkeypatch.setattr(QFileDialog, "exec", choose)
+    cifar.data_chooser.ask("paths")
+    assert document.project.dataset.params["paths"] == (
+        str(tmp_path / "roses"), str(tmp_path / "tulips"),
+    )  # fmt: skip
+
+
+# web browsers ----------------------------------------------------------------------------
+
+
+def drag(window, mime: QMimeData) -> str:
+    """Drops what a browser drags; returns the words of the overlay."""
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
+    words = window.drops.overlay.words
+    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
+    return words
+
+
+@pytest.fixture
+def taken(cifar):
+    found = []
+    cifar.drops.pictures_dropped.connect(found.append)
+    return found
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """What is asked, and what the person answers."""
+    monkeypatch.delenv("http_proxy", raising=False)
+    asked, given = [], []
+    monkeypatch.setattr(
+        web_pictures, "ask_choice", lambda _parent, what, *_more, **_k: asked.append(what) or given.pop(0)
+    )  # fmt: skip
+    return asked, given
+
+
+def test_the_data_of_a_dragged_image_is_classified(cifar, taken, qtbot):
+    mime = QMimeData()
+    mime.setData("image/png", QByteArray(PNG))
+    mime.setUrls([QUrl("http://127.0.0.1:1/never-contacted.png")])
+    assert drag(cifar, mime) == "Drop to classify the image"
+    qtbot.waitUntil(lambda: bool(taken))
+    assert decode_picture(taken[0][0]).shape == (4, 6, 3)
+    assert cifar.views.current_key == "classify"
+
+
+def test_an_image_without_its_bytes_is_classified_too(cifar, taken, qtbot):
+    image = QImage(5, 3, QImage.Format.Format_RGB32)
+    image.fill(QColor("red"))
+    mime = QMimeData()
+    mime.setImageData(image)
+    drag(cifar, mime)
+    qtbot.waitUntil(lambda: bool(taken))
+    assert decode_picture(taken[0][0])[0, 0].tolist() == [255, 0, 0]
+
+
+def test_an_image_that_is_its_own_address(cifar, taken, qtbot):
+    encoded = bytes(QByteArray(PNG).toBase64().data()).decode()
+    mime = QMimeData()
+    mime.setHtml(f'<a href="x"><img src="data:image/png;base64,{encoded}"></a>')
+    drag(cifar, mime)
+    qtbot.waitUntil(lambda: bool(taken))
+    assert decode_picture(taken[0][0]).shape == (4, 6, 3)
+
+
+@pytest.mark.parametrize("form", ["html", "list"])
+def test_an_address_is_downloaded_once_the_person_agrees(cifar, taken, answers, qtbot, form):
+    asked, given = answers
+    with web_server() as server:
+        server.put("rose.png", PNG)
+        host = server.address.removeprefix("http://")
+        mime = QMimeData()
+        if form == "html":
+            mime.setHtml(f'<meta><img alt="a rose" src="{server.address}/rose.png" onload="x()">')
+            mime.setUrls([QUrl(f"{server.address}/page-around-it")])
+        else:
+            mime.setUrls([QUrl(f"{server.address}/rose.png")])
+        given.append(1)
+        assert drag(cifar, mime) == f"Drop to download the image from {host} and classify it"
+        assert asked == [f"Connect to {host}?"]
+        assert (server.asked, taken) == ([], [])
+        given.append(0)
+        drag(cifar, mime)
+        qtbot.waitUntil(lambda: bool(taken))
+        assert server.asked == [("/rose.png", "")]
+    assert Path(taken[0][0]).read_bytes() == PNG
+
+
+def test_what_cannot_be_downloaded_is_reported(cifar, taken, answers, qtbot, monkeypatch):
+    monkeypatch.setattr(web_pictures, "MAX_BYTES", 10)
+    shown = []
+    monkeypatch.setattr(web_pictures, "show_error", lambda _parent, error: shown.append(error))
+    with web_server() as server:
+        server.put("rose.png", PNG)
+        for name, words in [("rose.png", "too large"), ("gone.png", "server refused")]:
+            answers[1].append(0)
+            mime = QMimeData()
+            mime.setUrls([QUrl(f"{server.address}/{name}")])
+            drag(cifar, mime)
+            qtbot.waitUntil(lambda: bool(shown))
+            assert words in shown.pop().what
+    assert taken == []
+
+
+@pytest.mark.parametrize(
+    "html", ["<p>words</p>", '<img src="file:///etc/passwd">', '<img src="javascript:x()">', "<img"]
+)
+def test_what_is_no_picture_is_refused(cifar, taken, answers, html):
+    mime = QMimeData()
+    mime.setHtml(html)
+    assert drag(cifar, mime) == ""
+    assert (taken, answers[0]) == ([], [])

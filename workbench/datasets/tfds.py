@@ -1,0 +1,111 @@
+"""Data sets of TensorFlow Datasets: prepared by its own package, read by our own reader."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench.core.params import Params, TextParam
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._class_parts import FIT
+from workbench.datasets._label_values import plain_name
+from workbench.datasets._records.features import Keys
+from workbench.datasets._records.unpack import load_records
+from workbench.errors import DatasetError
+
+_PACKAGE = "tensorflow_datasets"
+_SUPPLIER = "TensorFlow Datasets"
+_EXPECTED = "a data set with images and one label each, e.g. tf_flowers"
+
+
+def _load(ctx: LoadContext, params: Params) -> LoadedData:
+    name = str(params.get("name", ""))
+    if not name:
+        raise DatasetError(
+            "No data set has been named yet.", expected=_EXPECTED, fix="Enter its name."
+        )
+    builder = _prepared(ctx, _package(), name)
+    files = [Path(path) for path in _files(builder, name)]
+    loaded = load_records(ctx, files, Keys("image", "label"), f"{_SUPPLIER}: {name}")
+    names = getattr(builder.info.features.get("label"), "names", None) or ()
+    return replace(loaded, class_names=_named(loaded.class_names, names))
+
+
+def _package() -> Any:
+    try:
+        return importlib.import_module(_PACKAGE)
+    except ImportError:
+        raise DatasetError(
+            "The package tensorflow-datasets is not installed.",
+            received="no such package",
+            expected="an optional part of Workbench",
+            fix='Install it with `pip install "model-workbench[tfds]"`, then try again.',
+        ) from None
+
+
+def _prepared(ctx: LoadContext, package: Any, name: str) -> Any:
+    """The data set, downloaded and prepared once, into the cache."""
+    ctx.progress(f"Preparing {name} ({_SUPPLIER})")
+    with _as_dataset_errors(name):
+        builder = package.builder(
+            name, data_dir=str(Path(ctx.cache_folder) / "tfds"), try_gcs=False
+        )
+        builder.download_and_prepare(file_format="tfrecord")
+    ctx.check_cancelled()
+    return builder
+
+
+def _files(builder: Any, name: str) -> list[str]:
+    """Its files, whose names hold the splits."""
+    with _as_dataset_errors(name):
+        splits = builder.info.splits
+        return [str(path) for split in splits for path in splits[split].filepaths]
+
+
+@contextlib.contextmanager
+def _as_dataset_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise DatasetError(
+            f"{_SUPPLIER} could not prepare the data set.",
+            where=name,
+            received=plain_name(f"{type(error).__name__}: {error}"),
+            expected=_EXPECTED,
+            fix="Check the name and the connection, and try again.",
+        ) from error
+
+
+def _named(numbers: tuple[str, ...], names: Any) -> tuple[str, ...]:
+    """The classes by their names, where each number has one."""
+    known = [plain_name(name) for name in names]
+    if all(number.isdecimal() and int(number) < len(known) for number in numbers):
+        return tuple(known[int(number)] for number in numbers)
+    return numbers
+
+
+SPEC = DatasetSpec(
+    key="tfds",
+    title=_SUPPLIER,
+    summary="A data set of images with labels by its name there, e.g. tf_flowers. Downloaded once, "
+    "by the package tensorflow-datasets.",
+    params=(
+        TextParam(
+            "name",
+            "",
+            "Its name in the catalog of TensorFlow Datasets, with its configuration where it has "
+            "several: tf_flowers, oxford_flowers102, cmaterdb/bangla.",
+            title="Name",
+            pattern=r"([a-z][a-z0-9_]*(/[A-Za-z0-9_.-]+)?)?",
+            allowed="a name such as tf_flowers or cmaterdb/bangla",
+        ),
+        FIT,
+    ),
+    source_param="name",
+    addresses=lambda params: (_SUPPLIER,) if params.get("name") else (),
+    load=_load,
+)

@@ -1,0 +1,32 @@
+"""Counting how a recipe divides the images of a data set: request and answer."""
+
+from __future__ import annotations
+
+from workbench.protocol.bases import Answer, Request
+
+
+class CountSplit(Request, frozen=True, kw_only=True, tag="count_split"):
+    """Counts the images of each part as training would divide them. Answer: SplitCounts.
+
+    Attributes:
+        source, params, edits, recipe: As in DescribeData.
+        bad_files: Files that are known to be unreadable.
+    """
+
+    source: str
+    params: dict[str, object]
+    edits: dict[str, object] = {}
+    recipe: dict[str, object] = {}
+    bad_files: list[str] = []
+
+
+class SplitCounts(Answer, frozen=True, kw_only=True, tag="split_counts"):
+    """Answer to CountSplit.
+
+    Attributes:
+        classes: For each class how many images train, validate and test.
+        notes: What is odd about the split, in sentences.
+    """
+
+    classes: list[list[int]]
+    notes: list[str] = []
