@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.format import share
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import project_to_plain
 from workbench.core.split_marks import SplitMarks
@@ -133,6 +134,13 @@ class Spread:
         if not known:
             return None
         return cls(fmean(known), stdev(known) if len(known) > 1 else 0.0, len(known))
+
+
+def spread_words(spread: Spread | None) -> str:
+    """As "88.1% ± 0.9%"; the mean alone of one value, "" for None."""
+    if spread is None:
+        return ""
+    return share(spread.mean) + (f" ± {share(spread.deviation)}" if spread.count > 1 else "")
 
 
 @dataclass(frozen=True)
