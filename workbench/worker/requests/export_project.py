@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.assets import data_path
+from workbench.backbones import backbone_keys
 from workbench.core.network.names import keras_names
 from workbench.core.network.roles import float32_nodes, pipeline_nodes
 from workbench.core.params import check_all
@@ -24,7 +25,7 @@ from workbench.protocol.messages import AnyAnswer, Done, ExportProject
 from workbench.worker.input.sources import fit_of
 from workbench.worker.process.lazy_keras import keras
 from workbench.worker.requests.export import format_of
-from workbench.worker.requests.keras_calls import KerasCall, keras_calls
+from workbench.worker.requests.keras_calls import KerasCall, initial_weights, keras_calls
 from workbench.worker.requests.load_weights import names_of_data
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import build_whole
@@ -78,6 +79,15 @@ class ProgramContext:
         """The network as Keras calls, in the order that data flows."""
         return self._calls
 
+    @property
+    def has_pretrained(self) -> bool:
+        """Whether its training starts with pretrained weights."""
+        return bool(backbone_keys(self._graph))
+
+    def initial_weights(self) -> bytes:
+        """What its training starts with, as a `.weights.h5` file."""
+        return initial_weights(self._graph)
+
     @cached_property
     def _calls(self) -> list[KerasCall]:
         return keras_calls(self._graph)
@@ -104,8 +114,17 @@ class ProgramContext:
         """Builds the network as the program does, and compares it with the project's.
 
         Raises:
-            SaveError: its weights are others, so that they could not be read back.
+            SaveError: its weights are others, so that they could not be read back; or it would
+                start without the pretrained weights, which are not part of it.
         """
+        if self.has_pretrained:
+            raise SaveError(
+                "The program was not written: it would start with random weights, not with the "
+                "pretrained ones.",
+                where=self.title,
+                fix="Train here or on another computer over ssh, or export the Python script, "
+                "which gets the pretrained weights in a file beside it.",
+            )
         words: dict[str, Any] = {
             "keras": keras,
             "layers": keras.layers,
@@ -166,6 +185,8 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
 def _next_steps(spec: ExportSpec, context: ProgramContext) -> list[str]:
     if spec.needs_weights:
         steps = ["It builds the untrained network, and trains it with plain Keras."]
+        if context.has_pretrained:
+            steps.append("Keep the file of pretrained weights beside it.")
         return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]
     steps = ["It writes workbench_result.zip, which can be imported here."]
     if context.archive is not None:
