@@ -78,17 +78,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     return DataDescription(
         id=job.id,
         title=spec.title,
-        classes=[
-            ClassDescription(
-                name=name,
-                num_train=int(train[label]),
-                num_test=int(test[label]),
-                num_validation=int(validation[label]),
-                split=counts[label].tolist(),
-                thumbnails=thumbnails[label],
-            )
-            for label, name in enumerate(loaded.class_names)
-        ],
+        classes=_classes(loaded, counts, (train, validation, test), thumbnails),
         own_classes=_own_classes(own),
         num_train=int(train.sum()),
         num_test=int(test.sum()),
@@ -99,6 +89,26 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         bad_files=named,
         notes=notes,
     )
+
+
+def _classes(
+    loaded: LoadedData,
+    counts: Counts,
+    given: tuple[Counts, Counts, Counts],
+    thumbnails: list[list[Thumbnail]],
+) -> list[ClassDescription]:
+    train, validation, test = given
+    return [
+        ClassDescription(
+            name=name,
+            num_train=int(train[label]),
+            num_test=int(test[label]),
+            num_validation=int(validation[label]),
+            split=counts[label].tolist(),
+            thumbnails=thumbnails[label],
+        )
+        for label, name in enumerate(loaded.class_names)
+    ]
 
 
 def _own_classes(own: LoadedData) -> list[OwnClass]:
@@ -173,7 +183,7 @@ _Look = tuple[int, int] | str
 _MOST_KNOWN = 400_000
 _known: dict[tuple[str, int, int], _Look] = {}
 """What was seen of files, by path, size and time of change: after an edit no file is decoded
-again. Full at about 100 MB, and then begun anew."""
+again. Emptied when it is full, at about 100 MB."""
 
 
 def _size_of(path: str) -> _Look:
