@@ -9,6 +9,14 @@ from typing import Literal
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
+from workbench.protocol.browsing import (
+    IdentifyImages,
+    ImageContents,
+    ListedImages,
+    ListImages,
+    MakeThumbnails,
+    ThumbnailsMade,
+)
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
@@ -113,16 +121,17 @@ class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictur
 
 
 class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
-    """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
+    """Writes an image of a source as PNG, large. Answer: Done with the PNG's path.
 
     Attributes:
         source, params, edits: As in DescribeData.
-        index: Of the image among those of the training part.
+        part, index: Of the image: its part, as the data set has it, and its number there.
         file: The file it is in, which is enough; "" where it is in none.
     """
 
     source: str
     params: dict[str, object]
+    part: str = "train"
     index: int
     file: str = ""
     edits: dict[str, object] = {}
@@ -235,6 +244,9 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 AnyRequest = (
     DescribeData
     | CountSplit
+    | ListImages
+    | MakeThumbnails
+    | IdentifyImages
     | CheckData
     | ShowFound
     | Classify
@@ -298,16 +310,17 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
 
 
 class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
-    """A training image, made small.
+    """An image of a data set, made small.
 
     Attributes:
         path: PNG file in the worker's session folder.
-        index: Of the image among those of the training part.
+        part, index: Of the image: its part, as the data set has it, and its number there.
         file: The file it is in; "" where it is in none, or its name is no Unicode.
-        width, height: Of the image itself, in pixels.
+        width, height: Of the image itself, in pixels; 0 where that is not known.
     """
 
     path: str
+    part: str = "train"
     index: int
     file: str = ""
     width: int
@@ -523,6 +536,9 @@ AnyAnswer = (
     | Classified
     | DataDescription
     | SplitCounts
+    | ListedImages
+    | ThumbnailsMade
+    | ImageContents
     | DataFindings
     | DataCheckReport
     | FoundThumbnails

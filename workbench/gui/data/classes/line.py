@@ -33,7 +33,6 @@ class ClassLine(QWidget):
         self.used.clicked.connect(lambda _=False: self.left_out.emit())
         self.browse = IconButton(theme, "grid", f"Browse the images of {name}")
         self.browse.clicked.connect(lambda _=False: self.browsed.emit())
-        self.browse.hide()
         row(self.used, (class_row, 1), self.browse, parent=self, spacing=8)
 
 
