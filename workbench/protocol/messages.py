@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from workbench.protocol.augmentation import AugmentationPreview, PreviewAugmentation
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
@@ -241,6 +242,7 @@ AnyRequest = (
     | WarmUp
     | PickTestPictures
     | ShowPicture
+    | PreviewAugmentation
     | Evaluate
     | Export
     | ExportProject
@@ -518,6 +520,7 @@ AnyAnswer = (
     | DataCheckReport
     | FoundThumbnails
     | TestPictures
+    | AugmentationPreview
     | Evaluation
     | LearningRateTried
     | LearningRateTrial
