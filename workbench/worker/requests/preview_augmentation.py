@@ -94,7 +94,7 @@ def preview_augmentation(job: Job, request: PreviewAugmentation) -> AnyAnswer:
     job.check_cancelled()
     batches = _batches(project, pipeline, chosen, request)
     folder = _new_folder(job.folder / "augmented")
-    originals = [np.asarray(row) for row in chosen.part.x]
+    originals = np.asarray(chosen.part.x)
     variants = list(_shown(pipeline, shape, batches))
     images = []
     for row, index in enumerate(chosen.indices):
