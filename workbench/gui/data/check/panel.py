@@ -28,6 +28,10 @@ _EMPTY = (
     "Not checked yet. The check finds duplicates, leaks between training and test, files that "
     "cannot be read, and more. No file is changed."
 )
+_LABELS_TIP = (
+    "Compares the images by the features of a pretrained network, and lists those that resemble "
+    "another class more than their own. This takes longer."
+)
 _SHOW, _HIDE = "Show findings", "Hide findings"
 
 
@@ -50,6 +54,8 @@ class DataCheckPanel(Box):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.check_button = button("Check images", icon="rescan", theme=theme)
+        self.labels_button = button("Check labels")
+        self.labels_button.setToolTip(_LABELS_TIP)
         self.cancel_button = button("Cancel")
         self.open_button = button(_SHOW)
         self.switch = SegmentedSwitch((("open", "Open"), ("settled", "Settled")))
@@ -88,9 +94,10 @@ class DataCheckPanel(Box):
         return view
 
     def _build(self) -> None:
-        buttons = row(self.check_button, self.cancel_button, self.open_button, spacing=8)
+        buttons = row(self.check_button, self.labels_button, self.cancel_button, spacing=8)
         head = row(plain_label("Data check", role="heading"), STRETCH, buttons)
-        add_to(self.column, head, self.summary, self.progress)
+        found = row((self.summary, 1), self.open_button, spacing=12)
+        add_to(self.column, head, found, self.progress)
         self.column.addLayout(row(self.switch, STRETCH))
         self.column.addWidget(self._splitter, 1)
         self.column.addWidget(self.hint, 1)
@@ -98,6 +105,7 @@ class DataCheckPanel(Box):
     def _connect(self) -> None:
         findings = self.findings
         self.check_button.clicked.connect(self._check)
+        self.labels_button.clicked.connect(self._check_labels)
         self.cancel_button.clicked.connect(findings.cancel)
         self.open_button.clicked.connect(lambda: self.set_open(is_open=not self.is_open))
         self.switch.chosen.connect(self._show_states)
@@ -113,7 +121,12 @@ class DataCheckPanel(Box):
             changed.connect(self._show_head)
 
     def _check(self) -> None:
-        self.findings.check()
+        """Once more as before: what was looked for is looked for again."""
+        report = self.findings.report
+        self.findings.check(labels=report is not None and report.has_checked_labels)
+
+    def _check_labels(self) -> None:
+        self.findings.check(labels=True)
 
     # opening -----------------------------------------------------------------------------
 
@@ -200,7 +213,8 @@ class DataCheckPanel(Box):
 
     def _show_head(self) -> None:
         findings = self.findings
-        self.check_button.setEnabled(findings.can_check)
+        for each in (self.check_button, self.labels_button):
+            each.setEnabled(findings.can_check)
         self.open_button.setEnabled(bool(findings.found) or self.is_open)
         self.check_button.setText("Check again" if findings.report else "Check images")
         if not findings.is_busy:
@@ -221,6 +235,7 @@ class DataCheckPanel(Box):
     def _on_busy_changed(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         buttons = (self.cancel_button, self.check_button)
         show_instead(*(buttons if is_busy else reversed(buttons)))
+        self.labels_button.setVisible(not is_busy)
         self.progress.setVisible(is_busy)
         self.progress.setRange(0, 0)
         if is_busy:
