@@ -74,6 +74,41 @@ def plant(source: Path, folder: Path, *, each: int, clean: int, seed: int = 1) -
     return planted
 
 
+def mislabel(
+    source: Path, folder: Path, *, share: float, seed: int, most: int = 0
+) -> tuple[set[str], int]:
+    """Copies photos of class folders, some of them into a wrong one.
+
+    Args:
+        source: Holds a folder for each class.
+        folder: Gets the same.
+        share: Of all photos, how many get a wrong class.
+        seed: Decides which.
+        most: Photos of each class; 0 for all.
+
+    Returns:
+        The files in a wrong folder, and the number of all.
+    """
+    draw = random.Random(seed)
+    names = sorted(path.name for path in source.iterdir() if path.is_dir())
+    of_class = {name: sorted((source / name).glob("*.jpg")) for name in names}
+    photos = [
+        photo
+        for files in of_class.values()
+        for photo in (draw.sample(files, most) if most else files)
+    ]
+    chosen, wrong = set(draw.sample(photos, round(share * len(photos)))), set()
+    for photo in photos:
+        own = photo.parent.name
+        label = draw.choice([name for name in names if name != own]) if photo in chosen else own
+        path = folder / label / f"{own}_{photo.name}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(photo.read_bytes())
+        if photo in chosen:
+            wrong.add(str(path))
+    return wrong, len(photos)
+
+
 def outcome(planted: Planted, findings: Sequence[Finding]) -> Outcome:
     """Compares findings with what was planted; hints about shapes are not looked at."""
     named: dict[str, set[frozenset[str]]] = {kind: set() for kind in KINDS}

@@ -207,6 +207,54 @@ def test_imbalance_offers_balanced_class_weights(folder):
     assert finding.actions[0].recipe == {"class_weights": "balanced"}
 
 
+class MeanColors:
+    """Features that tell red from blue images."""
+
+    shape, num_features = (4, 4, 3), 3
+
+    def of(self, images):
+        return images.mean(axis=(1, 2)).astype(np.float32)
+
+
+def tinted(folder, name, count, color):
+    (folder / name).mkdir(parents=True)
+    for number in range(count):
+        noise = np.random.default_rng([number, color]).integers(0, 90, (24, 24, 3), np.uint8)
+        noise[..., color] += 120
+        Image.fromarray(noise).save(folder / name / f"{name}{number}.png")
+
+
+def test_labels_that_the_features_contradict_are_suspicious(tmp_path):
+    folder = tmp_path / "data"
+    tinted(folder, "red", 20, 0)
+    tinted(folder, "blue", 20, 2)
+    (folder / "red" / "red7.png").rename(folder / "blue" / "wrong.png")
+    (folder / "red" / "red8.png").write_bytes(b"no image")
+    loaded = all_datasets()["folder"].load(PlainContext(tmp_path), {"path": str(folder)})
+    ctx = PlainContext(tmp_path / "cache")
+    seen = survey_of(loaded, {"red": "rose"}, TrainingRecipe(), ctx, MeanColors())
+    (finding,) = all_data_checks()["suspicious_label"].find(seen)
+    assert names(finding) == ["blue/wrong.png"]
+    assert finding.title == "“blue”, or “rose”?"
+    relabel = finding.actions[0]
+    assert relabel.title == "Relabel as “rose”"
+    assert relabel.labels == {finding.images[0].content: "red"}  # as the source names it
+    assert finding.score > 0.3
+
+
+def test_few_images_or_one_class_have_no_suspicious_labels(folder, tmp_path):
+    rule = all_data_checks()["suspicious_label"]
+    loaded = all_datasets()["folder"].load(PlainContext(tmp_path), {"path": str(folder)})
+    ctx = PlainContext(tmp_path / "cache")
+    assert not list(rule.find(survey_of(loaded, NONE, TrainingRecipe(), ctx, MeanColors())))
+    assert not list(rule.find(survey(folder)))
+    tinted(tmp_path / "more", "red", 30, 0)
+    tinted(tmp_path / "more", "blue", 2, 2)
+    loaded = all_datasets()["folder"].load(ctx, {"path": str(tmp_path / "more")})
+    seen = survey_of(loaded, {"blue": ""}, TrainingRecipe(), ctx, MeanColors())
+    assert not list(rule.find(seen))
+
+
 def test_a_finding_about_many_images_lists_some_and_counts_all(folder):
     for number in range(MAX_IMAGES + 20):
         photo(1000 + number, (20, 20)).save(folder / "dog" / f"more{number}.png", "BMP")

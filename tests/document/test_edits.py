@@ -16,8 +16,8 @@ LAYERS = all_layers()
 
 def test_a_connection_that_cannot_be_made_has_no_warning():
     graph = Graph.of([Node("a", "flatten", "flatten"), Node("b", "flatten", "flatten_2")])
-    assert connection_warning(graph, "a", "a", None, LAYERS) == ""
-    assert connection_problem(graph, "a", "a", None, LAYERS)
+    assert connection_warning(graph, "a", [("a", None)], LAYERS) == ""
+    assert connection_problem(graph, "a", [("a", None)], LAYERS)
 
 
 def test_values_of_an_unknown_layer_are_taken_as_they_are():

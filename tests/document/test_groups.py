@@ -198,3 +198,38 @@ def test_a_fix_within_a_folded_group_stays_in_it(grouped):
     grouped._push_new_nodes("Fix", after, {})
     assert list(grouped.shown.graph.nodes) == ["n1", BLOCK, "n5", "n6"]
     assert grouped.graph.groups["block"] == ("n2", "n3", "n9", "n4")
+
+
+def test_one_line_stands_for_all_that_a_layer_feeds_in_a_group(document):
+    """As of grayscale images that become three channels in front of a pretrained network."""
+    kinds = {"n1": "input", "n2": "concatenate", "n3": "conv2d", "n4": "flatten"}
+    nodes = [
+        Node(k, kind, kind, group="block" if k in {"n2", "n3"} else "") for k, kind in kinds.items()
+    ]
+    inputs = [Edge("n1", "n2", port) for port in range(3)]
+    graph = Graph.of(nodes, [*inputs, Edge("n2", "n3"), Edge("n3", "n4")])
+    document.new(Project(graph=graph, view=View(folded=frozenset({"block"}))))
+    line = Edge("n1", BLOCK)
+    assert set(document.shown.graph.edges) == {line, Edge(BLOCK, "n4")}
+    added = document.add_node("rescaling", edge=line)
+    assert document.graph.sources("n2") == (added,) * 3
+    assert document.graph.sources(added) == ("n1",)
+    other = document.add_node("input")
+    into = Edge(added, BLOCK)
+    assert document.connection_problem(other, BLOCK, replacing=[into]) == ""
+    document.connect(other, BLOCK, replacing=[into])
+    assert document.graph.sources("n2") == (other,) * 3
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    end = document.add_node("dense", after="n4")
+    assert document.can_move_onto(BLOCK, Edge("n4", end))
+    document.move_onto(BLOCK, Edge("n4", end), (0.0, 500.0))
+    assert document.graph.sources("n2") == ("n4",) * 3
+    assert document.graph.sources("n4") == ("n1",)
+    document.undo_stack.undo()
+    document.remove([BLOCK])
+    assert document.graph.sources("n4") == ("n1",)
+    document.undo_stack.undo()
+    document.disconnect(line)
+    assert document.graph.sources("n2") == ()

@@ -7,12 +7,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.graph import Edge, Graph, Node, Training
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import RunEvent, RunFinished
@@ -35,6 +36,8 @@ RECIPES: tuple[dict[str, object], ...] = (
      "precision": "float32", "xla": "off", "learning_rate": 0.0005},
     {"optimizer": "rmsprop", "schedule": "exponential", "pipeline": "streamed", "xla": "on",
      "precision": "float32", "learning_rate": 0.0005, "steps_per_call": 7},
+    {"optimizer": "adamw", "schedule": "cosine", "fine_tuning_after": 20, "augmented_copies": 3,
+     "keep": "best", "precision": "bfloat16", "xla": "off"},
 )  # fmt: skip
 """Recipes that together use every kind of state that a training has. Precision and XLA are
 fixed: two runs that measure what is faster may find otherwise."""
@@ -71,12 +74,28 @@ def tiny_project(data: Path, *, number: int = 0, seed: int = 7, epochs: int = 60
     edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
     values = {"epochs": epochs, "batch_size": 50, "learning_rate": 0.002, "seed": seed}
     recipe = TrainingRecipe().with_values(**{**values, **RECIPES[number % len(RECIPES)]})
+    if recipe.has_fine_tuning:
+        nodes = _freezing(nodes)
     return Project(
         title=f"Recipe {number % len(RECIPES)}",
         graph=Graph.of(nodes, edges),
         recipe=recipe,
         dataset=Choice("npz", {"path": str(data)}),
     )
+
+
+def _freezing(nodes: list[Node]) -> list[Node]:
+    """The nodes with frozen convolutions, and a hidden layer that learns in fine-tuning."""
+    trainings: dict[str, Training] = {
+        "conv2d": "never",
+        "batch_normalization": "never",
+        "dense": "fine_tuning",
+    }
+    last = nodes[-1].id
+    return [
+        replace(node, training=trainings.get(node.kind, "always")) if node.id != last else node
+        for node in nodes
+    ]
 
 
 class Tail:

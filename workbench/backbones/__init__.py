@@ -6,6 +6,8 @@ its initial weights in `Node.pretrained`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from functools import cache
 
 from workbench.backbones._block import Block as Block
@@ -20,6 +22,31 @@ from workbench.backbones._insertion import insert_backbone as insert_backbone
 from workbench.core.network.graph import Graph
 from workbench.core.registry import Registry
 from workbench.core.specs import BackboneSpec, PretrainedLayer
+
+
+def lost_weights(graph: Graph, node_ids: Collection[str]) -> dict[str, str]:
+    """What `Node.pretrained` was of layers that start with random weights now, by node id: of
+    those in a group of a pretrained network that have their names of then.
+    """
+    groups = {graph.nodes[key].group for key in node_ids} - {""}
+    sources = {name: _source_of(graph, name) for name in groups}
+    lost: dict[str, str] = {}
+    for key in node_ids:
+        node, spec = graph.nodes[key], sources.get(graph.nodes[key].group)
+        variables = {} if spec is None else block_of(spec).variables
+        stem = re.sub(r"_\d+$", "", node.name)
+        name = next((each for each in (node.name, stem) if each in variables), "")
+        if spec is not None and name and not node.pretrained:
+            lost[key] = f"{spec.key}/{name}"
+    return lost
+
+
+def _source_of(graph: Graph, group: str) -> BackboneSpec | None:
+    """The pretrained network that a group was: by the weights that are left, or by its name."""
+    known = all_backbones()
+    left = (graph.nodes[key].pretrained.partition("/")[0] for key in graph.groups[group])
+    by_weights = next((known[key] for key in left if key in known), None)
+    return by_weights or next((s for s in known.values() if group.startswith(s.title)), None)
 
 
 @cache

@@ -45,8 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
 
 
-def add_project_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, what of its recipe to change for this run, and the run's folder."""
+def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool = True) -> None:
+    """PROJECT, what of its recipe to change for this run, and the run's folder where it has one of
+    its own choice.
+    """
     add_project(parser)
     add_data_option(parser)
     parser.add_argument(
@@ -73,7 +75,8 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
         help="change a setting for this run, e.g. schedule=cosine; repeat for more",
     )
     list_keys_in_help(parser)
-    add_run_option(parser)
+    if has_folder:
+        add_run_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from workbench.downloads import Download
 CLASS_NAMES = ("daisy", "dandelion", "roses", "sunflowers", "tulips")
 
 DOWNLOAD = Download(
-    title="Flower photos",
+    title="Flowers, 3,670 photos",
     address="https://storage.googleapis.com/download.tensorflow.org/example_images/"
     "flower_photos.tgz",
     # As TensorFlow Datasets records it (url_checksums/tf_flowers.txt).
@@ -28,7 +28,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 
 SPEC = DatasetSpec(
     key="flowers",
-    title="Flower photos (all 3,670)",
+    title="Flowers, 3,670 photos",
     summary="3,670 color photos of flowers in five classes, of different sizes. Downloaded once "
     "(229 MB).",
     license="CC BY 2.0, the photographers are named in the archive's LICENSE.txt",

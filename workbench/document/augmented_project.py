@@ -13,12 +13,12 @@ from workbench.core.network.augmentation import (
 from workbench.core.network.graph import Graph
 from workbench.core.params import Params
 from workbench.document import graph_edits, rewiring
+from workbench.document.data_project import DataProject
 from workbench.document.edited_project import with_places
-from workbench.document.learning_project import LearningProject
 from workbench.errors import GraphError
 
 
-class AugmentedProject(LearningProject):
+class AugmentedProject(DataProject):
     """A project whose augmentation is edited layer by layer. Its edits take ids of layers."""
 
     @property

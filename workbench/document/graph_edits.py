@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.core.checks.shapes import Propagation
@@ -47,29 +47,36 @@ def new_node(graph: Graph, kind: str, layers: Layers, images: Shape | None = Non
     return Node(graph.new_id(), kind, graph.new_name(kind), params)
 
 
-def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:
-    """Puts a new node in the middle of an edge; the far end keeps its port."""
-    return put_into(graph.with_node(node), edge, (node.id, node.id), layers)
+def split_edges(graph: Graph, edges: Sequence[Edge], node: Node, layers: Layers) -> Graph:
+    """Puts a new node in the middle of edges of one source; the far ends keep their ports."""
+    inputs = [(node.id, 0)]
+    return put_into(graph.with_node(node), edges, inputs, node.id, layers)
 
 
-def put_into(graph: Graph, edge: Edge, ends: tuple[str, str], layers: Layers) -> Graph:
-    """Leads an edge to the first of some nodes of the graph, and on from the last of them; the
-    far end keeps its port.
+def put_into(
+    graph: Graph,
+    edges: Sequence[Edge],
+    inputs: Sequence[tuple[str, int]],
+    last: str,
+    layers: Layers,
+) -> Graph:
+    """Leads edges of one source to inputs of some nodes of the graph, and on from the last of
+    these; the far ends keep their ports.
     """
-    if edge not in graph.edges:
+    if any(edge not in graph.edges for edge in edges):
         raise GraphError("That connection no longer exists.", fix="Connect the layers again.")
-    first, last = ends
-    spec = layers.get(graph.nodes[first].kind)
+    spec = layers.get(graph.nodes[inputs[0][0]].kind)
     if spec is not None and spec.max_inputs == 0:
         raise GraphError(
             f"{spec.title} is the first layer and cannot be inserted into a connection.",
             fix="Drop it on an empty spot.",
         )
-    return (
-        graph.without_edge(edge)
-        .with_edge(Edge(edge.source, first, graph.free_port(first)))
-        .with_edge(Edge(last, edge.target, edge.port))
-    )
+    graph = without_edges(graph, edges)
+    for first, port in inputs:
+        graph = graph.with_edge(Edge(edges[0].source, first, port))
+    for edge in edges:
+        graph = graph.with_edge(Edge(last, edge.target, edge.port))
+    return graph
 
 
 def connected(graph: Graph, source: str, target: str, port: int | None, layers: Layers) -> Graph:
@@ -115,27 +122,37 @@ def taken_inputs(graph: Graph, target: str, layers: Layers) -> tuple[Edge, ...]:
     return into if is_full else ()
 
 
+def connected_all(
+    graph: Graph, source: str, inputs: Iterable[tuple[str, int | None]], layers: Layers
+) -> Graph:
+    """Adds an edge into each of some inputs, given as node and port; see `connected`."""
+    for target, port in inputs:
+        graph = connected(graph, source, target, port, layers)
+    return graph
+
+
 def connection_problem(
-    graph: Graph, source: str, target: str, port: int | None, layers: Layers
+    graph: Graph, source: str, inputs: Iterable[tuple[str, int | None]], layers: Layers
 ) -> str:
-    """Why two nodes cannot be connected, in words; empty when they can."""
+    """Why a node cannot be connected to inputs, in words; empty when it can."""
     try:
-        connected(graph, source, target, port, layers)
+        connected_all(graph, source, inputs, layers)
     except WorkbenchError as error:
         return f"{error.what} {error.fix}".strip()
     return ""
 
 
 def connection_warning(
-    graph: Graph, source: str, target: str, port: int | None, layers: Layers
+    graph: Graph, source: str, inputs: Sequence[tuple[str, int | None]], layers: Layers
 ) -> str:
-    """What would be wrong at the target after connecting, in words; empty when nothing."""
+    """What would be wrong at the targets after connecting, in words; empty when nothing."""
     try:
-        after = connected(graph, source, target, port, layers)
+        after = connected_all(graph, source, inputs, layers)
     except WorkbenchError:
         return ""
-    before = {p.message for p in Propagation(graph, layers).problems if p.node == target}
-    found = [p for p in Propagation(after, layers).problems if p.node == target]
+    targets = {target for target, _ in inputs}
+    before = {p.message for p in Propagation(graph, layers).problems if p.node in targets}
+    found = [p for p in Propagation(after, layers).problems if p.node in targets]
     return next((p.message for p in found if p.message not in before), "")
 
 

@@ -154,7 +154,7 @@ class GroupedProject(SavedProject):
         sizes = node_sizes(graph, self.layers)
         places = {key: place for key, place in self.positions.items() if key in graph.nodes}
         for key in new:
-            places = self._placed(graph, places, sizes, key, given.get(key))
+            places = self._placed(graph, places, sizes, key, wanted=given.get(key))
         self._push(text, with_places(replace(self._state, graph=graph), places))
 
     def _placed(
@@ -163,17 +163,22 @@ class GroupedProject(SavedProject):
         places: Mapping[str, Position],
         sizes: Mapping[str, Size],
         key: str,
+        *,
         wanted: Position | None,
+        folded: Collection[str] | None = None,
     ) -> dict[str, Position]:
-        """Places with one more layer or card, which is `key`; groups make room as one piece."""
+        """Places with one more layer or card, which is `key`; groups make room as one piece. Those
+        of `folded`, usually those of the project, are cards.
+        """
+        folded = self.folded if folded is None else folded
         own = group_of(key) if is_card(key) else graph.nodes[key].group
-        if own and own in self.folded and not is_card(key):
+        if own and own in folded and not is_card(key):
             hidden = graph.without_nodes(graph.nodes.keys() - set(graph.groups[own]))
             inner = {each: places[each] for each in hidden.nodes if each in places}
             return {**places, **placement.with_new(hidden, inner, sizes, key)}
         names = graph.groups.keys() - (set() if is_card(key) else {own})
         blocks = Blocks.of(
-            Folding.of(graph, names), places, sizes, graph.groups.keys() - self.folded
+            Folding.of(graph, names), places, sizes, graph.groups.keys() - set(folded)
         )
         known = {each: place for each, place in blocks.places.items() if each != key}
         shown = blocks.folding.graph
@@ -185,16 +190,18 @@ class GroupedProject(SavedProject):
         return [key for key in self.shown.layers_of(shown_ids) if key in self.graph.nodes]
 
     def _edges_of(self, edges: Iterable[Edge]) -> list[Edge]:
-        return [self.shown.edge_of(edge) for edge in edges]
+        return [real for edge in edges for real in self.shown.edges_of(edge)]
 
-    def _ends(
-        self, source: str, target: str, port: int | None, replacing: Iterable[Edge]
-    ) -> tuple[str, str, int | None, list[Edge]]:
-        """A connection between cards as one between layers, with the edges that it replaces."""
-        gone, entry = self._edges_of(replacing), self.shown.entry(target)
-        if is_card(target):
-            port = next((edge.port for edge in gone if edge.target == entry), None)
-        return self.shown.exit(source), entry, port, gone
+    def _inputs(
+        self, target: str, port: int | None, replacing: Iterable[Edge]
+    ) -> list[tuple[str, int | None]]:
+        """The inputs of layers, as node and port, that a connection to a card ends at: those of
+        the one that it replaces there, or the entry's.
+        """
+        if not is_card(target):
+            return [(target, port)]
+        gone = self._edges_of(edge for edge in replacing if edge.target == target)
+        return [(edge.target, edge.port) for edge in gone] or [(self.shown.entry(target), None)]
 
     def _node(self, node_id: str) -> Node:
         node = self.graph.nodes.get(node_id)

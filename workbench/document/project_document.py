@@ -29,8 +29,8 @@ class ProjectDocument(AugmentedProject):
     """What the window edits. Every edit is one named undo step.
 
     State, signals and undo are those of EditedProject, the file is that of SavedProject, groups,
-    learning and augmentation those of its other bases: an edit of a folded group's card is one of
-    its layers.
+    learning, data and augmentation those of its other bases: an edit of a folded group's card is
+    one of its layers.
     """
 
     # edits: nodes and edges --------------------------------------------------------------
@@ -57,15 +57,16 @@ class ProjectDocument(AugmentedProject):
         node = self._new_node(kind)
         title = self._title(node)
         if edge is not None:
-            real = self.shown.edge_of(edge)
-            graph = graph_edits.split_edge(self.graph, real, node, self.layers)
+            real = self.shown.edges_of(edge)
+            graph = graph_edits.split_edges(self.graph, real, node, self.layers)
             text = f"Insert {title}"
         else:
             graph = self.graph.with_node(node)
             text = f"Add {title}"
             after = None if after is None else self.shown.exit(after)
+            inputs = [(node.id, None)]
             if after is not None and not graph_edits.connection_problem(
-                graph, after, node.id, None, self.layers
+                graph, after, inputs, self.layers
             ):
                 graph = graph_edits.connected(graph, after, node.id, None, self.layers)
         self._push_new_nodes(text, graph, {} if position is None else {node.id: position})
@@ -86,9 +87,9 @@ class ProjectDocument(AugmentedProject):
     def insert_before(self, kind: str, node_id: str) -> str:
         """Adds a layer above a node, in the edge that ends there if there is one; its id."""
         node = self._new_node(kind)
-        entering = self._edges_of(self.shown.graph.edges_into(node_id))
-        edge, target = next(iter(entering), None), self.shown.entry(node_id)
-        graph = rewiring.inserted_before(self.graph, target, node, edge, self.layers)
+        entering = self._edges_of(self.shown.graph.edges_into(node_id)[:1])
+        target = self.shown.entry(node_id)
+        graph = rewiring.inserted_before(self.graph, target, node, entering, self.layers)
         self._push_new_nodes(f"Insert {self._title(node)}", graph, {})
         return node.id
 
@@ -127,14 +128,14 @@ class ProjectDocument(AugmentedProject):
             GraphError: the edge is gone, or the layer takes no connection.
         """
         ends = self.shown.entry(shown_id), self.shown.exit(shown_id)
-        ids, real = self._layers_of([shown_id]), self.shown.edge_of(edge)
+        ids, real = self._layers_of([shown_id]), self.shown.edges_of(edge)
         graph = rewiring.moved_onto(self.graph, ids, ends, real, self.layers)
         names = f"{self._name(edge.source)} and {self._name(edge.target)}"
         text = f"Move {self._name(shown_id)} between {names}"
         kept = {key: place for key, place in self.positions.items() if key not in ids}
         places = kept if ids == [shown_id] else dict(self.positions)
         sizes = node_sizes(graph, self.layers)
-        places = self._placed(graph, places, sizes, shown_id, position)
+        places = self._placed(graph, places, sizes, shown_id, wanted=position)
         self._push(text, with_places(replace(self._state, graph=graph), places))
 
     def can_move_onto(self, shown_id: str, edge: Edge) -> bool:
@@ -169,15 +170,17 @@ class ProjectDocument(AugmentedProject):
         is not allowed.
         """
         names = f"{self._name(source)} to {self._name(target)}"
-        source, target, port, gone = self._ends(source, target, port, replacing)
+        inputs, gone = self._inputs(target, port, replacing), self._edges_of(replacing)
         graph = graph_edits.without_edges(self.graph, gone)
-        graph = graph_edits.connected(graph, source, target, port, self.layers)
+        start = self.shown.exit(source)
+        graph = graph_edits.connected_all(graph, start, inputs, self.layers)
         self._push_graph(f"Connect {names}", graph)
 
     def disconnect(self, edge: Edge) -> None:  # type: ignore[override]
         """Removes an edge."""
         names = f"{self._name(edge.source)} from {self._name(edge.target)}"
-        self._push_graph(f"Disconnect {names}", self.graph.without_edge(self.shown.edge_of(edge)))
+        graph = graph_edits.without_edges(self.graph, self.shown.edges_of(edge))
+        self._push_graph(f"Disconnect {names}", graph)
 
     def connection_problem(
         self,
@@ -190,9 +193,10 @@ class ProjectDocument(AugmentedProject):
         """Why two nodes cannot be connected in place of some edges, in words; empty when they
         can.
         """
-        source, target, port, gone = self._ends(source, target, port, replacing)
+        inputs, gone = self._inputs(target, port, replacing), self._edges_of(replacing)
         graph = graph_edits.without_edges(self.graph, gone)
-        return graph_edits.connection_problem(graph, source, target, port, self.layers)
+        start = self.shown.exit(source)
+        return graph_edits.connection_problem(graph, start, inputs, self.layers)
 
     def taken_inputs(self, target: str) -> tuple[Edge, ...]:
         """The edges one of which a new one must replace; none where an input is free."""
@@ -209,9 +213,10 @@ class ProjectDocument(AugmentedProject):
         replacing: Iterable[Edge] = (),
     ) -> str:
         """What would not fit after connecting, in words; empty when all would."""
-        source, target, port, gone = self._ends(source, target, port, replacing)
+        inputs, gone = self._inputs(target, port, replacing), self._edges_of(replacing)
         graph = graph_edits.without_edges(self.graph, gone)
-        return graph_edits.connection_warning(graph, source, target, port, self.layers)
+        start = self.shown.exit(source)
+        return graph_edits.connection_warning(graph, start, inputs, self.layers)
 
     def set_params(self, *node_ids: str, **values: Any) -> None:
         """Changes the same settings of some nodes; edits of them in a row are one step.

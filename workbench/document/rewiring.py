@@ -4,20 +4,20 @@ elsewhere, giving it another type. Qt-free: pure functions from a graph to a new
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.roles import Layers
 from workbench.core.params import Params, check_all
 from workbench.core.specs import LayerSpec
-from workbench.document.graph_edits import put_into, split_edge
+from workbench.document.graph_edits import put_into, split_edges
 from workbench.errors import GraphError
 
 
 def bypassed(graph: Graph, node_ids: Collection[str]) -> Graph:
     """Nodes without the edges to others: what fed their first input feeds all that they fed."""
-    entering = [e for key in node_ids for e in graph.edges_into(key) if e.source not in node_ids]
+    entering = entering_edges(graph, node_ids)
     leaving = [e for key in node_ids for e in graph.edges_from(key) if e.target not in node_ids]
     for edge in (*entering, *leaving):
         graph = graph.without_edge(edge)
@@ -35,20 +35,31 @@ def can_move_onto(graph: Graph, node_ids: Collection[str], edge: Edge, layers: L
     spec = layers.get(graph.nodes[first].kind)
     takes_input = spec is None or spec.max_inputs != 0
     is_elsewhere = edge.source not in node_ids and edge.target not in node_ids
-    entering = [e for key in node_ids for e in graph.edges_into(key) if e.source not in node_ids]
-    return takes_input and is_elsewhere and len(entering) <= 1
+    feeding = {edge.source for edge in entering_edges(graph, node_ids)}
+    return takes_input and is_elsewhere and len(feeding) <= 1
+
+
+def entering_edges(graph: Graph, node_ids: Collection[str]) -> list[Edge]:
+    """The edges from other nodes into some."""
+    return [e for key in node_ids for e in graph.edges_into(key) if e.source not in node_ids]
 
 
 def moved_onto(
-    graph: Graph, node_ids: Collection[str], ends: tuple[str, str], edge: Edge, layers: Layers
+    graph: Graph,
+    node_ids: Collection[str],
+    ends: tuple[str, str],
+    edges: Sequence[Edge],
+    layers: Layers,
 ) -> Graph:
-    """Takes nodes out of their chain, which is closed, and puts them into an edge: it leads to the
-    first of the `ends`, and goes on from the second.
+    """Takes nodes out of their chain, which is closed, and puts them into edges of one source:
+    that feeds what was fed before, or else the first of the `ends`, and the second feeds the rest.
 
     Raises:
         GraphError: the edge is gone, or the layer takes no connection.
     """
-    return put_into(bypassed(graph, node_ids), edge, ends, layers)
+    inputs = [(edge.target, edge.port) for edge in entering_edges(graph, node_ids)]
+    inputs = inputs or [(ends[0], graph.free_port(ends[0]))]
+    return put_into(bypassed(graph, node_ids), edges, inputs, ends[1], layers)
 
 
 def inserted_after(
@@ -65,11 +76,11 @@ def inserted_after(
 
 
 def inserted_before(
-    graph: Graph, node_id: str, node: Node, entering: Edge | None, layers: Layers
+    graph: Graph, node_id: str, node: Node, entering: Sequence[Edge], layers: Layers
 ) -> Graph:
-    """Puts a new node into an edge that ends at a node, or above a node without any."""
-    if entering is not None:
-        return split_edge(graph, entering, node, layers)
+    """Puts a new node into the edges of one source to a node, or above a node without any."""
+    if entering:
+        return split_edges(graph, entering, node, layers)
     return graph.with_node(node).with_edge(Edge(node.id, node_id, graph.free_port(node_id)))
 
 

@@ -45,6 +45,9 @@ def _script(
         "class_names": sequence("CLASS_NAMES", class_names),
         "layers": "\n".join(layer_lines(calls, names)),
         "output": output_of(calls, names),
+        "is_pretrained": context.has_pretrained,
+        "pretrained": _pretrained_name(file),
+        "has_fine_tuning": context.recipe.has_fine_tuning,
         "is_adapted": any(call.spec.is_adapted for call in calls),
         "color": "grayscale" if card.input_shape[2] == 1 else "rgb",
         "resize": call("pixels = keras.ops.image.resize", resize, indent=4),
@@ -56,13 +59,25 @@ def _script(
 def _write(context: Any, path: str) -> None:
     text = script(context, Path(path).name)
     context.compare_script(text)
-    save_bytes(Path(path), text.encode())
+    _save(context, path, text)
 
 
 def _write_project(context: Any, path: str) -> None:
     text = untrained_script(context, Path(path).name)
     context.check_script(text)
+    _save(context, path, text)
+
+
+def _save(context: Any, path: str, text: str) -> None:
+    if context.has_pretrained:
+        weights = Path(path).with_name(_pretrained_name(Path(path).name))
+        save_bytes(weights, context.initial_weights())
     save_bytes(Path(path), text.encode())
+
+
+def _pretrained_name(file: str) -> str:
+    """The file beside a script that its training starts from."""
+    return f"{Path(file).stem}.pretrained.weights.h5"
 
 
 SPEC = ExportSpec(

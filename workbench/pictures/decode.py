@@ -22,15 +22,18 @@ import numpy as np
 from PIL import Image
 
 from workbench.errors import PictureError
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, UNSUPPORTED, sniff
+from workbench.pictures.signatures import (
+    DECODED,
+    HEAD_BYTES,
+    MAX_FILE_BYTES,
+    UNSUPPORTED,
+    sniff,
+)
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 MAX_PIXELS = 50_000_000
 """Width times height of the largest picture that is decoded."""
-
-MAX_FILE_BYTES = 512 * 2**20
-"""Size of the largest picture file that is read."""
 
 _CAN_READ = "PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, JPEG 2000, PSD, ICO, PPM, QOI or TGA"
 

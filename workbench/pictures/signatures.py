@@ -7,6 +7,9 @@ zero bytes for .xxx, and does not detect BigTIFF or the side files of a Mac.
 
 from __future__ import annotations
 
+MAX_FILE_BYTES = 512 * 2**20
+"""Size of the largest picture file that is read."""
+
 HEAD_BYTES = 4096
 """How much of a file's beginning `sniff` needs."""
 

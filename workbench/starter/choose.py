@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
 
 from workbench.core.checks.analysis import analyse
@@ -16,7 +17,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
 from workbench.protocol.messages import DataDescription
-from workbench.starter.counts import FolderCount, count_folder
+from workbench.starter.counts import count_folder
 from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
 from workbench.templates import Template, find_template, list_templates
 
@@ -39,13 +40,23 @@ class Start:
         project: Trains with its settings as they are.
         template: Key of the template it was made of.
         reason: Why this network, in one sentence.
-        is_pretrained: Whether it trains a head on a pretrained network.
+        backbone: Key of the pretrained network that it trains a head on; "" for none.
     """
 
     project: Project
     template: str
     reason: str
-    is_pretrained: bool = False
+    backbone: str = ""
+
+    @property
+    def is_pretrained(self) -> bool:
+        """Whether it trains a head on a pretrained network."""
+        return bool(self.backbone)
+
+    @property
+    def summarized(self) -> Project:
+        """The project with the reason as its summary."""
+        return replace(self.project, summary=self.reason)
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,9 @@ class DataFacts:
         return cls(
             choice,
             num_classes=len(found.classes),
-            num_images=found.num_train,
+            num_images=found.num_train + (found.num_test if found.is_test_split_off else 0),
             shape=tuple(found.shape),
-            short_side=min(found.typical_size, default=None),
+            short_side=min(found.typical_size[:2], default=None),
         )
 
     @property
@@ -83,15 +94,33 @@ class DataFacts:
         return f"{classes}, {plural(self.num_images, 'image')}" if self.num_images else classes
 
 
-def start_for_folder(
-    folder: str, *, from_scratch: bool = False, backbone: BackboneSpec | None = None
-) -> Start:
+class Usual(Enum):
+    """No wish for a pretrained network."""
+
+    USUAL = auto()
+
+
+USUAL = Usual.USUAL
+"""The pretrained network that fits the data, or none where the images are small."""
+
+Wish = BackboneSpec | Usual | None
+"""Which pretrained network a project starts on; None for none."""
+
+
+def start_for_folder(folder: str, wish: Wish = USUAL) -> Start:
     """A project for a folder of class folders.
 
-    Args:
-        folder: The folder.
-        from_scratch: Take no pretrained network.
-        backbone: Take this one.
+    Raises:
+        DatasetError: the folder is no data set.
+    """
+    facts = folder_facts(folder)
+    start = start_on(facts, usual_backbone(facts) if wish is USUAL else wish)
+    title = Path(facts.choice.params[FOLDER.source_param]).name
+    return replace(start, project=replace(start.project, title=title, summary=facts.words))
+
+
+def folder_facts(folder: str) -> DataFacts:
+    """What can be known of a folder of class folders without decoding an image.
 
     Raises:
         DatasetError: the folder is no data set.
@@ -99,16 +128,7 @@ def start_for_folder(
     found = count_folder(folder)
     values = {param.key: param.default for param in FOLDER.params}
     choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
-    facts = DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
-    if from_scratch or (backbone is None and not _is_large(facts)):
-        start = _from_scratch(facts, found)
-    else:
-        start = _pretrained(facts, backbone)
-    project = start.project
-    share_held_out = _validation_share(found, project.recipe)
-    recipe = project.recipe.with_values(validation_share=share_held_out, split="content")
-    title = Path(found.folder).name
-    return replace(start, project=replace(project, title=title, summary=facts.words, recipe=recipe))
+    return DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
 
 
 def start_for_template_of(choice: Choice) -> Start | None:
@@ -120,16 +140,12 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts, backbone: BackboneSpec | None = None) -> Start:
-    """A project for a data set whose images were looked at: on `backbone`, or on another
-    pretrained network where they are large enough, else the template with the input of the nearest
-    size.
+def start_for_data(facts: DataFacts, wish: Wish = USUAL) -> Start:
+    """A project for a data set whose images were looked at; without a pretrained network, the
+    template with the input of the nearest size.
     """
-    if backbone is not None or _is_large(facts):
-        start = _pretrained(facts, backbone)
-        recipe = start.project.recipe.with_values(split="content")
-        own = replace(start.project, title="", summary="", recipe=recipe)
-        return replace(start, project=own)
+    if spec := usual_backbone(facts) if wish is USUAL else wish:
+        return start_on(facts, spec)
     shape = facts.shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
     for template in templates:
@@ -142,6 +158,22 @@ def start_for_data(facts: DataFacts, backbone: BackboneSpec | None = None) -> St
     return Start(project, template.key, f"{words}, {classes}: {template.title}.")
 
 
+def usual_backbone(facts: DataFacts) -> BackboneSpec | None:
+    """The pretrained network that fits so many images; None where they are too small for one."""
+    return backbone_for(facts.num_images) if _is_large(facts) else None
+
+
+def start_on(facts: DataFacts, spec: BackboneSpec | None) -> Start:
+    """A project for own images with one pretrained network, or with none: with settings for so many
+    images, and enough of them held out for validation.
+    """
+    start = _from_scratch(facts) if spec is None else _pretrained(facts, spec)
+    recipe = start.project.recipe
+    held_out = _validation_share(facts, recipe)
+    recipe = recipe.with_values(validation_share=held_out, split="content")
+    return replace(start, project=replace(start.project, title="", summary="", recipe=recipe))
+
+
 def _is_large(facts: DataFacts) -> bool:
     """Whether the images are large enough for a pretrained network; they are where nothing else is
     known.
@@ -150,8 +182,7 @@ def _is_large(facts: DataFacts) -> bool:
     return side is None or side >= SMALLEST_SIDE
 
 
-def _pretrained(facts: DataFacts, backbone: BackboneSpec | None) -> Start:
-    spec = backbone or backbone_for(facts.num_images)
+def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
     project = with_backbone(find_template(_TRANSFER).project, spec)
     project = replace(
         project,
@@ -163,19 +194,19 @@ def _pretrained(facts: DataFacts, backbone: BackboneSpec | None) -> Start:
         f"{facts.words}: {spec.title}, pretrained and frozen, with a new head, because a network "
         f"trained from scratch needs far more images; input {height} × {width}."
     )
-    return Start(project, _TRANSFER, reason, is_pretrained=True)
+    return Start(project, _TRANSFER, reason, spec.key)
 
 
-def _from_scratch(facts: DataFacts, found: FolderCount) -> Start:
+def _from_scratch(facts: DataFacts) -> Start:
     """The template for photos, or for small images the one of the nearest size."""
-    if not _is_large(facts) and found.short_side is not None:
-        side = round(found.short_side)
-        sized = replace(facts, shape=(side, side, 3))
+    if not _is_large(facts):
+        side = round(facts.short_side or 0)
+        sized = replace(facts, shape=facts.shape or (side, side, 3))
         template = min(_whole_templates(), key=lambda each: _size_difference(each, sized.shape))
         project = _fitted(template.project, sized)
     else:
         template = find_template(_FROM_SCRATCH)
-        project = _fitted(template.project, facts)
+        project = _fitted(template.project, replace(facts, shape=()))
     batch = max(8, min(_MAX_BATCH, facts.num_images // _BATCHES_PER_EPOCH))
     low, high = _EPOCHS
     epochs = max(low, min(high, _STEPS_WANTED // max(1, facts.num_images // batch)))
@@ -184,7 +215,7 @@ def _from_scratch(facts: DataFacts, found: FolderCount) -> Start:
     )
     reason = (
         f"{facts.words}: {template.title} from scratch, batch {count(batch)}, "
-        f"{plural(epochs, 'epoch')}, {share(_validation_share(found, recipe))} for validation."
+        f"{plural(epochs, 'epoch')}, {share(_validation_share(facts, recipe))} for validation."
     )
     return Start(replace(project, recipe=recipe), template.key, reason)
 
@@ -215,10 +246,12 @@ def _size_difference(template: Template, shape: Shape) -> float:
     return sum(abs(math.log(mine / theirs)) for mine, theirs in sides)
 
 
-def _validation_share(found: FolderCount, recipe: TrainingRecipe) -> float:
+def _validation_share(facts: DataFacts, recipe: TrainingRecipe) -> float:
     """The recipe's share, or a larger one where it would leave too few to choose by."""
-    num_train = found.total * (1.0 - recipe.test_share)
-    wanted = _VALIDATED_PER_CLASS * len(found.pictures) / num_train
+    if not facts.num_images:
+        return recipe.validation_share
+    num_train = facts.num_images * (1.0 - recipe.test_share)
+    wanted = _VALIDATED_PER_CLASS * facts.num_classes / num_train
     return max(recipe.validation_share, min(round(wanted, 2), _MAX_VALIDATION_SHARE))
 
 

@@ -49,7 +49,7 @@ def overlap(a, b):
 @settings(max_examples=150, deadline=None)
 def test_arranged_groups_cover_nothing(graph, names) -> None:
     places = arrange_blocks(graph, usual(graph), names)
-    assert list(places) == list(graph.nodes)
+    assert places.keys() == graph.nodes.keys()
     cards = list(boxes(graph, places, names).items())
     for i, (key, box) in enumerate(cards):
         for other, other_box in cards[i + 1 :]:
@@ -59,6 +59,7 @@ def test_arranged_groups_cover_nothing(graph, names) -> None:
 @given(graph=grouped_graphs(), before=NAMES, after=NAMES)
 @settings(max_examples=150, deadline=None)
 def test_opening_and_folding_again_moves_nothing(graph, before, after) -> None:
+    assume(len(Folding.of(graph, graph.groups).members) == len(graph.groups))
     sizes = usual(graph)
     before = {group_of(card) for card in Folding.of(graph, before | after).members}
     after &= before

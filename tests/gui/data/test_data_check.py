@@ -166,6 +166,33 @@ def test_published_data_is_checked_on_demand(window, service, measurer, qtbot):
     assert len(measurer.of(CheckData)) == 1
 
 
+def test_label_errors_are_looked_for_on_demand_and_again_with_the_next_check(
+    described, measurer, qtbot
+):
+    panel = described.panels["data_check"]
+    answer(measurer, [tiny(1)])
+    click(qtbot, panel.labels_button)
+    request, reply = measurer.of(CheckData)[-1]
+    assert request.labels
+    assert not panel.labels_button.isVisible()
+    suspicious = new_finding(
+        "suspicious_label",
+        "warning",
+        "“cat”, or “dog”?",
+        "M",
+        images=[image(3)],
+        actions=[Action("relabel", "Relabel as “dog”", labels={image(3).content: "dog"})],
+    )
+    reply(DataFindings(findings=[suspicious]))
+    reply(DataCheckReport(counts=[], num_images=20, seconds=0.1, has_checked_labels=True))
+    click(qtbot, panel.open_button)
+    press(panel, qtbot, "Relabel as “dog”")
+    edits = panel.window().context.document.project.edits
+    assert dict(edits.labels) == {image(3).content: "dog"}
+    click(qtbot, panel.check_button)
+    assert measurer.of(CheckData)[-1][0].labels
+
+
 def test_no_data_is_not_checked(window, service, measurer, qtbot):
     window.context.document.set_dataset(Choice("folder", {"path": "", "fit": "crop"}))
     panel = window.show_view("data").panels["data_check"]
@@ -328,6 +355,12 @@ def test_small_windows_show_the_finding_below_the_list(panel, window, qtbot, siz
     window.resize(*size)
     qtbot.waitUntil(lambda: panel.detail.geometry().top() > panel.list.geometry().top())
     assert panel.list.height() >= 2 * ROW_PX
+    first, inside = panel.detail.buttons[0], panel.detail.viewport()
+
+    def bottom():
+        return first.mapTo(inside, first.rect().bottomLeft()).y()
+
+    qtbot.waitUntil(lambda: 0 < bottom() <= inside.height())  # without scrolling
     qtbot.waitUntil(lambda: not flaws_of(window))
 
 

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
+from workbench.backbones import all_backbones
 from workbench.gui.design.canvas.gesture import LAYER_MIME
 
 
@@ -29,9 +30,9 @@ def shown(panel):
 
 
 def test_palette_lists_every_layer(design, context):
-    assert sorted(shown(design.panels["palette"])) == sorted(
-        spec.title for spec in context.layers.values()
-    )
+    listed = [title.split(" · ")[0] for title in shown(design.panels["palette"])]
+    backbones = [spec.title for spec in all_backbones().values()]
+    assert sorted(listed) == sorted([*(spec.title for spec in context.layers.values()), *backbones])
 
 
 @pytest.mark.parametrize(

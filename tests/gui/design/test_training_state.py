@@ -128,10 +128,15 @@ def test_the_inspector_sets_when_layers_learn(inspector, design, context) -> Non
 def test_the_inspector_says_where_weights_are_from(inspector, design, context) -> None:
     design.canvas.scene.select([BLOCK])
     box = inspector.training
-    assert box.weights.text() == "Start with the weights of mobilenet"
+    assert (
+        box.weights.text()
+        == "Start with the weights of MobileNet (alpha 0.25), trained on ImageNet"
+    )
     context.document.open_group("block")
     design.canvas.scene.select(["n2"])
-    assert box.weights.text() == "Starts with the weights of mobilenet, conv2d"
+    assert box.weights.text() == (
+        "Starts with the weights of MobileNet (alpha 0.25), conv2d, trained on ImageNet"
+    )
     QTest.mouseClick(box.random, Qt.MouseButton.LeftButton)
     assert context.document.graph.nodes["n2"].pretrained == ""
     assert not box.random.isVisible()
@@ -169,4 +174,5 @@ def test_cards_show_it_by_color_and_by_a_mark(qtbot, layers, document, project, 
         assert seen[training][1] != seen["always"][1]
     assert panel.scene.nodes["n2"].facts.training == "never"
     assert "Frozen" in panel.scene.tooltip_at(center(panel, "n2"))
-    assert "frozen" in panel.scene.nodes["n2"].facts.accessible_text()
+    assert "frozen, in group block" in panel.scene.nodes["n2"].facts.accessible_text()
+    assert "In the group block" in panel.scene.tooltip_at(center(panel, "n2"))

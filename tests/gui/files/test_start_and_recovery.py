@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from tests.window_parts import window_context
+from tests.window_parts import drop_on, window_context
 from workbench.document.recovery import RecoverySlot, find_offers
 from workbench.gui.files import start_controller as start_flow
 from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.shell.faults import Faults, crash_report
 from workbench.pictures.png import write_png
+from workbench.protocol.messages import DataDescription, Progress
 from workbench.qt_guard import _bindings_versions, guard_none
 from workbench.templates import find_template
 
@@ -43,6 +47,39 @@ def test_a_project_opened_meanwhile_calls_the_counting_off(window, folder, qtbot
     qtbot.waitUntil(lambda: not window.start._background.is_busy)
     assert window.files.name == find_template("lenet5").project.title
     assert window.views.current_key == "design"
+
+
+@pytest.mark.worker
+def test_an_archive_dropped_at_the_start_is_read_by_a_worker(window, folder, tmp_path, qtbot):
+    archive = shutil.make_archive(str(tmp_path / "forest"), "zip", folder)
+    welcome = window.views.view("welcome")
+    drop_on(window, Path(archive))
+    assert welcome.wait.text() == "Reading “forest.zip”…"
+    assert welcome.cancel.isVisible()
+    qtbot.waitUntil(lambda: window.views.current_key == "data", timeout=60_000)
+    assert window.files.name == "forest"
+    project = window.context.document.project
+    assert project.dataset.params["path"] == archive
+    assert project.summary
+    assert window.context.document.analysis.is_trainable
+
+
+def test_reading_at_the_start_can_be_canceled(window, folder, tmp_path, qtbot, monkeypatch):
+    archive = shutil.make_archive(str(tmp_path / "forest"), "zip", folder)
+    service, asked, canceled = window.context.service, [], []
+    monkeypatch.setattr(service, "send", lambda *request: asked.append(request) or len(asked))
+    monkeypatch.setattr(service, "cancel", canceled.append)
+    welcome = window.views.view("welcome")
+    drop_on(window, Path(archive))
+    (_, answer), *_ = asked
+    answer(Progress(text="Unpacking forest.zip", fraction=0.5))
+    assert welcome.wait.text() == "Unpacking forest.zip (50%)…"
+    welcome.cancel.click()
+    assert canceled == [1]
+    assert not welcome.cancel.isVisible()
+    assert welcome.wait.text() == ""
+    answer(DataDescription(title="", classes=[], num_train=0, num_test=0, shape=[]))
+    assert window.views.current_key == "welcome"
 
 
 def test_a_folder_that_is_no_data_set_is_reported(window, tmp_path, qtbot, monkeypatch):

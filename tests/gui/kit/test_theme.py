@@ -80,7 +80,7 @@ def test_icon_takes_the_color_asked_for(theme):
 
 
 def test_categories_have_colors():
-    assert set(CATEGORY_COLORS) == set(CATEGORIES)
+    assert set(CATEGORY_COLORS) == {*CATEGORIES, "backbone"}
 
 
 def test_switching_emits_and_repaints(theme, qtbot):

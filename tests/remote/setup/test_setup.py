@@ -18,9 +18,10 @@ import pytest
 
 from tests.remote.bridges import digest_before, local_line
 from workbench import assets
-from workbench.backbones import all_backbones
+from workbench.backbones import all_backbones, insert_backbone
+from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.params import defaults
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError, RemoteError, WeightsError
@@ -30,6 +31,7 @@ from workbench.remote.setup.setup import Setup, fitting_python, name_there, prep
 from workbench.runs.folder import RunFolder, RunRequest, create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.state.queue import enqueue, is_waiting
+from workbench.runs.store.weights_file import read_arrays
 from workbench.targets import all_targets
 from workbench.templates import find_template
 
@@ -60,9 +62,18 @@ def npz(tmp_path):
     return path
 
 
-def remote_run(npz, **params):
+def with_backbone():
+    """A project of a bundled backbone, which never learns, and a head of ten classes."""
+    spec = next(spec for spec in all_backbones().values() if spec.is_bundled)
+    start = Graph.of([Node("n1", "input", "image", {"shape": (28, 28, 1)})])
+    found = insert_backbone(start, spec, "n1", (28, 28, 1))
+    head = Node("head", "dense", "head", {"units": 10, "activation": "softmax"})
+    return Project(found.graph.with_node(head).with_edge(Edge(found.last, "head")))
+
+
+def remote_run(npz, project=None, **params):
     """A tiny run of this computer's pictures, for the far end's processor."""
-    project = find_template("lenet5").project
+    project = project or find_template("lenet5").project
     target = {**defaults(all_targets()["ssh"].params), "host": "there", "python": sys.executable}
     npz_params = {**defaults(all_datasets()["npz"].params), "path": str(npz)}
     recipe = TrainingRecipe(epochs=1, batch_size=32)
@@ -289,6 +300,20 @@ def test_a_run_is_trained_at_the_far_end(home, npz, progress):
     # One upload each, although it was prepared twice.
     sent = [words for words, _ in progress if words.endswith("unpacking")]
     assert sorted(sent) == ["Sending the images: unpacking", "Sending the program: unpacking"]
+
+
+@pytest.mark.worker
+def test_a_run_with_a_backbone_finds_its_weights_at_the_far_end(home, npz):
+    run = remote_run(npz, with_backbone())
+    with local_line(home) as line:
+        ready = prepare(run, line, lambda *_words: None)
+        line.call("start", run=ready.run, attempt=1)
+        frames = line.stream("attach", run=ready.run, offset=0, digest=digest_before(b""))
+        assert [frame.text("outcome") for frame in frames][-1] == "completed"
+    there = RunFolder(home / "runs" / ready.run)
+    weights = read_arrays(there.weights_path)
+    stored = next(home.glob("code/*/workbench/_resources/backbones/*.weights"))
+    assert np.array_equal(weights["conv1/kernel"], read_arrays(stored)["conv1/kernel"])
 
 
 def test_two_that_send_the_same_at_once_both_succeed(home):

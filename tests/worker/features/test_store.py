@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.errors import LinkFoundError
+from workbench.errors import DatasetError, LinkFoundError
 from workbench.pictures import store as picture_store
+from workbench.worker.features import store as store_module
 from workbench.worker.features.store import KEY_BYTES, FeatureStore
 
 UINT16 = np.dtype(np.uint16)
@@ -79,6 +80,16 @@ def test_a_link_in_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "features").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(LinkFoundError):
         a_store(tmp_path / "features")
+
+
+def test_without_room_on_the_disk_they_are_held_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(picture_store, "SPARE_BYTES", 2**62)
+    store = filled(tmp_path)
+    assert list(tmp_path.glob("*.npy")) == []
+    np.testing.assert_array_equal(store.rows(keys(3, 4))[:], rows(3, 4))
+    monkeypatch.setattr(store_module, "memory_for_pictures", lambda: 10.0)
+    with pytest.raises(DatasetError, match="could not be stored"):
+        store.add(keys(9, 1), rows(9, 1))
 
 
 def test_the_longest_unused_go_with_their_keys(tmp_path):

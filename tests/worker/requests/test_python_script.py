@@ -45,7 +45,9 @@ def text_of(recipe, *, is_logits=False):
         title="Stripes", class_names=["a", "b", "c"], input_shape=[8, 8, 1], fit="crop",
         is_logits=is_logits,
     )  # fmt: skip
-    context = SimpleNamespace(card=card, recipe=recipe, keras_calls=lambda: calls)
+    context = SimpleNamespace(
+        card=card, recipe=recipe, keras_calls=lambda: calls, has_pretrained=False
+    )
     return script(context, "stripes.py")
 
 

@@ -232,10 +232,11 @@ def _find(
         *_check_pretrained(graph, propagation, context),
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
-        *check_learning(graph, layers, costs, recipe),
         *(check_split(recipe, context.limits) if context.limits else ()),
         *(_check_pictures(graph, layers, propagation.shapes, facts) if context.has_dataset else ()),
     ]
+    is_unfinished = any(problem.severity == "unfinished" for problem in problems)
+    problems += check_learning(graph, layers, costs, recipe, is_unfinished=is_unfinished)
     problems.sort(key=_rank)
     return _Found(propagation, costs, problems)
 

@@ -25,12 +25,19 @@ _TUNED_PART = 1 / 3
 
 
 def check_learning(
-    graph: Graph, layers: Layers, costs: Costs, recipe: TrainingRecipe
+    graph: Graph,
+    layers: Layers,
+    costs: Costs,
+    recipe: TrainingRecipe,
+    *,
+    is_unfinished: bool = False,
 ) -> Iterator[Problem]:
-    """Findings about frozen layers, and those for fine-tuning."""
+    """Findings about frozen layers, and those for fine-tuning. An unfinished network may get the
+    layers that learn yet.
+    """
     marked = [key for key, node in graph.nodes.items() if node.training == "fine_tuning"]
     frozen = [key for key, node in graph.nodes.items() if node.training == "never"]
-    if marked or frozen:
+    if (marked or frozen) and not is_unfinished:
         yield from _check_any(graph, layers, costs, recipe)
     yield from _check_phases(graph, layers, costs, recipe, marked)
 

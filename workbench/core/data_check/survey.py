@@ -94,6 +94,11 @@ class Survey:
         """Name of the part that training puts a row into."""
         return PART_NAMES[int(self.parts[row])]
 
+    def source_name(self, label: int) -> str:
+        """Name of a class in the source; of several that are merged, the most frequent."""
+        of_class = self.source_labels[self.labels == label]
+        return self.source_names[int(np.bincount(of_class).argmax())]
+
     def found(self, rows: Iterable[int]) -> list[FoundImage]:
         """Some rows as findings name them."""
         return [self.image(int(row)) for row in rows]

@@ -24,6 +24,9 @@ FRAME_SIDE = 18.0
 FRAME_BOTTOM = 34.0
 """Room below the last layer for the text of its output shape."""
 
+_LEAST_GAP = GAP / 2
+"""Between cards that close a gap: less than usual, for those that were that near before."""
+
 _USUAL = (NODE_WIDTH, NODE_HEIGHT)
 
 Places = Mapping[str, Position]
@@ -46,7 +49,7 @@ class Area:
     def below(self, other: Area) -> float | None:
         """How far it could go up before it covers another one; None where that is not above it."""
         is_above = other.bottom <= self.top and other.left < self.right and other.right > self.left
-        return max(0.0, self.top - other.bottom - GAP) if is_above else None
+        return max(0.0, self.top - other.bottom - _LEAST_GAP) if is_above else None
 
 
 def frame_of(ids: Iterable[str], places: Places, sizes: Sizes) -> Area:

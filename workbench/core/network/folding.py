@@ -1,7 +1,8 @@
 """A graph with some of its groups drawn as one card each: what the canvas shows.
 
 Folding changes nothing of the graph. A card is a node of the shown graph with an id that no layer
-can have, and each connection that is shown is one of the graph's.
+can have. A connection that is shown is one of the graph's, or all of those from one layer into a
+folded group.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _MARK = "\x1d"
 """Begins the id of a card. Ids of layers are made of visible characters."""
 
 _NO_MEMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-_NO_EDGES: Mapping[Edge, Edge] = MappingProxyType({})
+_NO_EDGES: Mapping[Edge, tuple[Edge, ...]] = MappingProxyType({})
 
 
 def card_id(group: str) -> str:
@@ -49,7 +50,7 @@ class Folding:
     full: Graph = field(default_factory=Graph)
     graph: Graph = field(default_factory=Graph)
     members: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _NO_MEMBERS)
-    _edges: Mapping[Edge, Edge] = field(default_factory=lambda: _NO_EDGES)
+    _edges: Mapping[Edge, tuple[Edge, ...]] = field(default_factory=lambda: _NO_EDGES)
 
     @classmethod
     def of(cls, graph: Graph, names: Iterable[str]) -> Folding:
@@ -75,7 +76,7 @@ class Folding:
 
     @cached_property
     def _shown_edges(self) -> Mapping[Edge, Edge]:
-        return {real: shown for shown, real in self._edges.items()}
+        return {edge: shown for shown, edges in self._edges.items() for edge in edges}
 
     def shown_id(self, node_id: str) -> str:
         """The card that shows a layer: its own, or that of its group."""
@@ -89,9 +90,15 @@ class Folding:
         """Ids of the layers that some cards stand for."""
         return tuple(key for each in shown_ids for key in self.members.get(each, (each,)))
 
+    def edges_of(self, shown: Edge) -> tuple[Edge, ...]:
+        """The connections of the graph that a shown one is: several from one layer to the layers
+        behind a card, one everywhere else.
+        """
+        return self._edges.get(shown, (shown,))
+
     def edge_of(self, shown: Edge) -> Edge:
-        """The connection of the graph that a shown one is."""
-        return self._edges.get(shown, shown)
+        """The first of them."""
+        return self.edges_of(shown)[0]
 
     def shown_edge(self, edge: Edge) -> Edge | None:
         """How a connection of the graph is shown; None within a folded group."""
@@ -103,7 +110,8 @@ class Folding:
         """The layer that a new connection to a card ends at: the one that its connections end at,
         else the first.
         """
-        ends = {self.edge_of(edge).target for edge in self.graph.edges_into(shown_id)}
+        entering = self.graph.edges_into(shown_id)
+        ends = {real.target for edge in entering for real in self.edges_of(edge)}
         return self._end(shown_id, ends, 0)
 
     def exit(self, shown_id: str) -> str:
@@ -143,13 +151,14 @@ def _folded(graph: Graph, names: Iterable[str]) -> Folding:
             nodes[key] = node
         elif card not in nodes:
             nodes[card] = Node(card, _MARK, node.group, group=node.group)
-    edges: dict[Edge, Edge] = {}
-    ports: dict[str, int] = {}
+    edges: dict[Edge, tuple[Edge, ...]] = {}
+    feeding: dict[str, dict[str, int]] = {card: {} for card in members}
     for edge in graph.edges:
         source, target = card_of.get(edge.source, edge.source), card_of.get(edge.target)
         if target is None:
-            edges[Edge(source, edge.target, edge.port)] = edge
+            edges[Edge(source, edge.target, edge.port)] = (edge,)
         elif source != target:
-            port = ports[target] = ports.get(target, -1) + 1
-            edges[Edge(source, target, port)] = edge
+            port = feeding[target].setdefault(edge.source, len(feeding[target]))
+            shown = Edge(source, target, port)
+            edges[shown] = (*edges.get(shown, ()), edge)
     return Folding(graph, Graph(nodes, tuple(sorted(edges))), members, edges)

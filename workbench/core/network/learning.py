@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.core.network.graph import Graph, Training
@@ -37,10 +37,15 @@ def keeps_statistics(graph: Graph, node_id: str, layers: Layers) -> bool:
     return bool(node.pretrained or node.group) and spec is not None and spec.has_batch_statistics
 
 
+def with_weights(graph: Graph, pretrained: Mapping[str, str]) -> Graph:
+    """Some layers, by id, start with other pretrained weights, or "" for random ones."""
+    changed = {key: replace(graph.nodes[key], pretrained=pretrained[key]) for key in pretrained}
+    return Graph({**graph.nodes, **changed}, graph.edges)
+
+
 def with_random_weights(graph: Graph, node_ids: Iterable[str]) -> Graph:
     """Some layers start with random weights instead of pretrained ones."""
-    changed = {key: replace(graph.nodes[key], pretrained="") for key in node_ids}
-    return Graph({**graph.nodes, **changed}, graph.edges)
+    return with_weights(graph, dict.fromkeys(node_ids, ""))
 
 
 def frozen_part(graph: Graph, learning: Iterable[str]) -> frozenset[str]:

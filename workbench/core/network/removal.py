@@ -10,9 +10,9 @@ from workbench.core.network.graph import Edge, Graph
 def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> Graph:
     """Removes nodes and edges, and closes the gap in a chain.
 
-    Neighboring removed nodes count as one piece. A piece that had exactly one edge in and
-    one edge out was a link of a chain: its neighbors are connected, unless they are
-    already, or one of the two edges was itself to be removed.
+    Neighboring removed nodes count as one piece. A piece that one node fed, and that had exactly
+    one edge out, was a link of a chain: its neighbors are connected, unless they are
+    already, or one of these edges was itself to be removed.
     """
     gone = [key for key in graph.nodes if key in set(node_ids)]
     cut = set(edges)
@@ -20,7 +20,8 @@ def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -
     for piece in pieces(graph, gone):
         entering = [e for key in piece for e in graph.edges_into(key) if e.source not in piece]
         leaving = [e for key in piece for e in graph.edges_from(key) if e.target not in piece]
-        if len(entering) == len(leaving) == 1 and not cut & {*entering, *leaving}:
+        is_link = len({edge.source for edge in entering}) == len(leaving) == 1
+        if is_link and not cut & {*entering, *leaving}:
             healed.append(Edge(entering[0].source, leaving[0].target, leaving[0].port))
     after = graph.without_nodes(gone)
     for edge in cut:

@@ -20,13 +20,11 @@ from typing import Any, Literal
 
 from workbench.core.format import plural
 from workbench.core.specs import LoadContext, LoadedData
-from workbench.datasets._archives import reader
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
-from workbench.pictures.decode import MAX_FILE_BYTES
 from workbench.pictures.folders import ENDINGS, is_hidden
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, sniff
+from workbench.pictures.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
 
@@ -47,6 +45,7 @@ _CHECK_EVERY_BYTES = 32 * 2**20
 _MAX_DEPTH = 50
 _MAX_NAME_BYTES = 255
 
+_READER = Path(__file__).resolve().with_name("reader.py")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 
 
@@ -102,7 +101,7 @@ class _Unpacking:
             "memory_bytes": _MEMORY_BYTES,
             "cpu_s": 120 + size // 10**6,
         }
-        command = [sys.executable, "-I", str(Path(reader.__file__).resolve())]
+        command = [sys.executable, "-I", str(_READER)]
         try:
             with Child(
                 command,

@@ -15,6 +15,7 @@ from workbench.gui.kit.docks import make_dock
 from workbench.gui.kit.theme import Theme
 
 _AREAS = {
+    "top": Qt.DockWidgetArea.TopDockWidgetArea,
     "left": Qt.DockWidgetArea.LeftDockWidgetArea,
     "right": Qt.DockWidgetArea.RightDockWidgetArea,
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -149,12 +150,27 @@ def _sort_single(path: Path, least_classes: int) -> Drop | None:
 
 def file_source(name: str) -> DatasetSpec | None:
     """The source that loads a file of this name; None for none."""
-    for spec in all_datasets().values():
-        param = next((param for param in spec.params if param.key == spec.source_param), None)
-        patterns = param.patterns if isinstance(param, PathParam) else ()
-        if any(fnmatchcase(name.lower(), pattern) for pattern in patterns):
+    for pattern, spec in _file_sources().items():
+        if fnmatchcase(name.lower(), pattern):
             return spec
     return None
+
+
+def file_patterns() -> tuple[str, ...]:
+    """Patterns of the names of files that are data sets: "*.zip", ..."""
+    return tuple(_file_sources())
+
+
+@cache
+def _file_sources() -> Mapping[str, DatasetSpec]:
+    """The sources that are pointed at a file, by the patterns of its name."""
+    return {
+        pattern: spec
+        for spec in all_datasets().values()
+        for param in spec.params
+        if isinstance(param, PathParam) and param.key == spec.source_param
+        for pattern in param.patterns
+    }
 
 
 def _several_folders(paths: Sequence[str]) -> Drop:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 S = TypeVar("S")
 
-Area = Literal["left", "right", "bottom"]
+Area = Literal["top", "left", "right", "bottom"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,8 @@ class PanelSpec(Generic[S]):
         key: Name of the file, under which its place is stored; never changes.
         view: Key of the view.
         title: Title of its dock, and its words in View > Panels.
-        area: Where it is at first: a side of a view with docks, else a column. A view of
+        area: Where it is at first: a side of a view with docks, else a column; "top" is above a
+            column. A view of
             one column has all its panels below each other.
         order: Lower comes first: further up, and in the menu.
         make: Imports the code of the panel, which is not needed before its view, and

@@ -10,7 +10,7 @@ from PySide6.QtCore import SignalInstance
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.window_state import WindowState
 
@@ -27,8 +27,9 @@ class WindowServices:
         new_project: Starts a project; an empty one for None.
         open_project: Opens a project file.
         open_run: Opens the project of the run in a folder, with that run.
-        start_from_folder: Starts a project that fits a folder of images.
-        counting: Signal with a sentence while the images of that folder are counted, then "".
+        start_from_data: Starts a project that fits the images of a data set.
+        cancel_start: Calls that off while the images are counted.
+        counting: Signal with a sentence while the images are counted, then "".
         train: Starts a run of the project.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
         hosts_changed: Signal: a computer was saved, renamed or forgotten.
@@ -46,7 +47,8 @@ class WindowServices:
     new_project: Callable[[Project | None], bool]
     open_project: Callable[[str], bool]
     open_run: Callable[[Path], None]
-    start_from_folder: Callable[[str], None]
+    start_from_data: Callable[[Choice], None]
+    cancel_start: Callable[[], None]
     counting: SignalInstance
     train: Callable[[], None]
     ask_target: Callable[[str], None]

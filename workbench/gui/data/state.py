@@ -6,6 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.projects.data_edits import DataEdits, edits_to_plain
@@ -35,9 +36,12 @@ class DataState(QObject):
         described(DataDescription): What the source holds.
         failed(WorkbenchError): Why it cannot be read.
         findings_shown(bool): Whether findings of the data check are shown in place of the contents.
+        train_wanted: A run of the project is to be started.
 
     Attributes:
         context: The parts that all views work with.
+        description: What the source holds; None while that is not known.
+        background: Works out for the panels what takes long.
         exact: How the described images are divided.
     """
 
@@ -48,6 +52,7 @@ class DataState(QObject):
     missing = Signal(str)
     described = Signal(object)
     failed = Signal(object)
+    train_wanted = Signal()
     place_unknown = Signal(object)
     findings_shown = Signal(bool)
 
@@ -55,11 +60,13 @@ class DataState(QObject):
         super().__init__(parent)
         self.context = context
         self._document = context.document
+        self.background = Background(self, max_threads=1)
         self._is_shown = False
         self._question = Question(context.service)
         self._picture_question = Question(context.service)
         self.exact = ExactSplit(context, self)
         self._described: _Source | None = None
+        self.description: DataDescription | None = None
         self._asked: _Source | None = None
         self._values: dict[str, Any] = {}
         self._timer = QTimer(self)
@@ -92,6 +99,11 @@ class DataState(QObject):
         """Findings are shown in place of the contents, or no longer."""
         self.findings_shown.emit(is_shown)
 
+    def close(self) -> None:
+        """Nothing is read or worked out any more."""
+        self._call_off()
+        self.background.close()
+
     def describe(self) -> None:
         """Requests what the chosen source holds; an earlier request is canceled."""
         choice, edits = self._source
@@ -113,6 +125,7 @@ class DataState(QObject):
                 edits=edits_to_plain(edits),
                 thumbnails_per_class=_THUMBNAILS,
                 recipe=self._values,
+                project_id=self._document.project_id,
             ),
             Handlers(
                 on_done=self._on_described,
@@ -151,7 +164,7 @@ class DataState(QObject):
 
     def _on_source_changed(self) -> None:
         """Another source, or the document no longer has the facts of this one."""
-        self._described = None
+        self._described, self.description = None, None
         self.exact.forget()
         self.source_changed.emit()
         if self._question.is_open and self._asked == self._source:
@@ -175,7 +188,7 @@ class DataState(QObject):
             self._timer.start()
 
     def _on_described(self, description: DataDescription) -> None:
-        self._described = self._asked
+        self._described, self.description = self._asked, description
         self.busy_changed.emit(False)
         self.said.emit("")
         if self._asked is not None:
@@ -192,7 +205,7 @@ class DataState(QObject):
         )
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self._described = None
+        self._described, self.description = None, None
         self.busy_changed.emit(False)
         self.said.emit("")
         self.failed.emit(error)

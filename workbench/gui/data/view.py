@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
@@ -23,15 +23,24 @@ class DataView(QWidget):
         state: What the panels show.
     """
 
-    def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[DataState]]) -> None:
+    def __init__(
+        self,
+        context: WindowContext,
+        panels: Sequence[PanelSpec[DataState]],
+        train: Callable[[], None],
+    ) -> None:
         super().__init__()
         self.state = DataState(context, self)
+        self.state.train_wanted.connect(train)
         self.panels = Sections(panels, self.state, self)
-        beside, contents = column(spacing=14), QWidget()
+        beside, above, contents = column(spacing=14), QWidget(), QWidget()
+        self.panels.fill(column(parent=above, spacing=14), "top")
         self.panels.fill(column(parent=contents, spacing=14), "right")
+        beside.addWidget(above)
         self.panels.fill(beside, "bottom")  # above: what it has found is seen first
         beside.addWidget(contents, 1)
-        self.state.findings_shown.connect(contents.setHidden)
+        for part in (above, contents):
+            self.state.findings_shown.connect(part.setHidden)
         row(self._side(), (beside, 1), parent=self, margins=16, spacing=16)
 
     def _side(self) -> QScrollArea:
@@ -51,3 +60,7 @@ class DataView(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.state.set_shown(is_shown=False)
+
+    def close_background(self) -> None:
+        """The window closes: nothing is worked out any more."""
+        self.state.close()

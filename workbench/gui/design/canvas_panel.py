@@ -35,7 +35,7 @@ from workbench.gui.design.canvas_menu import CONNECTION, GROUND, LAYER, open_men
 from workbench.gui.design.drawing import ask_export
 from workbench.gui.design.find_bar import FindBar
 from workbench.gui.design.gestures.choose import choose_gesture
-from workbench.gui.design.gestures.drop_layer import DropLayer
+from workbench.gui.design.gestures.drop_layer import drop_gesture
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
 from workbench.gui.design.group_actions import GroupActions
 from workbench.gui.design.layer_adder import LayerAdder
@@ -67,7 +67,7 @@ class CanvasPanel(QWidget):
         self._document = context.document
         self._theme = context.theme
         self.scene = GraphScene(context.document, context.layers, CanvasStyle(context.theme))
-        self.view = GraphView(self.scene, choose_gesture, DropLayer)
+        self.view = GraphView(self.scene, choose_gesture, drop_gesture)
         self._has_looked = False
         accessible.install()
         column(self.view, parent=self)

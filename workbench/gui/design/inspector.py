@@ -104,6 +104,7 @@ class InspectorPanel(QScrollArea):
         self.training.random_asked.connect(
             lambda: self._document.use_random_weights(self._selected)
         )
+        self.training.restore_asked.connect(lambda: self._document.restore_weights(self._selected))
         self._facts_heading = plain_label(role="heading")
         self.facts = FactRows()
         self.preview = button("Preview augmentation…")
@@ -214,7 +215,8 @@ class InspectorPanel(QScrollArea):
         costs = self._document.analysis.costs.nodes
         with_weights = [n for n in nodes if n.id in costs and costs[n.id].parameters.total]
         self.training.setVisible(bool(with_weights))
-        self.training.show_nodes(with_weights)
+        can_restore = bool(self._document.lost_weights(node.id for node in with_weights))
+        self.training.show_nodes(with_weights, can_restore=can_restore)
 
     def _show_group(self, name: str, nodes: Sequence[Node]) -> None:
         self.heading.setText("Group")

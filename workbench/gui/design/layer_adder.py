@@ -7,6 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, QPointF
 
+from workbench.backbones import all_backbones
 from workbench.core.network.graph import Edge
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.core.specs import LayerSpec
@@ -43,6 +44,19 @@ class LayerAdder(QObject):
     def add(self, key: str) -> str | None:
         """Adds a layer after the selected node, else after the last open end; its id."""
         return self._add_by_selection(self._scene.layers[key])
+
+    def add_backbone(self, key: str) -> str | None:
+        """Adds a pretrained network behind the images, before what they feed now; its card's id."""
+        spec, document = all_backbones()[key], self._scene.document
+        at = document.place_for_images()
+        leaving = () if at is None else self._scene.graph.edges_from(at)
+        edge = leaving[0] if len(leaving) == 1 else None
+        after = at if edge is None else None
+
+        def insert() -> str:
+            return document.insert_backbone(spec, after=after, edge=edge)
+
+        return self._show(self._edit(insert))
 
     def search_by_selection(self) -> None:
         """Asks for a layer to come after the selected node, else after the last open end."""
@@ -140,7 +154,9 @@ class LayerAdder(QObject):
 
     def _do(self, edit: Callable[[LayerSpec], str], spec: LayerSpec) -> str | None:
         """Makes an edit, then selects and shows its node."""
-        added = self._edit(lambda: edit(spec))
+        return self._show(self._edit(lambda: edit(spec)))
+
+    def _show(self, added: str | None) -> str | None:
         if added is not None:
             self._scene.select([added])
             self._view.reveal([added])

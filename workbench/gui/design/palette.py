@@ -9,9 +9,11 @@ from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QShortcut
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
-from workbench.core.specs import CATEGORIES, LayerSpec
+from workbench.backbones import all_backbones
+from workbench.core.format import bytes_text, short
+from workbench.core.specs import CATEGORIES, BackboneSpec, DownloadedWeights, LayerSpec
 from workbench.gui.common.layer_search import by_category, find_layers
-from workbench.gui.design.canvas.gesture import LAYER_MIME
+from workbench.gui.design.canvas.gesture import BACKBONE_MIME, LAYER_MIME
 from workbench.gui.design.state import DesignState
 from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
 from workbench.gui.kit.layout import column
@@ -21,6 +23,9 @@ _LIST_PX = 8
 """The list, whose scroll bar has a margin of its own, is this much wider than the search."""
 _KEY = Qt.ItemDataRole.UserRole
 _CATEGORY = Qt.ItemDataRole.UserRole + 1
+_BACKBONE = Qt.ItemDataRole.UserRole + 2
+_BACKBONES = "backbone"
+"""The category of pretrained networks, which have their own icon and color."""
 
 
 class PalettePanel(QWidget):
@@ -64,13 +69,24 @@ class PalettePanel(QWidget):
         self._state.canvas_asked.emit()
 
     def _fill(self) -> None:
-        for category, title, specs in by_category(self._layers):
-            header = heading_item(title, 30)
-            header.setData(_CATEGORY, category)
-            self.list.addItem(header)
+        groups = list(by_category(self._layers))
+        for number, (category, title, specs) in enumerate(groups):
+            self._add_heading(category, title)
             for spec in _in_order(specs):
                 self.list.addItem(self._item(spec))
+            if number == 0:  # behind Input
+                self._fill_backbones()
         self._refresh_icons()
+
+    def _fill_backbones(self) -> None:
+        self._add_heading(_BACKBONES, "Backbones")
+        for spec in sorted(all_backbones().values(), key=lambda spec: spec.order):
+            self.list.addItem(backbone_item(spec))
+
+    def _add_heading(self, category: str, title: str) -> None:
+        header = heading_item(title, 30)
+        header.setData(_CATEGORY, category)
+        self.list.addItem(header)
 
     def _item(self, spec: LayerSpec) -> QListWidgetItem:
         item = QListWidgetItem(spec.title)
@@ -85,7 +101,7 @@ class PalettePanel(QWidget):
     def _refresh_icons(self) -> None:
         for row in range(self.list.count()):
             item = self.list.item(row)
-            if item.data(_KEY):
+            if item.data(_KEY) or item.data(_BACKBONE):
                 item.setIcon(category_chip(self._theme, item.data(_CATEGORY)))
             else:
                 item.setForeground(QColor(self._theme.colors.dim))
@@ -93,17 +109,30 @@ class PalettePanel(QWidget):
     def _on_search(self, text: str) -> None:
         found = [spec.key for spec in find_layers(self._layers, text)]
         categories = {self._layers[key].category for key in found}
+        backbones = find_backbones(text)
+        if backbones:
+            categories.add(_BACKBONES)
         for row in range(self.list.count()):
             item = self.list.item(row)
-            key = item.data(_KEY)
+            key, backbone = item.data(_KEY), item.data(_BACKBONE)
             is_found = key in found if key else item.data(_CATEGORY) in categories
-            item.setHidden(not is_found)
-        self._nothing.setVisible(not found)
+            item.setHidden(backbone not in backbones if backbone else not is_found)
+        self._nothing.setVisible(not found and not backbones)
         self._nothing.setText(f"No layer matches “{text}”. Try “pool”, “conv” or “noise”.")
-        self._select(found[0] if found and text.strip() else "")
+        self._select(self._best(text.strip().lower(), found, backbones))
+
+    def _best(self, text: str, layers: Sequence[str], backbones: Sequence[str]) -> str:
+        """What Enter adds: a pretrained network where its name begins so, and no layer's does."""
+        if not text:
+            return ""
+        named = [key for key in backbones if all_backbones()[key].title.lower().startswith(text)]
+        is_layer = bool(layers) and self._layers[layers[0]].title.lower().startswith(text)
+        best = (*(() if is_layer else named), *layers, *backbones)
+        return best[0] if best else ""
 
     def _select(self, key: str) -> None:
-        keys = [self.list.item(row).data(_KEY) for row in range(self.list.count())]
+        items = [self.list.item(row) for row in range(self.list.count())]
+        keys = [item.data(_KEY) or item.data(_BACKBONE) for item in items]
         self.list.setCurrentRow(keys.index(key) if key else -1)
 
     def _on_entered(self) -> None:
@@ -113,9 +142,14 @@ class PalettePanel(QWidget):
 
     def _choose_current(self) -> bool:
         item = self.list.currentItem()
-        if item is None or item.isHidden() or not item.data(_KEY):
+        if item is None or item.isHidden():
             return False
-        self._state.layer_chosen.emit(item.data(_KEY))
+        if item.data(_BACKBONE):
+            self._state.backbone_chosen.emit(item.data(_BACKBONE))
+        elif item.data(_KEY):
+            self._state.layer_chosen.emit(item.data(_KEY))
+        else:
+            return False
         self._state.canvas_asked.emit()
         return True
 
@@ -135,13 +169,14 @@ class LayerList(QListWidget):
 
     def mimeData(self, items: Sequence[QListWidgetItem]) -> QMimeData:
         mime = QMimeData()
-        if items:
-            mime.setData(LAYER_MIME, QByteArray(str(items[0].data(_KEY)).encode()))
+        for role, kind in ((_KEY, LAYER_MIME), (_BACKBONE, BACKBONE_MIME)):
+            if items and items[0].data(role):
+                mime.setData(kind, QByteArray(str(items[0].data(role)).encode()))
         return mime
 
     def startDrag(self, _actions: Qt.DropAction) -> None:
         item = self.currentItem()
-        if item is None or not item.data(_KEY):
+        if item is None or not (item.data(_KEY) or item.data(_BACKBONE)):
             return
         drag = QDrag(self)
         drag.setMimeData(self.mimeData([item]))
@@ -160,6 +195,38 @@ class LayerList(QListWidget):
             self.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)
+
+
+def backbone_item(spec: BackboneSpec) -> QListWidgetItem:
+    """A line of the palette for a pretrained network."""
+    item, where, weights = QListWidgetItem(spec.title), "Included", spec.weights
+    if isinstance(weights, DownloadedWeights):
+        where = f"Downloads {bytes_text(weights.num_bytes)} once"
+        item.setText(f"{spec.title} · {weights.num_bytes / 1e6:.0f} MB")
+    item.setData(_BACKBONE, spec.key)
+    item.setData(_CATEGORY, _BACKBONES)
+    facts = f"{short(spec.num_parameters)} parameters, {spec.num_features:,} features"
+    height, width, _ = spec.input_shape
+    lines = (
+        f"{spec.title}: pretrained on ImageNet",
+        spec.summary,
+        f"{facts}, usual images {height} × {width}",
+        f"{where}. License: {spec.license}",
+        "Drag it to a connection, or press Enter to insert it behind Input.",
+    )
+    item.setToolTip(plain_tip("\n".join(lines)))
+    words = f"{spec.title}, backbone, {facts}, {where}"
+    item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+    item.setSizeHint(QSize(0, 28))
+    return item
+
+
+def find_backbones(text: str) -> list[str]:
+    """Keys of the pretrained networks that all words of a text fit, in their order."""
+    words = text.lower().split()
+    specs = sorted(all_backbones().values(), key=lambda spec: spec.order)
+    known = {spec.key: f"{spec.title} {spec.key} backbone pretrained imagenet" for spec in specs}
+    return [key for key, text in known.items() if all(word in text.lower() for word in words)]
 
 
 def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:

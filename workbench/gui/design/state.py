@@ -16,6 +16,7 @@ class DesignState(QObject):
         search_asked(): The palette shall be searched for a layer to add.
         find_asked(): A layer of the network shall be found.
         layer_chosen(str): A layer of this kind shall be added.
+        backbone_chosen(str): The pretrained network with this key shall be added.
         insert_asked(Edge): A layer to put into this connection shall be chosen.
         canvas_asked(): The canvas gets the keyboard focus.
         problem_chosen(Problem): The place of this problem is wanted.
@@ -28,6 +29,7 @@ class DesignState(QObject):
     search_asked = Signal()
     find_asked = Signal()
     layer_chosen = Signal(str)
+    backbone_chosen = Signal(str)
     insert_asked = Signal(object)
     canvas_asked = Signal()
     problem_chosen = Signal(object)

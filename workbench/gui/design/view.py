@@ -33,6 +33,7 @@ class DesignView(QMainWindow):
         self.canvas.view.node_activated.connect(self.state.node_activated)
         self.canvas.help_asked.connect(self.state.help_asked)
         self.state.layer_chosen.connect(self.canvas.adder.add)
+        self.state.backbone_chosen.connect(self.canvas.adder.add_backbone)
         self.state.insert_asked.connect(self.canvas.adder.search_on)
         self.state.find_asked.connect(self.canvas.find_bar.open)
         self.state.canvas_asked.connect(self.canvas.view.setFocus)

@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWi
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
 from workbench.core.params import defaults
+from workbench.core.projects.source import source_choice
 from workbench.core.specs import Shape
 from workbench.datasets.folder import SPEC as FOLDER
+from workbench.gui.common.drops import file_patterns, file_source
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.data_chooser import KIND as DATA
 from workbench.gui.files.network_sketch import NetworkSketch
@@ -22,10 +24,11 @@ from workbench.gui.files.welcome_runs import RecentRuns
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
-from workbench.gui.kit.file_dialogs import ask_folder
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
+from workbench.gui.kit.messages import show_notice
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.remote.ssh.saved_hosts import saved_hosts
 from workbench.runs.library.projects import full_name
@@ -64,6 +67,9 @@ class WelcomeView(QScrollArea):
         self._notes: list[tuple[QLabel, Template, Callable[[Template], str]]] = []
         self._templates = list_templates()
         self.wait = WaitLabel()
+        self.cancel = button("Cancel")
+        self.cancel.clicked.connect(lambda _=False: services.cancel_start())
+        self.cancel.hide()
         self.back = button("", icon="revert", theme=self._context.theme)
         self.back.clicked.connect(lambda _=False: services.leave_start())
         services.counting.connect(self.show_wait)
@@ -84,7 +90,8 @@ class WelcomeView(QScrollArea):
         self._below = self._footer()
         self._place_footer(4)
         head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
-        parts = (head, self.wait, Gap(8), self._grid, Gap(22), self._below)
+        waiting = row((self.wait, 1), self.cancel, spacing=12)
+        parts = (head, waiting, Gap(8), self._grid, Gap(22), self._below)
         column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
@@ -94,6 +101,7 @@ class WelcomeView(QScrollArea):
     def show_wait(self, words: str) -> None:
         """Says what is being done; "" when it is over."""
         (self.wait.wait_for if words else self.wait.say)(words)
+        self.cancel.setVisible(bool(words))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -124,6 +132,9 @@ class WelcomeView(QScrollArea):
         words = ("A folder with one folder per class", f"A network that fits your data\n{needs}")
         own, _ = self._card("Your own pictures", *words, "core", _OWN_SHAPES)
         own.clicked.connect(self._ask_folder)
+        self.choose_file = self._link("Choose a ZIP, TAR or CSV file…", self._ask_file)
+        own.body.addLayout(row(Gap(15), self.choose_file, STRETCH))
+        own.body.addSpacing(10)
         words = ("Build your own, layer by layer", "")
         empty, _ = self._card("Blank canvas", *words, "input", ())
         empty.clicked.connect(partial(self._services.new_project, None))
@@ -166,7 +177,17 @@ class WelcomeView(QScrollArea):
     def _ask_folder(self) -> None:
         folder = ask_folder(self, "Choose a folder with one folder per class", kind=DATA)
         if folder:
-            self._services.start_from_folder(folder)
+            self._services.start_from_data(source_choice(FOLDER, folder))
+
+    def _ask_file(self) -> None:
+        patterns = " ".join(file_patterns())
+        filters = f"Images with labels ({patterns});;All files (*)"
+        path = ask_file(self, "Choose a file with images of each class", filters, kind=DATA)
+        spec = file_source(Path(path).name) if path else None
+        if spec is not None:
+            self._services.start_from_data(source_choice(spec, path))
+        elif path:
+            show_notice(self, "This is no file with images of classes.", f"Expected: {patterns}")
 
     # below the cards ---------------------------------------------------------------
 

@@ -17,6 +17,7 @@ GENERAL_PAGES = (
     ("canvas", "The canvas: add, move, connect"),
     ("groups", "Groups and frozen layers"),
     ("data", "Your own pictures"),
+    ("sources", "Sources of images"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
     (OVERVIEW, "Choosing layers"),

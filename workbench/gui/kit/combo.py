@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
 _PADDING_PX = 4  # Qt draws the text this much inside the field, both sides together
@@ -44,4 +45,8 @@ class ElidedComboBox(QComboBox):
     def _room(self, option: QStyleOptionComboBox) -> int:
         """Width for words, in pixels, of a box of the option's size."""
         combo, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
-        return self.style().subControlRect(combo, option, field, self).width() - _PADDING_PX
+        icon = self.itemIcon(self.currentIndex()) if self.currentIndex() >= 0 else QIcon()
+        icon_px = 0 if icon.isNull() else self.iconSize().width() + _PADDING_PX
+        return (
+            self.style().subControlRect(combo, option, field, self).width() - _PADDING_PX - icon_px
+        )

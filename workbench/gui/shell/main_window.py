@@ -91,7 +91,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileController(document, state, self)
-        self.start = StartController(self.files, context.service, self)
+        self.start = StartController(context, self.files, self)
         self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
         self.runs = RunController(context, self.check, self)
@@ -171,7 +171,8 @@ class MainWindow(QMainWindow):
             new_project=self.files.new,
             open_project=self.files.open,
             open_run=self.run_opener.open,
-            start_from_folder=self.start.from_folder,
+            start_from_data=self.start.from_data,
+            cancel_start=self.start.cancel,
             counting=self.start.said,
             train=self.runs.start,
             ask_target=self.places.ask,
@@ -301,7 +302,7 @@ class MainWindow(QMainWindow):
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)
-        self.drops.source_dropped.connect(self.start.from_source)
+        self.drops.source_dropped.connect(self.start.from_data)
         for part in (self.drops.data_chosen, self.data_chooser.chosen):
             part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))

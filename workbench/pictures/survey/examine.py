@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -37,6 +37,22 @@ class Examined:
     turned: np.ndarray[Any, np.dtype[np.bool_]]
     sizes: Numbers
     looks: Looks
+
+    @classmethod
+    def joined(cls, several: Sequence[Examined], starts: Sequence[int]) -> Examined:
+        """Those of several parts, one after another; `starts` are their first rows."""
+        return cls(
+            {
+                start + place: reason
+                for start, each in zip(starts, several, strict=False)
+                for place, reason in each.reasons.items()
+            },
+            [name for each in several for name in each.formats],
+            [mode for each in several for mode in each.modes],
+            np.concatenate([each.turned for each in several]),
+            np.concatenate([each.sizes for each in several]),
+            Looks.joined([each.looks for each in several]),
+        )
 
 
 @dataclass(frozen=True)
@@ -77,7 +93,11 @@ def examine(part: Part, ctx: LoadContext, wanted: Wanted | None = None) -> Exami
     shape = None if wanted is None else wanted.shape
 
     def step(start: int) -> list[_Seen]:
-        return [_look(part, place, shape) for place in range(start, min(start + STEP, count))]
+        seen = []
+        for place in range(start, min(start + STEP, count)):
+            ctx.check_cancelled()  # a step of large photos takes many seconds
+            seen.append(_look(part, place, shape))
+        return seen
 
     every = in_steps(step, count, ctx, _WORDS)
     for start in range(0, count, STEP):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-from workbench.core.data_check.similar import Looks
 from workbench.core.data_check.survey import Survey
-from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part
+from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.training.content_split import SplitImages
 from workbench.core.training.recipe import TrainingRecipe
@@ -18,14 +17,36 @@ from workbench.core.training.split import TEST, TRAIN, VALIDATION
 from workbench.pictures.contents import contents_of
 from workbench.pictures.groups import Groups
 from workbench.pictures.rows import JoinedRows
-from workbench.pictures.survey.examine import Examined, examine
+from workbench.pictures.survey.examine import Examined, Pixels, Wanted, examine
 from workbench.pictures.survey.parts import part_numbers
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+
+
+class FeatureMaker(Protocol):
+    """Computes the features of images."""
+
+    @property
+    def shape(self) -> Shape:
+        """(height, width, channels) of the images that it takes."""
+
+    @property
+    def num_features(self) -> int:
+        """Numbers for each image."""
+
+    def of(self, images: Pixels) -> Floats:
+        """uint8 (n, *shape) -> (n, num_features), for a step of `pictures.steps` at most."""
+
+
 def survey_of(
-    loaded: LoadedData, classes: Mapping[str, str], recipe: TrainingRecipe, ctx: LoadContext
+    loaded: LoadedData,
+    classes: Mapping[str, str],
+    recipe: TrainingRecipe,
+    ctx: LoadContext,
+    features: FeatureMaker | None = None,
 ) -> Survey:
     """What is known of each image of a data set.
 
@@ -34,18 +55,17 @@ def survey_of(
         classes: How classes are renamed, merged or left out (`DataEdits.classes`).
         recipe: Says how the images are split.
         ctx: Progress is reported to it.
+        features: Computes the features of the images, in the same pass; None for none.
     """
     known = edited_classes(loaded.class_names, classes)
     numbers = np.array(known.numbers, np.int64)
     used = _used_parts(loaded, recipe, numbers)
     contents = np.concatenate([contents_of(each.part, ctx) for each in used])
-    examined = [examine(each.part, ctx) for each in used]
-    sizes = [len(each.part) for each in used]
+    examined, values = _examined(used, ctx, features)
     source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
     labels = numbers[source_labels]
-    reasons = _joined_reasons(examined, sizes)
-    good = ~np.isin(np.arange(len(labels)), list(reasons))
-    origins = np.repeat(np.array([each.origin for each in used], np.int64), sizes)
+    good = ~np.isin(np.arange(len(labels)), list(examined.reasons))
+    origins = np.concatenate([np.full(len(each.part), each.origin) for each in used])
     images = SplitImages(labels, known.names, contents, _groups(loaded, used))
     return Survey(
         class_names=known.names,
@@ -57,13 +77,36 @@ def survey_of(
         source_labels=source_labels,
         parts=part_numbers(images, good, origins, recipe, loaded.marks),
         contents=contents,
-        reasons=reasons,
-        formats=[name for each in examined for name in each.formats],
-        modes=[mode for each in examined for mode in each.modes],
-        turned=np.concatenate([each.turned for each in examined]),
-        sizes=np.concatenate([each.sizes for each in examined]),
-        looks=Looks.joined([each.looks for each in examined]),
+        **vars(examined),
+        features=values,
     )
+
+
+def _examined(
+    used: Sequence[_Used], ctx: LoadContext, features: FeatureMaker | None
+) -> tuple[Examined, Floats | None]:
+    """What is known of the images of all parts, and the features of all where they are wanted."""
+    sizes = [len(each.part) for each in used]
+    values = None
+    if features is not None:
+        values = np.zeros((sum(sizes), features.num_features), np.float32)
+    starts = np.cumsum([0, *sizes]).tolist()
+    examined = [
+        examine(each.part, ctx, _wanted(features, values, start))
+        for each, start in zip(used, starts, strict=False)
+    ]
+    return Examined.joined(examined, starts), values
+
+
+def _wanted(features: FeatureMaker | None, values: Floats | None, start: int) -> Wanted | None:
+    """Has the features of a part put into the rows from `start` on."""
+    if features is None or values is None:
+        return None
+
+    def take(rows: Numbers, images: Pixels) -> None:
+        values[start + rows] = features.of(images)
+
+    return Wanted(features.shape, take)
 
 
 @dataclass(frozen=True)
@@ -110,12 +153,3 @@ def _groups(loaded: LoadedData, used: Sequence[_Used]) -> Groups | None:
 
 def _files(part: Part) -> list[str]:
     return list(part.paths) if isinstance(part, FilePart) else [""] * len(part)
-
-
-def _joined_reasons(examined: list[Examined], sizes: list[int]) -> dict[int, str]:
-    starts = np.cumsum([0, *sizes]).tolist()
-    return {
-        start + place: reason
-        for start, each in zip(starts, examined, strict=False)
-        for place, reason in each.reasons.items()
-    }

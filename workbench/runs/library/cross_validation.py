@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.format import share
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import project_to_plain
 from workbench.core.split_marks import SplitMarks
@@ -135,6 +136,13 @@ class Spread:
         return cls(fmean(known), stdev(known) if len(known) > 1 else 0.0, len(known))
 
 
+def spread_words(spread: Spread | None) -> str:
+    """As "88.1% ± 0.9%"; the mean alone of one value, "" for None."""
+    if spread is None:
+        return ""
+    return share(spread.mean) + (f" ± {share(spread.deviation)}" if spread.count > 1 else "")
+
+
 @dataclass(frozen=True)
 class SeriesResult:
     """What the runs of a series have given so far: the one place of mean and spread."""
@@ -199,9 +207,14 @@ class SeriesResult:
 # the runs of a series ----------------------------------------------------------------------
 
 
-class _Mark(msgspec.Struct, frozen=True):
-    """The part of a request that names the series."""
+class _ProjectMark(msgspec.Struct, frozen=True):
+    id: str = ""
 
+
+class _Mark(msgspec.Struct, frozen=True):
+    """The part of a request that names the series and the project."""
+
+    project: _ProjectMark
     series: str = ""
     created: float = 0.0
 
@@ -256,6 +269,12 @@ def _unfinished(plan: SeriesPlan, home: Path) -> str:
     result = series_result(series, home) if series else None
     done = {each.label for each in result.runs if each.is_done} if result is not None else set()
     return series if {label for label, _ in plan.runs()} - done else ""
+
+
+def newest_series(project_id: str, home: Path | None = None) -> str:
+    """The series of a project that was begun last; "" where there is none."""
+    marks = [mark for _, mark in _marks(home or runs_home()) if mark.project.id == project_id]
+    return max(marks, key=lambda mark: mark.created).series if marks and project_id else ""
 
 
 def series_runs(series: str, home: Path | None = None) -> list[RunFolder]:

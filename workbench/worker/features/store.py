@@ -8,9 +8,10 @@ a killed one leaves nothing half written. The folder is a cache: it may be delet
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +21,14 @@ from workbench.core.specs import Shape
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import DatasetError
 from workbench.pictures.rows import ChosenRows, Numbers, StoredRows, Values
-from workbench.pictures.store import KEYS_SUFFIX, prune, remove_leftovers, rows_start
+from workbench.pictures.store import (
+    KEYS_SUFFIX,
+    has_room,
+    prune,
+    remove_leftovers,
+    rows_start,
+)
+from workbench.worker.input.cache_mode import memory_for_pictures
 
 KEY_BYTES = 16
 _TEMPORARY = ".computing-"
@@ -39,7 +47,7 @@ class FeatureRows(ChosenRows):
 
     def __init__(
         self,
-        segments: Sequence[StoredRows],
+        segments: Sequence[StoredRows | Values],
         places: Numbers,
         shape: Shape,
         dtype: np.dtype[Any],
@@ -83,7 +91,7 @@ class FeatureStore:
         self._name = name
         self._shape = shape
         self._dtype = dtype
-        self._segments: list[StoredRows] = []
+        self._segments: list[StoredRows | Values] = []
         self._places: dict[Key, tuple[int, int]] = {}
         for path in sorted(folder.glob(f"{name}-*.npy")):
             self._open(path)
@@ -92,22 +100,36 @@ class FeatureStore:
         return key in self._places
 
     def add(self, keys: Sequence[Key], values: Values) -> None:
-        """Keeps some rows, (n, *shape), as a new segment.
+        """Keeps some rows, (n, *shape), as a new segment; where the disk has no room for it, in
+        memory.
 
         Raises:
-            DatasetError: it could not be written.
+            DatasetError: there is no room in memory either.
         """
+        values = np.ascontiguousarray(values, self._dtype)
         try:
-            path = self._write(b"".join(keys), np.ascontiguousarray(values, self._dtype))
+            path = self._write(b"".join(keys), values)
         except OSError as error:
+            self._hold(keys, values, error)
+            return
+        self._open(path)
+        prune(self._folder)
+
+    def _hold(self, keys: Sequence[Key], values: Values, error: OSError) -> None:
+        """Keeps rows in memory, for this training alone."""
+        if values.nbytes > memory_for_pictures():
             raise DatasetError(
                 f"The features of the frozen layers could not be stored: {error.strerror}.",
                 where=str(self._folder),
                 expected=f"{values.nbytes:,} bytes of free space",
                 fix="Free some space, or set the feature cache of the training settings to off.",
             ) from error
-        self._open(path)
-        prune(self._folder)
+        self._take(values, keys)
+
+    def _take(self, segment: StoredRows | Values, keys: Iterable[Key]) -> None:
+        number = len(self._segments)
+        self._segments.append(segment)
+        self._places |= {key: (number, row) for row, key in enumerate(keys)}
 
     def rows(self, keys: Sequence[Key]) -> FeatureRows:
         """The rows of some keys, all of which must be there."""
@@ -122,14 +144,12 @@ class FeatureStore:
             start = rows_start(path, (count, *self._shape), self._dtype)
             os.utime(path, follow_symlinks=False)  # used just now: pruning takes others first
             rows = StoredRows(path, self._shape, start, np.arange(count), dtype=self._dtype)
-            number = len(self._segments)
-            self._segments.append(rows)
             starts = range(0, count * KEY_BYTES, KEY_BYTES)
-            keys = (data[at : at + KEY_BYTES] for at in starts)
-            self._places |= {key: (number, row) for row, key in enumerate(keys)}
+            self._take(rows, (data[at : at + KEY_BYTES] for at in starts))
 
     def _write(self, keys: bytes, values: Values) -> Path:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        if not has_room(self._folder, values.nbytes):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         remove_leftovers(self._folder, _TEMPORARY)
         handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=self._folder)
         temporary = Path(name)

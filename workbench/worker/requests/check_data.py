@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from workbench.backbones import all_backbones
 from workbench.core.data_check.findings import Finding, FoundImage
 from workbench.core.data_check.spec import DataCheckSpec
 from workbench.core.data_check.survey import Survey
@@ -21,7 +22,7 @@ from workbench.core.specs import ArrayPart, FilePart, LoadedData, Part
 from workbench.data_checks import all_data_checks
 from workbench.errors import PictureError
 from workbench.pictures.png import write_png
-from workbench.pictures.survey.survey import survey_of
+from workbench.pictures.survey.survey import FeatureMaker, survey_of
 from workbench.pictures.thumbnails import part_picture, thumbnail
 from workbench.protocol.data_check import (
     CheckData,
@@ -32,6 +33,7 @@ from workbench.protocol.data_check import (
     ShowFound,
 )
 from workbench.protocol.messages import AnyAnswer
+from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.sources import load_data, load_source
 from workbench.worker.requests.session import Job
 
@@ -53,10 +55,11 @@ def check_data(job: Job, request: CheckData) -> AnyAnswer:
         DatasetError: the source cannot be loaded at all.
     """
     began = time.monotonic()
-    project = parse_project(request.project, "the project")
+    project = with_remembered_split(parse_project(request.project, "the project"))
     edits = DataEdits(split=project.edits.split)
     loaded = load_data(job, replace(project, edits=edits))
-    survey = survey_of(loaded, project.edits.classes, project.recipe, job)
+    features = _features(job) if request.labels else None
+    survey = survey_of(loaded, project.edits.classes, project.recipe, job, features)
     counts = []
     for rule in all_data_checks().values():
         if rule.needs_features and survey.features is None:
@@ -72,6 +75,16 @@ def check_data(job: Job, request: CheckData) -> AnyAnswer:
         seconds=time.monotonic() - began,
         has_checked_labels=survey.features is not None,
     )
+
+
+def _features(job: Job) -> FeatureMaker:
+    """Those of the first backbone that needs no download."""
+    job.keras()
+    from workbench.worker.model.backbone_features import BackboneFeatures
+
+    spec = next(spec for spec in all_backbones().values() if spec.is_bundled)
+    job.progress(f"Loading {spec.title}")
+    return BackboneFeatures(spec)
 
 
 def _send_findings(job: Job, rule: DataCheckSpec, survey: Survey) -> RuleCount:

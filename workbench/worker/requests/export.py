@@ -11,6 +11,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from workbench.backbones import backbone_keys
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.core.specs import ExportSpec
@@ -23,7 +24,7 @@ from workbench.protocol.messages import Export as ExportRequest
 from workbench.runs.model_card import ModelCard
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights, build_model
-from workbench.worker.requests.keras_calls import KerasCall, keras_calls
+from workbench.worker.requests.keras_calls import KerasCall, initial_weights, keras_calls
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import Runner, load_runner
 from workbench.worker.saved_models.weights_layout import weights_layout
@@ -66,6 +67,15 @@ class ExportContext:
     def keras_calls(self) -> list[KerasCall]:
         """The network as Keras calls in order, without arguments that Keras chooses itself."""
         return keras_calls(self.graph)
+
+    @property
+    def has_pretrained(self) -> bool:
+        """Whether its training started with pretrained weights."""
+        return bool(backbone_keys(self.graph))
+
+    def initial_weights(self) -> bytes:
+        """What a program's training starts with, as a `.weights.h5` file."""
+        return initial_weights(self.graph)
 
     def pictures(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The images of the comparison: noise, the same each time; uint8 (8, h, w, c)."""

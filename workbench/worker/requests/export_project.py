@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.assets import data_path
+from workbench.backbones import backbone_keys
 from workbench.core.network.names import keras_names
 from workbench.core.network.roles import float32_nodes, pipeline_nodes
 from workbench.core.params import check_all
@@ -24,10 +25,12 @@ from workbench.protocol.messages import AnyAnswer, Done, ExportProject
 from workbench.worker.input.sources import fit_of
 from workbench.worker.process.lazy_keras import keras
 from workbench.worker.requests.export import format_of
-from workbench.worker.requests.keras_calls import KerasCall, keras_calls
+from workbench.worker.requests.keras_calls import KerasCall, initial_weights, keras_calls
 from workbench.worker.requests.load_weights import names_of_data
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import build_whole
+
+_BY_ORDER = {"split": "order", "group_by": "none", "split_seed": None, "folds": None}
 
 
 class ProgramContext:
@@ -52,8 +55,11 @@ class ProgramContext:
         spec, params = all_datasets().get(project.dataset.key), project.dataset.params
         self._graph = project.graph
         self.title = project.title
-        self.recipe: TrainingRecipe = project.recipe
-        self.recipe_values: Mapping[str, Any] = recipe_to_plain(project.recipe)
+        # A plain program knows no contents: it splits by the order of its images, and so does the
+        # run that is made of its result.
+        recipe = project.recipe.with_values(**_BY_ORDER)
+        self.recipe: TrainingRecipe = recipe
+        self.recipe_values: Mapping[str, Any] = recipe_to_plain(recipe)
         self.built = build_whole(project.graph, "the project")
         self.is_logits = self.built.is_logits
         self.num_outputs = int(self.built.model.output_shape[-1])
@@ -72,6 +78,15 @@ class ProgramContext:
     def keras_calls(self) -> list[KerasCall]:
         """The network as Keras calls, in the order that data flows."""
         return self._calls
+
+    @property
+    def has_pretrained(self) -> bool:
+        """Whether its training starts with pretrained weights."""
+        return bool(backbone_keys(self._graph))
+
+    def initial_weights(self) -> bytes:
+        """What its training starts with, as a `.weights.h5` file."""
+        return initial_weights(self._graph)
 
     @cached_property
     def _calls(self) -> list[KerasCall]:
@@ -99,8 +114,17 @@ class ProgramContext:
         """Builds the network as the program does, and compares it with the project's.
 
         Raises:
-            SaveError: its weights are others, so that they could not be read back.
+            SaveError: its weights are others, so that they could not be read back; or it would
+                start without the pretrained weights, which are not part of it.
         """
+        if self.has_pretrained:
+            raise SaveError(
+                "The program was not written: it would start with random weights, not with the "
+                "pretrained ones.",
+                where=self.title,
+                fix="Train here or on another computer over ssh, or export the Python script, "
+                "which gets the pretrained weights in a file beside it.",
+            )
         words: dict[str, Any] = {
             "keras": keras,
             "layers": keras.layers,
@@ -161,6 +185,8 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
 def _next_steps(spec: ExportSpec, context: ProgramContext) -> list[str]:
     if spec.needs_weights:
         steps = ["It builds the untrained network, and trains it with plain Keras."]
+        if context.has_pretrained:
+            steps.append("Keep the file of pretrained weights beside it.")
         return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]
     steps = ["It writes workbench_result.zip, which can be imported here."]
     if context.archive is not None:

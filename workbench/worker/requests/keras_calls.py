@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from workbench.core.network.graph import Graph
+from workbench.core.checks.shapes import Propagation
+from workbench.core.network.graph import Graph, Node
 from workbench.core.network.names import keras_names
 from workbench.core.params import check_all
 from workbench.core.specs import LayerSpec, Role
 from workbench.layers import all_layers
+from workbench.worker.model.build import build_model
 from workbench.worker.process.lazy_keras import keras
 
 
@@ -35,15 +39,35 @@ class KerasCall:
 def keras_calls(graph: Graph) -> list[KerasCall]:
     """The network as Keras calls in order, without arguments that Keras chooses itself."""
     layers, names = all_layers(), keras_names(graph)
+    found = Propagation(graph, layers)
     calls = []
     for node_id in graph.order:
         node = graph.nodes[node_id]
         spec = layers[node.kind]
         params, _ = check_all(spec.params, node.params)
         inputs = tuple(names[source] for source in graph.sources(node_id))
-        arguments = _non_default_arguments(spec, spec.keras_arguments(params))
+        frozen = {"trainable": False} if _is_frozen(node, spec, found) else {}
+        arguments = _non_default_arguments(spec, {**spec.keras_arguments(params), **frozen})
         calls.append(KerasCall(names[node_id], spec, *arguments, inputs))
     return calls
+
+
+def _is_frozen(node: Node, spec: LayerSpec, found: Propagation) -> bool:
+    """Whether a layer has weights that do not learn from the start."""
+    if node.training == "always" or node.id not in found.inputs:
+        return False
+    return spec.count_params(found.params[node.id], found.inputs[node.id]).total > 0
+
+
+def initial_weights(graph: Graph) -> bytes:
+    """What a program's training starts with, as a `.weights.h5` file: pretrained weights where
+    layers name them, random ones elsewhere. Raises WeightsError where weights are missing.
+    """
+    built = build_model(graph, all_layers(), whole=True)
+    with tempfile.TemporaryDirectory(prefix="workbench-export-") as folder:
+        path = Path(folder) / "initial.weights.h5"
+        built.model.save_weights(path)
+        return path.read_bytes()
 
 
 def _non_default_arguments(

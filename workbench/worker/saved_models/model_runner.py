@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Graph
+from workbench.core.network.learning import with_training
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WeightsError
@@ -165,7 +166,9 @@ def build_whole(graph: Graph, where: str) -> BuiltModel:
     Raises:
         WeightsError: the graph has problems, or is too large for this computer.
     """
-    analysis = analyse(graph, all_layers(), recipe=TrainingRecipe())
+    # That a network is frozen keeps it from being trained, not from being used.
+    usable = with_training(graph, graph.nodes, "always")
+    analysis = analyse(usable, all_layers(), recipe=TrainingRecipe())
     if analysis.errors:
         raise WeightsError(
             f"The model cannot be built: {analysis.errors[0].title}.",

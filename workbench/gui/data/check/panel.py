@@ -4,13 +4,13 @@ findings in place of the contents of the source.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QListView, QProgressBar, QSizePolicy, QSplitter
 
 from workbench.core.format import plural
 from workbench.errors import WorkbenchError
-from workbench.gui.data.check.detail import FindingDetail
+from workbench.gui.data.check.detail import FindingDetail, Room
 from workbench.gui.data.check.findings import Findings
 from workbench.gui.data.check.rows import FindingDelegate, FindingRows
 from workbench.gui.data.check.thumbnails import FoundPictures
@@ -24,9 +24,18 @@ from workbench.protocol.messages import Progress
 _NARROW_PX = 640
 """Below this width the finding is below the list."""
 
+_LOW_PX = 600
+"""Below this height a finding below the list has room for its words and buttons alone."""
+
+_LIST_SHARE = 0.55
+
 _EMPTY = (
     "Not checked yet. The check finds duplicates, leaks between training and test, files that "
     "cannot be read, and more. No file is changed."
+)
+_LABELS_TIP = (
+    "Compares the images by the features of a pretrained network, and lists those that resemble "
+    "another class more than their own. This takes longer."
 )
 _SHOW, _HIDE = "Show findings", "Hide findings"
 
@@ -50,6 +59,8 @@ class DataCheckPanel(Box):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.check_button = button("Check images", icon="rescan", theme=theme)
+        self.labels_button = button("Check labels")
+        self.labels_button.setToolTip(_LABELS_TIP)
         self.cancel_button = button("Cancel")
         self.open_button = button(_SHOW)
         self.switch = SegmentedSwitch((("open", "Open"), ("settled", "Settled")))
@@ -62,13 +73,12 @@ class DataCheckPanel(Box):
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setHandleWidth(8)
         self._splitter.setStyleSheet("QSplitter::handle { background: transparent; }")
-        for at, share in enumerate((11, 9)):  # the list has a little more than half of the room
-            self._splitter.setStretchFactor(at, share)
         self.hint = plain_label(role="dim", wrap=True)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._build()
         self._connect()
         self._failure = ""
+        self._is_divided = False
         self.set_open(is_open=False)
         self._on_replaced()
         self._on_busy_changed(is_busy=False)
@@ -88,9 +98,10 @@ class DataCheckPanel(Box):
         return view
 
     def _build(self) -> None:
-        buttons = row(self.check_button, self.cancel_button, self.open_button, spacing=8)
+        buttons = row(self.check_button, self.labels_button, self.cancel_button, spacing=8)
         head = row(plain_label("Data check", role="heading"), STRETCH, buttons)
-        add_to(self.column, head, self.summary, self.progress)
+        found = row((self.summary, 1), self.open_button, spacing=12)
+        add_to(self.column, head, found, self.progress)
         self.column.addLayout(row(self.switch, STRETCH))
         self.column.addWidget(self._splitter, 1)
         self.column.addWidget(self.hint, 1)
@@ -98,6 +109,7 @@ class DataCheckPanel(Box):
     def _connect(self) -> None:
         findings = self.findings
         self.check_button.clicked.connect(self._check)
+        self.labels_button.clicked.connect(self._check_labels)
         self.cancel_button.clicked.connect(findings.cancel)
         self.open_button.clicked.connect(lambda: self.set_open(is_open=not self.is_open))
         self.switch.chosen.connect(self._show_states)
@@ -113,7 +125,12 @@ class DataCheckPanel(Box):
             changed.connect(self._show_head)
 
     def _check(self) -> None:
-        self.findings.check()
+        """Once more as before: what was looked for is looked for again."""
+        report = self.findings.report
+        self.findings.check(labels=report is not None and report.has_checked_labels)
+
+    def _check_labels(self) -> None:
+        self.findings.check(labels=True)
 
     # opening -----------------------------------------------------------------------------
 
@@ -130,15 +147,27 @@ class DataCheckPanel(Box):
         self.open_button.setText(_HIDE if is_open else _SHOW)
         self._state.set_findings_shown(is_shown=is_open)
         self._show_states("open")
+        if is_open and not self._is_divided:
+            self._is_divided = True  # from then on as the user divides it
+            QTimer.singleShot(0, self._divide)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         is_narrow = self.width() < _NARROW_PX
         ways = Qt.Orientation
         way = ways.Vertical if is_narrow else ways.Horizontal
+        low: Room = "none" if self.height() < _LOW_PX else "low"
+        self.detail.pictures.set_room(low if is_narrow else "full")
         if way != self._splitter.orientation():
             self._splitter.setOrientation(way)
-            self.detail.pictures.set_low(is_low=is_narrow)
+            QTimer.singleShot(0, self._divide)
+
+    def _divide(self) -> None:
+        """The list has a little more than half of the room."""
+        room = self._splitter.size()
+        is_across = self._splitter.orientation() == Qt.Orientation.Horizontal
+        whole = room.width() if is_across else room.height()
+        self._splitter.setSizes([round(_LIST_SHARE * whole), round((1 - _LIST_SHARE) * whole)])
 
     # what is shown -----------------------------------------------------------------------
 
@@ -200,7 +229,8 @@ class DataCheckPanel(Box):
 
     def _show_head(self) -> None:
         findings = self.findings
-        self.check_button.setEnabled(findings.can_check)
+        for each in (self.check_button, self.labels_button):
+            each.setEnabled(findings.can_check)
         self.open_button.setEnabled(bool(findings.found) or self.is_open)
         self.check_button.setText("Check again" if findings.report else "Check images")
         if not findings.is_busy:
@@ -221,6 +251,7 @@ class DataCheckPanel(Box):
     def _on_busy_changed(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         buttons = (self.cancel_button, self.check_button)
         show_instead(*(buttons if is_busy else reversed(buttons)))
+        self.labels_button.setVisible(not is_busy)
         self.progress.setVisible(is_busy)
         self.progress.setRange(0, 0)
         if is_busy:

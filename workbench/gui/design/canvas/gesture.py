@@ -13,6 +13,7 @@ from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 M = TypeVar("M", bound=CanvasItem)
 
 LAYER_MIME = "application/x-workbench-layer"
+BACKBONE_MIME = "application/x-workbench-backbone"
 GRAPH_MIME = "application/x-workbench-graph"
 PORT_REACH = 12.0
 """How near the pointer must be to a port, in scene pixels."""

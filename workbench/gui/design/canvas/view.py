@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -24,7 +24,7 @@ from workbench.gui.design.canvas.blocks.card import GroupItem
 from workbench.gui.design.canvas.blocks.frame import FrameItem
 from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.edge_scroller import EdgeScroller
-from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, Pan
+from workbench.gui.design.canvas.gesture import PORT_REACH, Gesture, Pan
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.walking import ARROWS, next_node
@@ -44,7 +44,7 @@ class GraphView(ZoomView):
     Args:
         scene: What is shown.
         on_press: Makes the gesture that a press of the left button at a pointer begins.
-        on_layer: Makes the gesture of a layer dragged in, by the key of its type.
+        on_enter: Makes the gesture of what is dragged in; None for what the canvas does not take.
 
     Signals:
         node_activated(str): Enter or a double click on a node: its settings are wanted.
@@ -60,10 +60,10 @@ class GraphView(ZoomView):
         self,
         scene: GraphScene,
         on_press: Callable[[ZoomView, Pointer], Gesture],
-        on_layer: Callable[[ZoomView, str], Gesture],
+        on_enter: Callable[[ZoomView, QMimeData], Gesture | None],
     ) -> None:
         super().__init__(scene)
-        self._on_press, self._on_layer = on_press, on_layer
+        self._on_press, self._on_enter = on_press, on_enter
         self._gesture: Gesture | None = None
         self._drop: Gesture | None = None  # of a layer dragged in, while it is over the canvas
         self._button = Qt.MouseButton.NoButton
@@ -325,12 +325,11 @@ class GraphView(ZoomView):
         super().focusOutEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        key = bytes(event.mimeData().data(LAYER_MIME).data()).decode("utf-8", "replace")
-        if not event.mimeData().hasFormat(LAYER_MIME) or key not in self.graph_scene.layers:
+        self._drop = self._on_enter(self, event.mimeData())
+        if self._drop is None:
             event.ignore()  # an image or a project: the window takes it
             return
         event.acceptProposedAction()
-        self._drop = self._on_layer(self, key)
         self.begin(self._drop, self._at(event))
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:

@@ -49,6 +49,11 @@ def place_at(scene: GraphScene, spec: LayerSpec, point: QPointF) -> Placement:
     height = card_height(spec, scene)
     if spec.max_inputs == 0:
         return _free_at(scene, point, height)
+    return fed_at(scene, point, height)
+
+
+def fed_at(scene: GraphScene, point: QPointF, height: float) -> Placement:
+    """The place for a card of a height, which takes an input, that is dropped at a scene point."""
     edge = edge_to_split(scene, point)
     if edge is not None:
         return on_edge(scene, edge, height)

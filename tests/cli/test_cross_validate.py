@@ -1,0 +1,98 @@
+"""`workbench cross-validate` with real trainings: interrupted, gone on with, mean and spread."""
+
+from __future__ import annotations
+
+import json
+import signal
+import statistics
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.worker.conftest import chain, stripes
+from workbench.cli import main
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import save_project
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.pictures.png import write_png
+from workbench.protocol.events import DataReady
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.index import list_runs
+from workbench.runs.log.event_log import first_of
+
+pytestmark = pytest.mark.worker
+
+NAMES = ("high", "low", "middle")
+
+
+@pytest.fixture
+def project(tmp_path):
+    pictures, labels = stripes(90, 4)
+    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+        write_png(tmp_path / "data" / NAMES[label] / f"{number:03}.png", picture)
+    recipe = TrainingRecipe().with_values(
+        split="content", test_share=0.2, epochs=2, batch_size=16, learning_rate=0.05
+    )
+    made = Project(
+        id="0123456789abcdef",
+        title="Stripes",
+        graph=chain(
+            ("input", {"shape": (8, 8, 1)}),
+            ("rescaling", {}),
+            ("flatten", {}),
+            ("dense", {"units": 3, "activation": "softmax"}),
+        ),
+        recipe=replace(recipe, precision="float32", xla="off"),
+        dataset=Choice("folder", {"path": str(tmp_path / "data")}),
+    )
+    save_project(made, tmp_path / "stripes.workbench")
+    return tmp_path / "stripes.workbench"
+
+
+def test_folds_go_on_where_they_were_interrupted(project, capsys):
+    command = [sys.executable, "-m", "workbench", "cross-validate", str(project), "--folds", "3"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while "fold 1 of 3: validation accuracy" not in (line := child.stderr.readline()):
+        assert line, "it ended before the first fold was trained"
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=240)
+    assert child.returncode == 130
+    (first,) = [each for each in list_runs() if each.outcome == "completed"]
+    assert first.label.endswith("fold 1 of 3")
+
+    assert main(["cross-validate", str(project), "--folds", "3", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["ok"]
+    assert [each["label"] for each in result["runs"]] == [f"fold {n} of 3" for n in (1, 2, 3)]
+    assert result["runs"][0]["run"] == str(first.path)
+
+    accuracies = [each["val_accuracy"] for each in result["runs"]]
+    assert result["val_accuracy"]["mean"] == pytest.approx(statistics.fmean(accuracies))
+    assert result["val_accuracy"]["std"] == pytest.approx(statistics.stdev(accuracies))
+    confusion = np.array(result["confusion"])
+    assert confusion.sum() == 72, "each image that is not for testing validates once"
+    right = sum(a * e["validation_images"] for a, e in zip(accuracies, result["runs"], strict=True))
+    assert np.trace(confusion) == pytest.approx(right)
+
+
+def test_seeds_share_the_split(project, capsys):
+    assert main(["cross-validate", str(project), "--seeds", "2", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [each["label"] for each in result["runs"]] == ["seed 7", "seed 8"]
+    assert result["test_accuracy"]["count"] == 2
+    assert result["per_fold"] == {}
+    ready = [
+        first_of(RunFolder(Path(each["run"])).events_path, DataReady) for each in result["runs"]
+    ]
+    assert ready[0].split == ready[1].split != {}
+    assert ready[0].per_class == ready[1].per_class
+
+
+@pytest.mark.parametrize("words", [(), ("--folds", "1"), ("--seeds", "0"), ("--seeds", "900")])
+def test_other_numbers_are_refused_before_anything_is_made(project, words, capsys):
+    assert main(["cross-validate", str(project), *words]) == 2
+    assert list_runs() == []

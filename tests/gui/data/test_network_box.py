@@ -1,0 +1,117 @@
+"""From images to a network, in the data view: which one, why, another one, and Train."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from workbench.backbones import all_backbones
+from workbench.core.network.roles import find_outputs
+from workbench.gui.data.network.download_dialog import DownloadWeightsDialog
+from workbench.gui.data.network.present import backbones_of, network_words, reason_of
+from workbench.gui.kit.labels import unbroken
+from workbench.pictures.png import write_png
+from workbench.templates import find_template
+
+WAIT_MS = 30_000
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "mushrooms"
+    for name, number in (("champignon", 6), ("chanterelle", 5), ("fly agaric", 7)):
+        (root / name).mkdir(parents=True)
+        for index in range(number):
+            write_png(root / name / f"{index}.png", np.full((90, 90, 3), index, np.uint8))
+    return root
+
+
+@pytest.fixture
+def box(window, folder, monkeypatch, qtbot):
+    view = window.views.view("data")
+    monkeypatch.setattr(view.state, "describe", lambda: None)
+    window.start.from_folder(str(folder))
+    qtbot.waitUntil(lambda: window.views.current_key == "data", timeout=WAIT_MS)
+    return view.panels["data_network"]
+
+
+def test_the_network_of_own_images_is_named_with_its_reason(box, window):
+    words = network_words(window.context.document.graph)
+    assert box.chooser.text() == words
+    assert words.endswith(", pretrained")
+    assert box.reason.text().startswith("3 classes, 18 images: ")
+    assert words.removesuffix(", pretrained") in box.reason.text()
+
+
+def test_from_scratch_is_a_click_and_one_step_away_and_so_is_the_way_back(box, window, qtbot):
+    document = window.context.document
+    before = document.project
+    QTest.mouseClick(box.other, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not backbones_of(document.graph), timeout=WAIT_MS)
+    assert document.undo_stack.count() == 1
+    assert "from scratch" in box.reason.text()
+    assert {node.training for node in document.graph.nodes.values()} == {"always"}
+    assert document.analysis.is_trainable
+    assert document.project.dataset == before.dataset
+    document.undo_stack.undo()
+    assert (document.graph, document.recipe) == (before.graph, before.recipe)
+    assert box.reason.text() == unbroken(before.summary)
+
+
+def test_another_bundled_network_keeps_the_head_and_the_settings(box, window, qtbot):
+    document = window.context.document
+    document.set_recipe(epochs=3)
+    (present,) = backbones_of(document.graph)
+    other = next(s for s in all_backbones().values() if s.is_bundled and s is not present)
+    box._fill_menu()
+    actions = {action.text(): action for action in box._menu.actions()}
+    assert actions[f"{present.title} (pretrained), included"].isChecked()
+    actions[f"{other.title} (pretrained), included"].trigger()
+    qtbot.waitUntil(lambda: backbones_of(document.graph) == [other], timeout=WAIT_MS)
+    assert document.recipe.epochs == 3
+    assert (
+        document.graph.nodes[find_outputs(document.graph, document.layers)[0]].params["units"] == 3
+    )
+    assert other.title in box.reason.text()
+    assert document.analysis.is_trainable
+
+
+def test_a_network_that_is_not_here_is_downloaded_after_a_click(box, window, qtbot, monkeypatch):
+    spec = next(s for s in all_backbones().values() if not s.is_bundled)
+    monkeypatch.setenv("KERAS_HOME", str(window.context.library.home / "keras"))
+    box._fill_menu()
+    action = next(a for a in box._menu.actions() if a.text().startswith(f"{spec.title} ("))
+    assert "downloads" in action.text()
+    action.trigger()
+    dialog = box.findChild(DownloadWeightsDialog)
+    assert dialog.isVisible()
+    assert "Download (" in dialog.start.text()
+    dialog.stop.click()
+    assert backbones_of(window.context.document.graph) != [spec]
+
+
+def test_train_starts_a_run_of_the_project(box, window, monkeypatch):
+    started = []
+    library = window.context.library
+    monkeypatch.setattr(library, "start_run", lambda project, **_: started.append(project))
+    monkeypatch.setattr(window.check, "ask", lambda then: then(None))
+    QTest.mouseClick(box.train, Qt.MouseButton.LeftButton)
+    assert [project.graph for project in started] == [window.context.document.graph]
+
+
+def test_the_reason_is_that_of_the_network_that_is_there(box, window):
+    document = window.context.document
+    assert reason_of(document.project)
+    document.use_random_weights(document.graph.nodes)
+    assert reason_of(document.project) == ""
+    assert "random weights" in box.reason.text()
+
+
+def test_a_network_of_other_images_has_no_reason(window):
+    window.files.new(find_template("lenet5").project)
+    view = window.views.view("data")
+    box = view.panels["data_network"]
+    assert box.chooser.text() == "From scratch"
+    assert not box.other.isVisible()

@@ -1,0 +1,184 @@
+"""`workbench cross-validate`: trains a project on folds or with several seeds; mean and spread."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from workbench.cli import train
+from workbench.cli._confusion import confusion_lines
+from workbench.cli._ctrl_c import CtrlC
+from workbench.cli._follow import follow
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._turn import wait_for_turn
+from workbench.core.format import plural, share
+from workbench.core.training.fields.dividing import MAX_FOLDS
+from workbench.errors import RunFolderError, UsageError
+from workbench.runs.environment import refuse_unready
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.cross_validation import (
+    MAX_RUNS,
+    SeriesPlan,
+    SeriesResult,
+    Spread,
+    Trained,
+    begin_series,
+    series_result,
+    series_runs,
+    spread_words,
+)
+from workbench.runs.places import remember
+from workbench.runs.state import queue
+from workbench.runs.state.outcome import outcome_of
+
+NAME = "cross-validate"
+HELP = "train a project on k folds or with several seeds; mean and spread"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to train, on how many folds, with how many seeds."""
+    train.add_project_arguments(parser, has_folder=False)
+    parser.add_argument(
+        "--folds",
+        type=int,
+        default=0,
+        metavar="K",
+        help="folds: each is held out for validation once; without it, the split stays",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=1, metavar="N", help="seeds of weights and order for each fold"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="begin again, also where such a series is unfinished"
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Trains the runs one after the other through the queue, and prints the result; 4 when a run
+    fails. After Ctrl+C the same command goes on where it stopped.
+    """
+    project = train.project_for(arguments)
+    plan = SeriesPlan(project, _folds(arguments), _seeds(arguments))
+    remember(project.target)
+    refuse_unready(project.target)
+    series = begin_series(
+        plan,
+        title=project.title or arguments.project.stem,
+        project_path=str(arguments.project.resolve()),
+        is_new=arguments.again,
+    )
+    for each in series_runs(series):
+        if outcome_of(each).kind != "completed":
+            _train(each, series, is_quiet=arguments.json)
+    result = series_result(series)
+    if arguments.json:
+        print_json(_as_json(series, plan, result))
+    else:
+        _print(result)
+    return 0 if all(each.is_done for each in result.runs) else 4
+
+
+def _folds(arguments: argparse.Namespace) -> int:
+    folds = int(arguments.folds)
+    if folds and not 2 <= folds <= MAX_FOLDS:
+        raise UsageError(
+            "This is no number of folds.", received=str(folds), expected=f"2 to {MAX_FOLDS}"
+        )
+    return folds
+
+
+def _seeds(arguments: argparse.Namespace) -> int:
+    seeds, folds = int(arguments.seeds), int(arguments.folds)
+    if seeds < 1 or (seeds == 1 and not folds) or seeds * max(1, folds) > MAX_RUNS:
+        raise UsageError(
+            "This is no series of runs.",
+            received=f"{folds} folds, {seeds} seeds",
+            expected=f"--folds 2 or more, or --seeds 2 or more; at most {MAX_RUNS} runs",
+        )
+    return seeds
+
+
+def _train(folder: RunFolder, series: str, *, is_quiet: bool) -> None:
+    """Waits until a run is trained; Ctrl+C stops it, and takes those behind it from the queue."""
+    try:
+        with CtrlC(folder) as ctrl_c:
+            wait_for_turn(folder, ctrl_c, is_quiet=is_quiet)
+            for _ in follow(folder, ctrl_c):
+                pass
+    except KeyboardInterrupt:
+        _call_off(series)
+        if not is_quiet:
+            print_line("Stopped. The same command goes on where it stopped.")
+        raise
+    if not is_quiet:
+        found = next(each for each in series_result(series).runs if each.run.path == folder.path)
+        print_line(_run_words(found))
+
+
+def _call_off(series: str) -> None:
+    for each in series_runs(series):
+        if queue.is_waiting(each):
+            try:
+                queue.cancel(each)
+            except RunFolderError:  # another process has just started it
+                continue
+
+
+def _run_words(each: Trained) -> str:
+    if not each.is_done:
+        return f"{each.label}: {outcome_of(each.run).sentence()}"
+    figures = (("validation", each.val_accuracy), ("test", each.test_accuracy))
+    words = [f"{name} accuracy {share(value)}" for name, value in figures if value is not None]
+    return f"{each.label}: {', '.join(words) or 'completed'}"
+
+
+def _print(result: SeriesResult) -> None:
+    for each in result.runs:
+        print(printable(_run_words(each)))
+    for name, spread in (("validation", result.val_accuracy), ("test", result.test_accuracy)):
+        if spread is not None:
+            runs = plural(spread.count, "run")
+            print(f"{name} accuracy {spread_words(spread)} (mean ± standard deviation of {runs})")
+    for note in result.notes():
+        print_line(note)
+    confusion = result.confusion
+    if confusion is not None:
+        for line in confusion_lines(result.classes, confusion.tolist()):
+            print(printable(line))
+
+
+def _as_json(series: str, plan: SeriesPlan, result: SeriesResult) -> dict[str, Any]:
+    confusion = result.confusion
+    return {
+        "ok": all(each.is_done for each in result.runs),
+        "series": series,
+        "folds": plan.folds,
+        "seeds": plan.seeds,
+        "runs": [
+            {
+                "run": str(each.run.path),
+                "label": each.label,
+                "fold": each.fold or None,
+                "seed": each.seed,
+                "outcome": each.outcome,
+                "val_accuracy": each.val_accuracy,
+                "test_accuracy": each.test_accuracy,
+                "validation_images": each.num_validation,
+            }
+            for each in result.runs
+        ],
+        "val_accuracy": _spread(result.val_accuracy),
+        "test_accuracy": _spread(result.test_accuracy),
+        "per_fold": {str(fold): _spread(each) for fold, each in result.of_folds().items()},
+        "classes": list(result.classes),
+        "confusion": None if confusion is None else confusion.tolist(),
+        "notes": result.notes(),
+    }
+
+
+def _spread(spread: Spread | None) -> dict[str, float] | None:
+    if spread is None:
+        return None
+    return {"mean": spread.mean, "std": spread.deviation, "count": spread.count}

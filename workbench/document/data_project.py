@@ -1,0 +1,65 @@
+"""What follows from the data of the project being edited: its network, and its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from workbench.core.network.graph import Graph
+from workbench.core.network.layout import node_sizes
+from workbench.core.network.roles import Layers, find_outputs, has_role, param_value, tail
+from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.project import Project, View
+from workbench.core.specs import Role
+from workbench.document import placement
+from workbench.document.edited_project import with_places
+from workbench.document.learning_project import LearningProject
+
+
+class DataProject(LearningProject):
+    """A project whose network and classes are edited where its data is looked at."""
+
+    def use_network(self, project: Project, text: str) -> None:
+        """Takes the network, the training settings and the summary of a project; the data set, its
+        edits and the target stay. `text` names the undo step.
+        """
+        graph, folded = project.graph, project.view.folded
+        sizes = node_sizes(graph, self.layers)
+        places = placement.complete(graph, project.view.positions, sizes, folded)
+        state = replace(
+            self._state,
+            graph=graph,
+            recipe=project.recipe,
+            summary=project.summary,
+            view=View(folded=folded),
+        )
+        self._push(text, with_places(state, places))
+
+    def set_classes(
+        self, classes: Mapping[str, str], text: str, *, counts: tuple[int, int]
+    ) -> None:
+        """Renames, merges or leaves out classes (`DataEdits.classes`), in a step that `text` names.
+
+        Args:
+            classes: Name in the data set -> name in the project, "" for one that is left out.
+            text: Words of the undo step.
+            counts: How many classes there were before, and are then: a last layer with exactly as
+                many outputs follows.
+        """
+        edits: DataEdits = replace(self._state.edits, classes=dict(classes))
+        graph = with_outputs(self.graph, self.layers, *counts)
+        self._push(text, replace(self._state, graph=graph, edits=edits))
+
+
+def with_outputs(graph: Graph, layers: Layers, before: int, after: int) -> Graph:
+    """The graph with another number of outputs, where its last dense layer has `before`."""
+    outputs = find_outputs(graph, layers)
+    if before == after or len(outputs) != 1:
+        return graph
+    last = tail(graph, layers, outputs[0])[-1]
+    if not has_role(graph.nodes[last], layers, Role.DENSE):
+        return graph
+    width = layers[graph.nodes[last].kind].width
+    if param_value(graph, layers, last, width) != before:
+        return graph
+    return graph.with_params(last, **{width: after})

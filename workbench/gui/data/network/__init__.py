@@ -1,0 +1,1 @@
+"""Which network is trained on the project's images: shown, and chosen."""
