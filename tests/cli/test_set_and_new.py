@@ -78,13 +78,15 @@ def test_new_from_a_folder_fits_its_classes(tmp_path, capsys):
     file = tmp_path / "own.workbench"
     assert main(["new", "--from", f"folder:{tmp_path / 'own'}", str(file), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["project"], answer["template"]) == (str(file), "flowers_transfer")
+    assert (answer["project"], answer["backbone"]) == (str(file), "efficientnet_lite0")
     assert "2 classes, 24 images" in answer["reason"]
     units = [node.params.get("units") for node in read_project(file).graph.nodes.values()]
     assert [each for each in units if each][-1] == 2
     assert _trainable(file)
     source = f"folder:{tmp_path / 'own'}"
-    assert main(["new", "--from", source, str(file), "--from-scratch", "--force", "--json"]) == 0
+    assert (
+        main(["new", "--from", source, str(file), "--backbone", "none", "--force", "--json"]) == 0
+    )
     assert json.loads(capsys.readouterr().out)["template"] == "flowers_gap"
     assert all(node.training == "always" for node in read_project(file).graph.nodes.values())
     assert main(["new", "--from", source, str(file), "--backbone", "mobilenet", "--force"]) == 0

@@ -50,7 +50,7 @@ def test_photos_start_on_a_frozen_network_with_a_head_for_their_classes(tmp_path
 
 
 def test_from_scratch_all_layers_learn(tmp_path):
-    start = start_for_folder(str(a_folder(tmp_path / "m", side=90)), from_scratch=True)
+    start = start_for_folder(str(a_folder(tmp_path / "m", side=90)), None)
     assert not start.is_pretrained
     assert set(trainings(start.project)) == {"always"}
     assert start.project.recipe.keep == "best"

@@ -13,13 +13,14 @@ from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Choice, new_project_id
 from workbench.core.projects.project_file import save_project
-from workbench.core.specs import BackboneSpec
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import UsageError
 from workbench.protocol.messages import DataDescription, DescribeData
 from workbench.starter import (
+    USUAL,
     DataFacts,
     Start,
+    Wish,
     start_for_data,
     start_for_folder,
     start_for_template_of,
@@ -27,6 +28,7 @@ from workbench.starter import (
 from workbench.templates import find_template
 
 NAME = "new"
+_NONE = "none"
 HELP = "create a project file from a template, or for a data set"
 
 
@@ -42,16 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="source",
         help=f"choose network, split and settings that fit a {SOURCE_WORDS}",
     )
-    network = parser.add_mutually_exclusive_group()
-    network.add_argument(
-        "--from-scratch",
-        action="store_true",
-        help="with --from folder:PATH: take no pretrained network",
-    )
-    network.add_argument(
+    parser.add_argument(
         "--backbone",
-        metavar="KEY",
-        help="with --from: take this pretrained network: " + ", ".join(all_backbones()),
+        metavar="KEY|none",
+        help="with --from: the pretrained network: "
+        + ", ".join(all_backbones())
+        + f'; "{_NONE}" trains all layers from scratch',
     )
     add_force(parser, "FILE")
     add_json_option(parser)
@@ -67,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_existing(arguments.file, force=arguments.force)
     start = _start(arguments)
     save_project(replace(start.project, id=new_project_id()), arguments.file)
-    value = {"project": str(arguments.file), "template": start.template, "reason": start.reason}
+    made_of = {"backbone": start.backbone} if start.backbone else {"template": start.template}
+    value = {"project": str(arguments.file), **made_of, "reason": start.reason}
     report(value, f"Wrote {arguments.file}: {start.reason}", as_json=arguments.json)
     return 0
 
@@ -76,29 +75,27 @@ def _start(arguments: argparse.Namespace) -> Start:
     if arguments.source is None:
         template = find_template(arguments.template)
         return Start(template.project, template.key, f"{template.title}.")
-    backbone = _backbone(arguments.backbone)
+    wish = _wish(arguments.backbone)
     choice = typed_source(arguments.source)
     if choice.key == FOLDER.key:
-        folder = str(choice.params[FOLDER.source_param])
-        scratch = arguments.from_scratch
-        return start_for_folder(folder, from_scratch=scratch, backbone=backbone)
-    published = start_for_template_of(choice) if backbone is None else None
-    return published or _described(choice, backbone, is_quiet=arguments.json)
+        return start_for_folder(str(choice.params[FOLDER.source_param]), wish)
+    published = start_for_template_of(choice) if arguments.backbone is None else None
+    return published or _described(choice, wish, is_quiet=arguments.json)
 
 
-def _backbone(key: str | None) -> BackboneSpec | None:
-    """The pretrained network of a key, None for none; raises UsageError."""
-    if key is None:
-        return None
+def _wish(key: str | None) -> Wish:
+    """The pretrained network that `--backbone` asks for; raises UsageError."""
+    if key is None or key == _NONE:
+        return USUAL if key is None else None
     spec = all_backbones().get(key)
     if spec is None:
-        expected = "one of " + ", ".join(all_backbones())
-        raise UsageError("There is no such backbone.", received=key, expected=expected)
+        expected = ", ".join((*all_backbones(), _NONE))
+        raise UsageError("There is no such backbone.", received=key, expected=f"one of {expected}")
     return spec
 
 
-def _described(choice: Choice, backbone: BackboneSpec | None, *, is_quiet: bool) -> Start:
+def _described(choice: Choice, wish: Wish, *, is_quiet: bool) -> Start:
     """A start that fits the images and classes that a worker finds in a source."""
     request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
     found = ask_one(request, DataDescription, is_quiet=is_quiet)
-    return start_for_data(DataFacts.of(choice, found), backbone)
+    return start_for_data(DataFacts.of(choice, found), wish)

@@ -162,7 +162,7 @@ class EditedProject(QObject):
     def blocks(self) -> Blocks:
         """Places and sizes of what `shown` has."""
         if self._blocks is None or self._blocks[0] is not self._state:
-            sizes = node_sizes(self.graph, self.layers)
+            sizes = node_sizes(self.shown.graph, self.layers)  # of what is seen: that takes time
             self._blocks = self._state, Blocks.of(self.shown, self.positions, sizes)
         return self._blocks[1]
 

@@ -72,12 +72,14 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
         source, params: Key of the data set, and its parameters.
         edits: The user's edits of it, as in a project file.
         recipe: Values of the recipe that decide the split; defaults where there are none.
+        project_id: Whose runs remember where the split by content was cut; "" for no project.
     """
 
     source: str
     params: dict[str, object]
     edits: dict[str, object] = {}
     recipe: dict[str, object] = {}
+    project_id: str = ""
     thumbnails_per_class: int = 0
 
 
@@ -327,14 +329,23 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     thumbnails: list[Thumbnail] = []
 
 
+class OwnClass(msgspec.Struct, frozen=True, kw_only=True):
+    """A class as the data set has it, whatever a project makes of it, with all its images."""
+
+    name: str
+    num_images: int
+
+
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
-    """What a source holds. `shape` is empty where images differ in size. `is_test_split_off`
+    """What a source holds: `classes` after the edits of the request, `own_classes` before them.
+    `shape` is empty where images differ in size. `is_test_split_off`
     where it has no test part: `num_test` of its images are kept apart, by the request's share.
     `num_validation` counts the images of a published validation part alone.
     """
 
     title: str
     classes: list[ClassDescription]
+    own_classes: list[OwnClass] = []
     num_train: int
     num_test: int
     num_validation: int = 0

@@ -6,8 +6,10 @@ pretrained one, and `choose` decides between that and a template trained from sc
 
 from __future__ import annotations
 
+from workbench.starter.choose import USUAL as USUAL
 from workbench.starter.choose import DataFacts as DataFacts
 from workbench.starter.choose import Start as Start
+from workbench.starter.choose import Wish as Wish
 from workbench.starter.choose import folder_facts as folder_facts
 from workbench.starter.choose import start_for_data as start_for_data
 from workbench.starter.choose import start_for_folder as start_for_folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
 
 from workbench.core.checks.analysis import analyse
@@ -39,13 +40,18 @@ class Start:
         project: Trains with its settings as they are.
         template: Key of the template it was made of.
         reason: Why this network, in one sentence.
-        is_pretrained: Whether it trains a head on a pretrained network.
+        backbone: Key of the pretrained network that it trains a head on; "" for none.
     """
 
     project: Project
     template: str
     reason: str
-    is_pretrained: bool = False
+    backbone: str = ""
+
+    @property
+    def is_pretrained(self) -> bool:
+        """Whether it trains a head on a pretrained network."""
+        return bool(self.backbone)
 
     @property
     def summarized(self) -> Project:
@@ -88,22 +94,27 @@ class DataFacts:
         return f"{classes}, {plural(self.num_images, 'image')}" if self.num_images else classes
 
 
-def start_for_folder(
-    folder: str, *, from_scratch: bool = False, backbone: BackboneSpec | None = None
-) -> Start:
-    """A project for a folder of class folders.
+class Usual(Enum):
+    """No wish for a pretrained network."""
 
-    Args:
-        folder: The folder.
-        from_scratch: Take no pretrained network.
-        backbone: Take this one.
+    USUAL = auto()
+
+
+USUAL = Usual.USUAL
+"""The pretrained network that fits the data, or none where the images are small."""
+
+Wish = BackboneSpec | Usual | None
+"""Which pretrained network a project starts on; None for none."""
+
+
+def start_for_folder(folder: str, wish: Wish = USUAL) -> Start:
+    """A project for a folder of class folders.
 
     Raises:
         DatasetError: the folder is no data set.
     """
     facts = folder_facts(folder)
-    spec = None if from_scratch else backbone or usual_backbone(facts)
-    start = start_on(facts, spec)
+    start = start_on(facts, usual_backbone(facts) if wish is USUAL else wish)
     title = Path(facts.choice.params[FOLDER.source_param]).name
     return replace(start, project=replace(start.project, title=title, summary=facts.words))
 
@@ -129,12 +140,11 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts, backbone: BackboneSpec | None = None) -> Start:
-    """A project for a data set whose images were looked at: on `backbone`, or on another
-    pretrained network where they are large enough, else the template with the input of the nearest
-    size.
+def start_for_data(facts: DataFacts, wish: Wish = USUAL) -> Start:
+    """A project for a data set whose images were looked at; without a pretrained network, the
+    template with the input of the nearest size.
     """
-    if spec := backbone or usual_backbone(facts):
+    if spec := usual_backbone(facts) if wish is USUAL else wish:
         return start_on(facts, spec)
     shape = facts.shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
@@ -184,7 +194,7 @@ def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
         f"{facts.words}: {spec.title}, pretrained and frozen, with a new head, because a network "
         f"trained from scratch needs far more images; input {height} × {width}."
     )
-    return Start(project, _TRANSFER, reason, is_pretrained=True)
+    return Start(project, _TRANSFER, reason, spec.key)
 
 
 def _from_scratch(facts: DataFacts) -> Start:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from workbench.core.format import count, image_size_text, plural
+from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.classes.box import ClassesBox
 from workbench.gui.data.sample_dialog import Sample, SampleDialog
 from workbench.gui.data.split_counts import class_words
 from workbench.gui.data.state import DataState
@@ -35,8 +37,9 @@ class DataContentsPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._rows: list[ClassRow] = []
+        self._shown: Choice | None = None
         self.say_empty()
-        state.source_changed.connect(self.say_empty)
+        state.source_changed.connect(self._on_source_changed)
         state.missing.connect(self.say_empty)
         state.described.connect(self.show_description)
         state.failed.connect(self.show_error)
@@ -54,6 +57,11 @@ class DataContentsPanel(QScrollArea):
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._show(STRETCH, hint, Stretch(2))
 
+    def _on_source_changed(self) -> None:
+        """After an edit of the same data set the page stays until the next one is known."""
+        if not self._rows or self._shown != self._document.project.dataset:
+            self.say_empty()
+
     def show_error(self, error: WorkbenchError) -> None:
         """Shows why the source cannot be used."""
         self._rows = []
@@ -66,25 +74,21 @@ class DataContentsPanel(QScrollArea):
         add_to(summary.column, plain_label(description.title, role="title", wrap=True), facts)
         notes = [TextBox("notice", "", note) for note in description.notes]
         bad = [self._bad_files(description)] if description.bad_files else []
+        chosen = self._document.project.dataset
+        at = self.verticalScrollBar().value() if chosen == self._shown else 0
+        self._shown = chosen
         self._show(summary, *notes, self._classes(description), *bad, STRETCH)
+        QTimer.singleShot(0, self, lambda: self.verticalScrollBar().setValue(at))
 
     def _classes(self, description: DataDescription) -> Box:
-        box = Box("card", 16, 2)
-        box.column.addWidget(plain_label("Classes", role="heading"))
         self._is_split_off = description.is_test_split_off
         self._has_validation = description.num_validation > 0
-        sizes = [
-            each.num_train + each.num_test + each.num_validation for each in description.classes
-        ]
-        largest = max(sizes, default=0)
+        box = ClassesBox(self._state, description)
         samples: list[Sample] = []
-        self._rows = []
-        for each in description.classes:
-            row = ClassRow(self._theme, each, largest, "")
+        for row, each in zip(box.rows, description.classes, strict=True):
             row.chosen.connect(partial(self._enlarge, samples, len(samples)))
             samples += [Sample(each.name, thumbnail) for thumbnail in each.thumbnails]
-            box.column.addWidget(row)
-            self._rows.append(row)
+        self._rows = box.rows
         self._show_counts()
         return box
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.layout import row
 from workbench.runs.library.summary import RunSummary
 
 _STEPS = {
@@ -31,7 +31,9 @@ class NextSteps(QWidget):
             link.setToolTip(tip)
             link.clicked.connect(lambda _=False, key=key: self.wanted.emit(key))
         self._label = plain_label("Next", role="dim")
-        row(self._label, *self.buttons.values(), STRETCH, parent=self, spacing=12)
+        self.drop = ElidedLabel("or drop an image on the window", mode=Qt.TextElideMode.ElideRight)
+        self.drop.setProperty("role", "dim")
+        row(self._label, *self.buttons.values(), (self.drop, 1), parent=self, spacing=12)
         self.show_run(None)
 
     def show_run(self, run: RunSummary | None) -> None:
@@ -40,5 +42,6 @@ class NextSteps(QWidget):
         has_model = run is not None and run.has_model
         for key, link in self.buttons.items():
             link.setVisible(key == "open_project" or has_model)
+        self.drop.setVisible(has_model)
         self.buttons["train_longer"].setVisible(run is not None and run.can_train_longer)
         self.setVisible(is_over)

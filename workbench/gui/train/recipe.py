@@ -55,6 +55,8 @@ class RecipePanel(QScrollArea):
         self.curve_words = plain_label(role="dim", wrap=True)
         self.find_rate = button("Find learning rate")
         self.find_batch = button("Find batch size")
+        self.cross_validate = button("Cross-validate…")
+        self.cross_validate.setToolTip("Train on folds or with several seeds: mean and spread")
         self.other = Box("hint", spacing_px=8)
         self.network = plain_label("The network has changed since this run.", wrap=True)
         self.facts = plain_label(wrap=True)
@@ -64,6 +66,7 @@ class RecipePanel(QScrollArea):
         self.take.clicked.connect(self._on_take)
         self.find_rate.clicked.connect(lambda: state.find_asked.emit("learning_rate"))
         self.find_batch.clicked.connect(lambda: state.find_asked.emit("batch_size"))
+        self.cross_validate.clicked.connect(state.series_asked.emit)
         self._library = state.context.library
         self._library.runs_changed.connect(self._on_runs_changed)
         state.run_changed.connect(self.show_run)
@@ -103,6 +106,7 @@ class RecipePanel(QScrollArea):
         buttons = ((self.find_rate, 1), (self.find_batch, 1))
         row(*buttons, parent=finders, margins=(0, 4, 0, 4), spacing=8)
         self.form.add_below_first(finders)
+        self.form.sections["Split"].body.addWidget(self.cross_validate)
         schedule = self.form.sections["Schedule"]
         schedule.head.setChecked(True)
         schedule.body.insertWidget(0, self.curve)

@@ -15,6 +15,7 @@ from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, scroll_area
+from workbench.gui.train.cross_validation import CrossValidationDialog
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.info_bar import InfoBar
@@ -125,12 +126,16 @@ class TrainView(QMainWindow):
         self.log.output_wanted.connect(self._on_output_wanted)
         self.state.runs_asked.connect(self.actions_of_runs.do)
         self.state.find_asked.connect(self.finders.find)
+        self.state.series_asked.connect(self._cross_validate)
         self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.asked_changed.connect(self._on_asked_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
         self._library.failed.connect(self._on_failed)
+
+    def _cross_validate(self) -> None:
+        CrossValidationDialog(self.state.context, self.window()).show()
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""

@@ -207,9 +207,14 @@ class SeriesResult:
 # the runs of a series ----------------------------------------------------------------------
 
 
-class _Mark(msgspec.Struct, frozen=True):
-    """The part of a request that names the series."""
+class _ProjectMark(msgspec.Struct, frozen=True):
+    id: str = ""
 
+
+class _Mark(msgspec.Struct, frozen=True):
+    """The part of a request that names the series and the project."""
+
+    project: _ProjectMark
     series: str = ""
     created: float = 0.0
 
@@ -264,6 +269,12 @@ def _unfinished(plan: SeriesPlan, home: Path) -> str:
     result = series_result(series, home) if series else None
     done = {each.label for each in result.runs if each.is_done} if result is not None else set()
     return series if {label for label, _ in plan.runs()} - done else ""
+
+
+def newest_series(project_id: str, home: Path | None = None) -> str:
+    """The series of a project that was begun last; "" where there is none."""
+    marks = [mark for _, mark in _marks(home or runs_home()) if mark.project.id == project_id]
+    return max(marks, key=lambda mark: mark.created).series if marks and project_id else ""
 
 
 def series_runs(series: str, home: Path | None = None) -> list[RunFolder]:

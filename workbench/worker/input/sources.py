@@ -83,10 +83,15 @@ def load_source(
     """Loads a source with edits and groups, not yet decoded; see `find_source` and `edited` for
     errors.
     """
+    return edited(load_unedited(ctx, key, params), edits, ctx, recipe)
+
+
+def load_unedited(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> LoadedData:
+    """Loads a source as it is; see `find_source` for errors."""
     spec, checked = find_source(key, params)
     check_known(Choice(key, checked))
     ctx.progress(f"Loading {spec.name_of(checked)}")
-    return edited(spec.load(ctx, checked), edits, ctx, recipe)
+    return spec.load(ctx, checked)
 
 
 def edits_of(plain: Any) -> DataEdits:

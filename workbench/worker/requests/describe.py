@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,10 +15,10 @@ import numpy as np
 
 from workbench.core.format import plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
-from workbench.core.training.recipe import recipe_from
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
+from workbench.pictures.edited import edited
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
 from workbench.protocol.messages import (
@@ -25,6 +26,7 @@ from workbench.protocol.messages import (
     ClassDescription,
     DataDescription,
     DescribeData,
+    OwnClass,
     PickTestPictures,
     TestPicture,
     TestPictures,
@@ -32,13 +34,12 @@ from workbench.protocol.messages import (
 )
 from workbench.worker.foreign.foreign_weights import read_any_card
 from workbench.worker.input.sources import (
-    edits_of,
     find_source,
-    load_source,
+    load_unedited,
     match_classes,
     run_test_part,
 )
-from workbench.worker.requests.count_split import split_counts
+from workbench.worker.requests.count_split import next_run, split_counts
 from workbench.worker.requests.session import Job
 
 MAX_BAD_FILE_BYTES = 400_000
@@ -61,8 +62,10 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         DatasetError: the source cannot be loaded at all.
     """
     spec, _ = find_source(request.source, request.params)
-    recipe, _ = recipe_from(request.recipe)
-    loaded = load_source(job, request.source, request.params, edits_of(request.edits), recipe)
+    project = next_run(request)
+    recipe = project.recipe
+    own = load_unedited(job, request.source, request.params)
+    loaded = edited(own, project.edits, job, recipe)
     bad_files, sizes = _look_at_files(job, loaded)
     bad_files = [*loaded.bad_files, *bad_files]
     bad = {path for path, _ in bad_files}
@@ -74,17 +77,8 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     return DataDescription(
         id=job.id,
         title=spec.title,
-        classes=[
-            ClassDescription(
-                name=name,
-                num_train=int(train[label]),
-                num_test=int(test[label]),
-                num_validation=int(validation[label]),
-                split=counts[label].tolist(),
-                thumbnails=thumbnails[label],
-            )
-            for label, name in enumerate(loaded.class_names)
-        ],
+        classes=_classes(loaded, counts, (train, validation, test), thumbnails),
+        own_classes=_own_classes(own),
         num_train=int(train.sum()),
         num_test=int(test.sum()),
         num_validation=int(validation.sum()),
@@ -94,6 +88,33 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         bad_files=named,
         notes=notes,
     )
+
+
+def _classes(
+    loaded: LoadedData,
+    counts: Counts,
+    given: tuple[Counts, Counts, Counts],
+    thumbnails: list[list[Thumbnail]],
+) -> list[ClassDescription]:
+    train, validation, test = given
+    return [
+        ClassDescription(
+            name=name,
+            num_train=int(train[label]),
+            num_test=int(test[label]),
+            num_validation=int(validation[label]),
+            split=counts[label].tolist(),
+            thumbnails=thumbnails[label],
+        )
+        for label, name in enumerate(loaded.class_names)
+    ]
+
+
+def _own_classes(own: LoadedData) -> list[OwnClass]:
+    labels = np.concatenate([np.asarray(part.labels, np.int64) for part in own.parts])
+    counts = np.bincount(labels, minlength=len(own.class_names))
+    pairs = zip(own.class_names, counts.tolist(), strict=True)
+    return [OwnClass(name=name, num_images=number) for name, number in pairs]
 
 
 def _given(loaded: LoadedData, counts: Counts) -> tuple[Counts, Counts, Counts]:
@@ -155,7 +176,31 @@ def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[i
     return bad_files, sizes
 
 
-def _size_of(path: str) -> tuple[int, int] | str:
+_Look = tuple[int, int] | str
+"""(height, width) of an image, or why it cannot be read."""
+
+_MOST_KNOWN = 400_000
+_known: dict[tuple[str, int, int], _Look] = {}
+"""What was seen of files, by path, size and time of change: after an edit no file is decoded
+again. Emptied when it is full, at about 100 MB."""
+
+
+def _size_of(path: str) -> _Look:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - a hundred thousand Paths are slow
+    except (OSError, ValueError):
+        return _decoded_size(path)
+    mark = path, status.st_size, status.st_mtime_ns
+    found = _known.get(mark)
+    if found is None:
+        found = _decoded_size(path)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[mark] = found
+    return found
+
+
+def _decoded_size(path: str) -> _Look:
     try:
         height, width = decode_picture(path).shape[:2]
     except PictureError as error:

@@ -30,6 +30,8 @@ from workbench.worker.requests.load_weights import names_of_data
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import build_whole
 
+_BY_ORDER = {"split": "order", "group_by": "none", "split_seed": None, "folds": None}
+
 
 class ProgramContext:
     """What an ExportSpec is handed to write a project without errors: as `write` where it needs no
@@ -53,8 +55,11 @@ class ProgramContext:
         spec, params = all_datasets().get(project.dataset.key), project.dataset.params
         self._graph = project.graph
         self.title = project.title
-        self.recipe: TrainingRecipe = project.recipe
-        self.recipe_values: Mapping[str, Any] = recipe_to_plain(project.recipe)
+        # A plain program knows no contents: it splits by the order of its images, and so does the
+        # run that is made of its result.
+        recipe = project.recipe.with_values(**_BY_ORDER)
+        self.recipe: TrainingRecipe = recipe
+        self.recipe_values: Mapping[str, Any] = recipe_to_plain(recipe)
         self.built = build_whole(project.graph, "the project")
         self.is_logits = self.built.is_logits
         self.num_outputs = int(self.built.model.output_shape[-1])

@@ -1,0 +1,1 @@
+"""The classes of the project's data: shown, renamed, merged, left out."""
