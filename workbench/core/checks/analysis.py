@@ -156,8 +156,7 @@ def analyse(
 
     Without `dataset` the classes are not checked; without the target's `limits` nothing is said
     of how it suits the recipe, whose batch size and optimizer set the memory. `missing` is
-    what keeps the data set or pretrained weights from being read. `pretrained` finds what weights
-    were trained for.
+    what has to come from elsewhere first. `pretrained` finds what weights were trained for.
     """
     facts = dataset or DatasetFacts(None, None, "")
     context = _Context(layers, facts, limits, pretrained, has_dataset=dataset is not None)
