@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from workbench.protocol.augmentation import AugmentationPreview, PreviewAugmentation
+from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
@@ -145,14 +146,6 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     model: str
     format: str
     path: str
-
-
-class FetchBackbone(Request, frozen=True, kw_only=True, tag="fetch_backbone"):
-    """Downloads the weights of a pretrained network, where they are not here yet, and checks them.
-    Answer: Done with the `path` of the file.
-    """
-
-    key: str
 
 
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):

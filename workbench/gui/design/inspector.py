@@ -91,12 +91,7 @@ class InspectorPanel(QScrollArea):
         page.setObjectName("inspector_page")
         self.setWidget(page)
         self.heading = plain_label(role="strong", wrap=True)
-        self.name = QLineEdit()
-        self.name.setAccessibleName("Layer name")
-        self.name.setPlaceholderText("Name")
-        self.name.editingFinished.connect(self._on_name_edited)
-        share_undo_keys(self.name)
-        select_on_focus(self.name)
+        self.name = self._make_name()
         self.name_error = plain_label(role="bad", wrap=True)
         self._form_place = column()
         self.training = TrainingBox(self._state.context.theme)
@@ -127,6 +122,15 @@ class InspectorPanel(QScrollArea):
         what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
         parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
         column(*parts, parent=page, margins=(14, 6, 14, 14), spacing=10)
+
+    def _make_name(self) -> QLineEdit:
+        name = QLineEdit()
+        name.setAccessibleName("Layer name")
+        name.setPlaceholderText("Name")
+        name.editingFinished.connect(self._on_name_edited)
+        share_undo_keys(name)
+        select_on_focus(name)
+        return name
 
     def show_nodes(self, node_ids: Sequence[str]) -> None:
         """Shows these nodes (none: the whole network)."""
