@@ -79,8 +79,8 @@ class AugmentedProject(DataProject):
         checked = graph_edits.checked_params(node, params, self.layers)
         node = replace(node, params={**node.params, **checked})
         if before is not None:
-            (edge,) = graph.edges_into(before)
-            return rewiring.inserted_before(graph, before, node, edge, self.layers), node.id
+            entering = graph.edges_into(before)
+            return rewiring.inserted_before(graph, before, node, entering, self.layers), node.id
         leaving = graph.edges_from(end)
         return rewiring.inserted_after(graph, end, node, leaving, self.layers), node.id
 
