@@ -253,9 +253,9 @@ class ProjectDocument(DataProject):
         self._push_graph(f"Rename {node.name} to {name}", graph)
 
     def apply_fix(self, fix: Fix) -> None:
-        """Fixes a problem in the way offered; a fix that needs a choice asks for it."""
-        if fix.data_param:
-            self.choice_wanted.emit(fix.data_param)
+        """Fixes a problem in the way offered; a fix that needs an answer asks for it."""
+        if fix.is_asked:
+            self.answer_wanted.emit(fix)
         elif fix.recipe:
             recipe = self.recipe.with_values(**fix.recipe)
             self._push(fix.title, replace(self._state, recipe=recipe))
