@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -21,6 +21,7 @@ from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.checks.trial import Trial
+from workbench.core.checks.values import check_ranges
 from workbench.core.format import memory_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
@@ -241,9 +242,12 @@ def _find(
     return _Found(propagation, costs, problems)
 
 
-def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterable[Problem]:
-    find = context.pretrained
-    return () if find is None else check_pretrained(graph, context.layers, found, find)
+def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterator[Problem]:
+    find, layers = context.pretrained, context.layers
+    if find is None or not any(node.pretrained for node in graph.nodes.values()):
+        return
+    yield from check_pretrained(graph, layers, found, find)
+    yield from check_ranges(graph, layers, found, find)
 
 
 def _rank(problem: Problem) -> int:
