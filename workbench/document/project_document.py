@@ -18,19 +18,19 @@ from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
-from workbench.document.data_project import DataProject
+from workbench.document.augmented_project import AugmentedProject
 from workbench.document.edited_project import with_places
 from workbench.errors import GraphError, ParamError
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
-class ProjectDocument(DataProject):
+class ProjectDocument(AugmentedProject):
     """What the window edits. Every edit is one named undo step.
 
     State, signals and undo are those of EditedProject, the file is that of SavedProject, groups,
-    learning and data are those of its other bases: an edit of a folded group's card is one of its
-    layers.
+    learning, data and augmentation those of its other bases: an edit of a folded group's card is
+    one of its layers.
     """
 
     # edits: nodes and edges --------------------------------------------------------------

@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from workbench.protocol.augmentation import AugmentationPreview, PreviewAugmentation
+from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
@@ -146,14 +148,6 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     path: str
 
 
-class FetchBackbone(Request, frozen=True, kw_only=True, tag="fetch_backbone"):
-    """Downloads the weights of a pretrained network, where they are not here yet, and checks them.
-    Answer: Done with the `path` of the file.
-    """
-
-    key: str
-
-
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
     """Writes a program that trains a project (file text) elsewhere. Answer: Done with words."""
 
@@ -243,6 +237,7 @@ AnyRequest = (
     | WarmUp
     | PickTestPictures
     | ShowPicture
+    | PreviewAugmentation
     | Evaluate
     | Export
     | ExportProject
@@ -529,6 +524,7 @@ AnyAnswer = (
     | DataCheckReport
     | FoundThumbnails
     | TestPictures
+    | AugmentationPreview
     | Evaluation
     | LearningRateTried
     | LearningRateTrial
