@@ -13,7 +13,12 @@ from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_asked_for
 from workbench.core.checks.frozen import computed_once
 from workbench.core.checks.gradients import check_gradients
-from workbench.core.checks.learning import FindPretrained, check_learning, check_pretrained
+from workbench.core.checks.learning import (
+    FindPretrained,
+    check_learning,
+    check_pretrained,
+    check_ranges,
+)
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
@@ -21,7 +26,6 @@ from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.checks.trial import Trial
-from workbench.core.checks.values import check_ranges
 from workbench.core.format import memory_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import Layers, input_node, input_nodes
