@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from tests.worker.conftest import chain, stripes
+from workbench.backbones import all_backbones, insert_backbone
+from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
+from workbench.core.specs import BackboneSpec
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.templates import find_template
 
@@ -24,6 +27,26 @@ def stripes_project(folder: Path) -> Project:
         recipe=TrainingRecipe().with_values(epochs=1, batch_size=50, learning_rate=0.05),
         dataset=Choice("npz", {"path": str(path)}),
     )
+
+
+def network_on(spec: BackboneSpec, *before: tuple[str, dict], units: int = 5) -> Graph:
+    """A head on a pretrained network, with layers before that."""
+    shape = (64, 64, 3)
+    start = chain(("input", {"shape": shape}), *before)
+    found = insert_backbone(start, spec, start.order[-1], shape)
+    head = Node("head", "dense", "head", {"units": units, "activation": "softmax"})
+    return found.graph.with_node(head).with_edge(Edge(found.last, "head"))
+
+
+def unbundled() -> BackboneSpec:
+    """A pretrained network whose weights are downloaded, and have no published checksum."""
+    known = all_backbones().values()
+    return next(spec for spec in known if not (spec.is_bundled or spec.weights.checksum))
+
+
+def project_to_download() -> Project:
+    """A network on included images, whose pretrained weights are to be downloaded."""
+    return Project(network_on(unbundled()), dataset=Choice("flowers1000"))
 
 
 def project_without_folder() -> Project:

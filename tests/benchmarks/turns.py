@@ -25,7 +25,10 @@ from PySide6.QtWidgets import QApplication
 from tests.big_network import deep_project
 from tests.window_parts import window_context
 from workbench.app import make_window
+from workbench.backbones import all_backbones
+from workbench.core.network.graph import Graph, Node
 from workbench.core.projects.project import Project
+from workbench.core.specs import Role
 from workbench.gui.shell.main_window import MainWindow
 
 REPEATS = 5
@@ -128,6 +131,26 @@ def measure_window(window: MainWindow, project: Project, words: str) -> None:
     window.popup.close()
 
 
+def measure_groups(window: MainWindow) -> None:
+    """Folding, opening and fine-tuning each pretrained network, in the design view."""
+    document, canvas = window.context.document, window.design().canvas
+    start = next(spec for spec in window.context.layers.values() if spec.role is Role.INPUT)
+    for spec in sorted(all_backbones().values(), key=lambda spec: spec.order):
+        values = {start.params[0].key: spec.input_shape}
+        document.new(Project(graph=Graph.of([Node("n1", start.key, "images", values)])))
+        Turns().take(partial(document.insert_backbone, spec, after="n1"))
+        ids = document.graph.groups[spec.title]
+        print(f"== {spec.title}: {len(ids)} layers in a group")
+        toggle = partial(canvas.groups.toggle, spec.title)
+        measure("open it", toggle, before=partial(document.fold, spec.title))
+        measure("fold it", toggle, before=partial(document.open_group, spec.title))
+        tune = partial(document.train_from, ids[len(ids) // 2], "fine_tuning")
+        freeze = partial(document.set_training, ids, "never")
+        measure("fine-tune from the middle on, folded", tune, before=freeze)
+        document.open_group(spec.title)
+        measure("fine-tune from the middle on, open", tune, before=freeze)
+
+
 def main() -> None:
     """Prints the figures of a network with a wrong layer, and of an unfinished one."""
     app = QApplication([])
@@ -143,6 +166,7 @@ def main() -> None:
         gc.freeze()  # as the application does
         for words, each in (("wrong", project), ("unfinished", whole(project))):
             measure_window(window, each, words)
+        measure_groups(window)
         window.runs.may_close = lambda: True  # type: ignore[method-assign]
         context.document.new()
         window.close()

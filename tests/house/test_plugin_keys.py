@@ -36,6 +36,7 @@ ALLOWED = (
     ("input", "gui/train/time_spent.py", "an activity of a trainer"),
     ("Input", "gui/design/layer_facts.py", "what comes into a layer"),
     ("add", "cli/*.py", "a command"),
+    ("add", "gui/augmentation/dialog.py", "an icon"),
     ("step", "gui/plots/*.py", "what the x axis shows"),
     ("step", "gui/train/*.py", "a column, or a word of a line"),
     ("step", "gui/train/plots/*.py", "a column of the CSV file, or a word of a title"),

@@ -113,7 +113,7 @@ def _checked(root: Path, number: int) -> list[str]:
 
 def _trained_and_classified(place: Path, root: Path, number: int, epochs: int) -> list[str]:
     project, run, table = place / "p.workbench", place / "run", place / "answers.csv"
-    words = ("new", "--from", f"folder:{root}", "--backbone", "none", str(project), "--json")
+    words = ("new", "--from", f"folder:{root}", str(project), "--json")
     print("new --from:", json.loads(_run(*words))["reason"])
     output = _run("train", str(project), "--epochs", str(epochs), "--run", str(run), "--json")
     events = [json.loads(line) for line in output.splitlines()]

@@ -7,7 +7,7 @@ its initial weights in `Node.pretrained`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 
 from workbench.backbones._block import Block as Block
@@ -19,9 +19,10 @@ from workbench.backbones._files import has_weights as has_weights
 from workbench.backbones._files import weights_file as weights_file
 from workbench.backbones._insertion import Inserted as Inserted
 from workbench.backbones._insertion import insert_backbone as insert_backbone
+from workbench.core.checks.data import MissingWeights
 from workbench.core.network.graph import Graph
 from workbench.core.registry import Registry
-from workbench.core.specs import BackboneSpec, PretrainedLayer
+from workbench.core.specs import BackboneSpec, DownloadedWeights, PretrainedLayer
 
 
 def lost_weights(graph: Graph, node_ids: Collection[str]) -> dict[str, str]:
@@ -66,3 +67,17 @@ def backbone_keys(graph: Graph) -> tuple[str, ...]:
     """The keys of the pretrained networks whose weights a graph names, known or not."""
     names = (node.pretrained for node in graph.nodes.values() if node.pretrained)
     return tuple(dict.fromkeys(name.partition("/")[0] for name in names))
+
+
+def missing_weights(keys: Iterable[str]) -> tuple[MissingWeights, ...]:
+    """The weights of pretrained networks that are to be downloaded yet. Looks at the disk: not for
+    the window's own thread.
+    """
+    known = (all_backbones().get(key) for key in keys)
+    return tuple(
+        MissingWeights(spec.key, spec.title, spec.weights.num_bytes)
+        for spec in known
+        if spec is not None
+        and isinstance(spec.weights, DownloadedWeights)
+        and not has_weights(spec)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.backbones import pretrained_layer
+from workbench.backbones import backbone_keys, missing_weights, pretrained_layer
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.problems import Problem
 from workbench.core.projects.project import Project
@@ -23,7 +23,7 @@ def analysed(project: Project) -> Analysis:
         recipe=project.recipe,
         dataset=glance_at(project),
         limits=limits_of(project.target, all_targets()),
-        missing=missing_data_of(project),
+        missing=(*missing_data_of(project), *missing_weights(backbone_keys(project.graph))),
         pretrained=pretrained_layer,
     )
 

@@ -55,6 +55,7 @@ def checked(project: Project, *, labels: bool, is_quiet: bool) -> tuple[DataDesc
         params=dict(project.dataset.params),
         edits=edits_to_plain(project.edits),
         recipe=project.recipe.split_values(),
+        project_id=project.id,
     )
     request = CheckData(id=2, project=project_text(project), labels=labels)
     with open_service() as service:

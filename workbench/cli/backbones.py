@@ -10,7 +10,8 @@ from workbench.cli._output import print_json, printable, report
 from workbench.cli._service import ask_one
 from workbench.core.format import bytes_text
 from workbench.core.specs import BackboneSpec, BundledWeights
-from workbench.protocol.messages import Done, FetchBackbone
+from workbench.protocol.backbone import FetchBackbone
+from workbench.protocol.messages import Done
 
 NAME = "backbones"
 HELP = "list the pretrained networks, or download the weights of one"

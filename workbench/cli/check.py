@@ -12,7 +12,7 @@ from workbench.cli._analysis import analysed, problems_as_json
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.problems import SEVERITY_WORDS
+from workbench.core.checks.problems import SEVERITY_WORDS, Fix
 from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import count, shape_text
 from workbench.core.network.graph import Node
@@ -95,7 +95,12 @@ def _print_table(project: Project, analysis: Analysis, *, is_whole: bool) -> Non
     for problem in analysis.problems:
         print_line(f"{SEVERITY_WORDS[problem.severity]}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            print_line(f"    fix: {fix.title}")
+            print_line(f"    fix: {_how(fix)}")
+
+
+def _how(fix: Fix) -> str:
+    """A fix in words, with the command for one that `workbench fix` cannot apply."""
+    return f"{fix.title}: {fix.command}" if fix.backbone else fix.title
 
 
 def _print_layers(group: str, nodes: Sequence[Node], analysis: Analysis) -> None:

@@ -88,11 +88,11 @@ def _with_one(project: Project, number: int) -> tuple[Project, Chosen]:
             fix="Without a number, `workbench fix` lists the fixes.",
         )
     problem, fix = found[number - 1]
-    if fix.data_param:
+    if fix.is_asked:
         raise UsageError(
-            "This fix is a choice.",
+            "Another command applies this fix.",
             where=problem.title,
-            fix="For example: workbench set PROJECT data=folder:../my_images",
+            fix=f"For example: {fix.command}" if fix.data_param else f"Run `{fix.command}`.",
         )
     return _fixed(project, fix), [(problem, fix)]
 

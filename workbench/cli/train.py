@@ -161,11 +161,16 @@ def _changed(recipe: TrainingRecipe, changes: dict[str, Any]) -> TrainingRecipe:
 def _refuse_problems(project: Project, path: Path) -> None:
     analysis = analysed(project)
     if analysis.errors and not analysis.network_errors:
+        first = analysis.errors[0]
+        (fix,) = first.fixes
+        is_data = bool(fix.data_param)
         raise ProjectFileError(
-            analysis.errors[0].message,
+            first.message,
             where=str(path),
-            expected="a data set with images",
-            fix="Add --data SOURCE, for example --data folder:../my_images.",
+            expected="a data set with images" if is_data else "the pretrained weights",
+            fix="Add --data SOURCE, for example --data folder:../my_images."
+            if is_data
+            else f"Run `{fix.command}` once.",
         )
     if analysis.errors:
         raise ProjectFileError(

@@ -14,9 +14,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from workbench.backbones import pretrained_layer
+from workbench.backbones import backbone_keys, missing_weights, pretrained_layer
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
-from workbench.core.checks.data import Missing
+from workbench.core.checks.data import Missing, MissingWeights
 from workbench.core.checks.missing_data import absent_data, has_to_be_there, unset_data
 from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import diff
@@ -85,7 +85,7 @@ class EditedProject(QObject):
     identity_changed = Signal()  # it is another project: opened, begun, or a copy of the last
     edited = Signal()  # after every edit, undo and redo
     saved = Signal()
-    choice_wanted = Signal(str)  # key of a parameter of the data set, to be asked for
+    answer_wanted = Signal(object)  # Fix that needs one first
 
     def __init__(
         self,
@@ -121,6 +121,7 @@ class EditedProject(QObject):
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
         self._absent: tuple[Missing, ...] = ()
+        self._unfetched: tuple[MissingWeights, ...] = ()
         self.fixes = FixFinder(self)
         self._analyse()
 
@@ -161,7 +162,7 @@ class EditedProject(QObject):
     def blocks(self) -> Blocks:
         """Places and sizes of what `shown` has."""
         if self._blocks is None or self._blocks[0] is not self._state:
-            sizes = node_sizes(self.graph, self.layers)
+            sizes = node_sizes(self.shown.graph, self.layers)  # of what is seen: that takes time
             self._blocks = self._state, Blocks.of(self.shown, self.positions, sizes)
         return self._blocks[1]
 
@@ -202,19 +203,25 @@ class EditedProject(QObject):
             self._reanalyse()
 
     def look_for_data(self) -> None:
-        """Looks soon, in another thread, whether the files of the data set are there."""
-        chosen = self._state.dataset
+        """Looks soon, in another thread, whether the files of the data set and of pretrained
+        weights are there.
+        """
+        chosen, keys = self._state.dataset, backbone_keys(self.graph)
         spec = self._datasets.get(chosen.key)
-        if not has_to_be_there(spec, chosen.params):
+        if not keys and not has_to_be_there(spec, chosen.params):
             return
-        found: list[tuple[Missing, ...]] = []
+        found: list[tuple[tuple[Missing, ...], tuple[MissingWeights, ...]]] = []
+
+        def look() -> None:
+            found.append((absent_data(spec, chosen.params), missing_weights(keys)))
 
         def done(_error: SaveError | None) -> None:
-            if found and chosen == self._state.dataset and found[0] != self._absent:
-                self._absent = found[0]
+            is_same = (chosen, keys) == (self._state.dataset, backbone_keys(self.graph))
+            if found and is_same and found[0] != (self._absent, self._unfetched):
+                self._absent, self._unfetched = found[0]
                 self._reanalyse()
 
-        self._looker.write(lambda: found.append(absent_data(spec, chosen.params)), done)
+        self._looker.write(look, done)
 
     # how it changes --------------------------------------------------------------------
 
@@ -237,6 +244,7 @@ class EditedProject(QObject):
         old, self._state = self._state, state
         if old.dataset != state.dataset:
             self._found_facts, self._absent = None, ()
+        if old.dataset != state.dataset or self._forget_other_weights(old.graph):
             self.look_for_data()
         if old.edits != state.edits:  # other classes, fewer images: it is looked at again
             self._found_facts = None
@@ -266,6 +274,14 @@ class EditedProject(QObject):
         self._report_dirty()
         self.edited.emit()
 
+    def _forget_other_weights(self, old: Graph) -> bool:
+        """Whether the network starts with the weights of others; what is missing of those that it
+        has no more is no problem.
+        """
+        keys = backbone_keys(self.graph)
+        self._unfetched = tuple(each for each in self._unfetched if each.key in keys)
+        return keys != backbone_keys(old)
+
     def _set_identity(self, project_id: str) -> None:
         """Not a part of the states that undo goes back to: it is of the file, not of an edit."""
         if project_id != self.project_id:
@@ -290,7 +306,8 @@ class EditedProject(QObject):
             self._found_facts, self._absent = None, ()
         elif project.edits != self._state.edits:
             self._found_facts = None
-        self._state = replace(with_places(project, places), id="")
+        before, self._state = self.graph, replace(with_places(project, places), id="")
+        self._forget_other_weights(before)
         self.shown = Folding.of(self.graph, self.folded)
         self.look_for_data()
         self._saved_state = None if is_recovered else self._state
@@ -338,7 +355,7 @@ class EditedProject(QObject):
             recipe=self.recipe,
             dataset=self.dataset_facts,
             limits=self.target_limits,
-            missing=(*unset_data(spec, chosen.params), *self._absent),
+            missing=(*unset_data(spec, chosen.params), *self._absent, *self._unfetched),
             pretrained=pretrained_layer,
         )
         self.fixes.begin(self.analysis.problems, len(self.graph.nodes))

@@ -18,19 +18,19 @@ from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
-from workbench.document.data_project import DataProject
+from workbench.document.augmented_project import AugmentedProject
 from workbench.document.edited_project import with_places
 from workbench.errors import GraphError, ParamError
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
-class ProjectDocument(DataProject):
+class ProjectDocument(AugmentedProject):
     """What the window edits. Every edit is one named undo step.
 
     State, signals and undo are those of EditedProject, the file is that of SavedProject, groups,
-    learning and data are those of its other bases: an edit of a folded group's card is one of its
-    layers.
+    learning, data and augmentation those of its other bases: an edit of a folded group's card is
+    one of its layers.
     """
 
     # edits: nodes and edges --------------------------------------------------------------
@@ -253,9 +253,9 @@ class ProjectDocument(DataProject):
         self._push_graph(f"Rename {node.name} to {name}", graph)
 
     def apply_fix(self, fix: Fix) -> None:
-        """Fixes a problem in the way offered; a fix that needs a choice asks for it."""
-        if fix.data_param:
-            self.choice_wanted.emit(fix.data_param)
+        """Fixes a problem in the way offered; a fix that needs an answer asks for it."""
+        if fix.is_asked:
+            self.answer_wanted.emit(fix)
         elif fix.recipe:
             recipe = self.recipe.with_values(**fix.recipe)
             self._push(fix.title, replace(self._state, recipe=recipe))

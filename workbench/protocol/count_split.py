@@ -9,7 +9,7 @@ class CountSplit(Request, frozen=True, kw_only=True, tag="count_split"):
     """Counts the images of each part as training would divide them. Answer: SplitCounts.
 
     Attributes:
-        source, params, edits, recipe: As in DescribeData.
+        source, params, edits, recipe, project_id: As in DescribeData.
         bad_files: Files that are known to be unreadable.
     """
 
@@ -17,6 +17,7 @@ class CountSplit(Request, frozen=True, kw_only=True, tag="count_split"):
     params: dict[str, object]
     edits: dict[str, object] = {}
     recipe: dict[str, object] = {}
+    project_id: str = ""
     bad_files: list[str] = []
 
 

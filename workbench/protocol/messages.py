@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from workbench.protocol.augmentation import AugmentationPreview, PreviewAugmentation
+from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.browsing import (
     IdentifyImages,
@@ -80,12 +82,14 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
         source, params: Key of the data set, and its parameters.
         edits: The user's edits of it, as in a project file.
         recipe: Values of the recipe that decide the split; defaults where there are none.
+        project_id: Whose runs remember where the split by content was cut; "" for no project.
     """
 
     source: str
     params: dict[str, object]
     edits: dict[str, object] = {}
     recipe: dict[str, object] = {}
+    project_id: str = ""
     thumbnails_per_class: int = 0
 
 
@@ -151,14 +155,6 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     model: str
     format: str
     path: str
-
-
-class FetchBackbone(Request, frozen=True, kw_only=True, tag="fetch_backbone"):
-    """Downloads the weights of a pretrained network, where they are not here yet, and checks them.
-    Answer: Done with the `path` of the file.
-    """
-
-    key: str
 
 
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
@@ -253,6 +249,7 @@ AnyRequest = (
     | WarmUp
     | PickTestPictures
     | ShowPicture
+    | PreviewAugmentation
     | Evaluate
     | Export
     | ExportProject
@@ -543,6 +540,7 @@ AnyAnswer = (
     | DataCheckReport
     | FoundThumbnails
     | TestPictures
+    | AugmentationPreview
     | Evaluation
     | LearningRateTried
     | LearningRateTrial

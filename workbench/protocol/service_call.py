@@ -12,6 +12,7 @@ from typing import Self
 
 from workbench.errors import RunError, WireError
 from workbench.processes.child import Child, end_words
+from workbench.protocol.augmentation import AugmentationPreview
 from workbench.protocol.browsing import ImageContents
 from workbench.protocol.count_split import SplitCounts
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
@@ -39,6 +40,7 @@ FINAL_ANSWERS = (
     DataCheckReport,
     FoundThumbnails,
     TestPictures,
+    AugmentationPreview,
     Evaluation,
     LearningRateFound,
     BatchSizeFound,

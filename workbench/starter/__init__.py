@@ -2,10 +2,13 @@
 
 `counts` looks at a folder without opening an image's pixels, `transfer` makes a network on a
 pretrained one, and `choose` decides between that and a template trained from scratch.
+`augmentation` suggests augmentation layers.
 """
 
 from __future__ import annotations
 
+from workbench.starter.augmentation import AugmentationAdvice as AugmentationAdvice
+from workbench.starter.augmentation import suggest_augmentation as suggest_augmentation
 from workbench.starter.choose import USUAL as USUAL
 from workbench.starter.choose import DataFacts as DataFacts
 from workbench.starter.choose import Start as Start

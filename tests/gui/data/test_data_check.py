@@ -355,6 +355,12 @@ def test_small_windows_show_the_finding_below_the_list(panel, window, qtbot, siz
     window.resize(*size)
     qtbot.waitUntil(lambda: panel.detail.geometry().top() > panel.list.geometry().top())
     assert panel.list.height() >= 2 * ROW_PX
+    first, inside = panel.detail.buttons[0], panel.detail.viewport()
+
+    def bottom():
+        return first.mapTo(inside, first.rect().bottomLeft()).y()
+
+    qtbot.waitUntil(lambda: 0 < bottom() <= inside.height())  # without scrolling
     qtbot.waitUntil(lambda: not flaws_of(window))
 
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from workbench.backbones import all_backbones
 from workbench.core.network.roles import find_outputs
-from workbench.gui.data.network.download_dialog import DownloadWeightsDialog
+from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.network.present import backbones_of, network_words, reason_of
 from workbench.gui.kit.labels import unbroken
 from workbench.pictures.png import write_png

@@ -174,4 +174,5 @@ def test_cards_show_it_by_color_and_by_a_mark(qtbot, layers, document, project, 
         assert seen[training][1] != seen["always"][1]
     assert panel.scene.nodes["n2"].facts.training == "never"
     assert "Frozen" in panel.scene.tooltip_at(center(panel, "n2"))
-    assert "frozen" in panel.scene.nodes["n2"].facts.accessible_text()
+    assert "frozen, in group block" in panel.scene.nodes["n2"].facts.accessible_text()
+    assert "In the group block" in panel.scene.tooltip_at(center(panel, "n2"))

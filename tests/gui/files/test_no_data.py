@@ -8,10 +8,12 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel
 
-from tests.small_projects import project_without_folder
+from tests.small_projects import project_to_download, project_without_folder, unbundled
+from workbench.backbones import weights_file
 from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
 from workbench.downloads import keras_folder
+from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.source import DataSourcePanel
 from workbench.pictures.png import write_png
 from workbench.templates import find_template, list_templates
@@ -204,3 +206,23 @@ def test_own_images_are_not_validated_on_their_test_part(window, folder, qtbot):
     for _ in range(3):
         document.undo_stack.undo()
     assert (document.project.dataset.key, document.recipe) == ("cifar100", published)
+
+
+def test_pretrained_weights_are_downloaded_from_the_problem(window, qtbot):
+    document = window.context.document
+    window.files.new(project_to_download())
+    window.show_view("design")
+    step = window.status.next_step
+    qtbot.waitUntil(lambda: step.isVisible() and step.text() == "Download (9.4 MB)")
+    QTest.mouseClick(step, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.findChild(DownloadWeightsDialog) is not None)
+    dialog = window.findChild(DownloadWeightsDialog)
+    assert dialog.isVisible()
+    assert dialog.start.text() == step.text()
+    dialog.stop.click()
+    assert not document.analysis.is_trainable
+    weights_file(unbundled()).parent.mkdir(parents=True)
+    weights_file(unbundled()).write_bytes(b"numbers")
+    dialog.fetched.emit()  # as after a download
+    qtbot.waitUntil(lambda: document.analysis.is_trainable)
+    assert not step.isVisible()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -10,10 +10,15 @@ from typing import Self
 from workbench.core.checks import fixes
 from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
-from workbench.core.checks.data import Missing, check_data, is_about_data
+from workbench.core.checks.data import Missing, check_data, is_asked_for
 from workbench.core.checks.frozen import computed_once
 from workbench.core.checks.gradients import check_gradients
-from workbench.core.checks.learning import FindPretrained, check_learning, check_pretrained
+from workbench.core.checks.learning import (
+    FindPretrained,
+    check_learning,
+    check_pretrained,
+    check_ranges,
+)
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
@@ -119,8 +124,8 @@ class Analysis:
 
     @cached_property
     def network_errors(self) -> tuple[Problem, ...]:
-        """The problems that stop training with any data."""
-        return tuple(problem for problem in self.errors if not is_about_data(problem))
+        """The problems that stop training with any data and weights."""
+        return tuple(problem for problem in self.errors if not is_asked_for(problem))
 
     def refuse_errors(self) -> None:
         """Raises GraphError, which names every reason, where the network has errors."""
@@ -156,7 +161,7 @@ def analyse(
 
     Without `dataset` the classes are not checked; without the target's `limits` nothing is said
     of how it suits the recipe, whose batch size and optimizer set the memory. `missing` is
-    what keeps the data set from being read. `pretrained` finds what weights were trained for.
+    what has to come from elsewhere first. `pretrained` finds what weights were trained for.
     """
     facts = dataset or DatasetFacts(None, None, "")
     context = _Context(layers, facts, limits, pretrained, has_dataset=dataset is not None)
@@ -241,9 +246,12 @@ def _find(
     return _Found(propagation, costs, problems)
 
 
-def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterable[Problem]:
-    find = context.pretrained
-    return () if find is None else check_pretrained(graph, context.layers, found, find)
+def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterator[Problem]:
+    find, layers = context.pretrained, context.layers
+    if find is None or not any(node.pretrained for node in graph.nodes.values()):
+        return
+    yield from check_pretrained(graph, layers, found, find)
+    yield from check_ranges(graph, layers, found, find)
 
 
 def _rank(problem: Problem) -> int:

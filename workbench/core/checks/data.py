@@ -1,4 +1,4 @@
-"""Whether the data set of a project is chosen as a whole, and there."""
+"""Whether what a project needs from elsewhere is there: its data set, and pretrained weights."""
 
 from __future__ import annotations
 
@@ -37,7 +37,24 @@ class MissingDownload:
     num_bytes: int = 0
 
 
-Missing = MissingData | MissingDownload
+@dataclass(frozen=True)
+class MissingWeights:
+    """Weights of a pretrained network that are not on this computer yet.
+
+    Attributes:
+        key, title: The network's.
+        num_bytes: Size of the download.
+    """
+
+    key: str
+    title: str
+    num_bytes: int
+
+
+Missing = MissingData | MissingDownload | MissingWeights
+
+_CHOOSE = "workbench set PROJECT data=folder:../my_images"
+"""An example of a choice in the terminal."""
 
 
 def check_data(missing: Iterable[Missing]) -> Iterator[Problem]:
@@ -46,9 +63,14 @@ def check_data(missing: Iterable[Missing]) -> Iterator[Problem]:
         if isinstance(each, MissingDownload):
             yield _not_downloaded(each)
             continue
+        if isinstance(each, MissingWeights):
+            yield _without_weights(each)
+            continue
         what, article = _words(each.param)
         key = each.param.key
-        fix = Fix(f"choose_{key}", f"Choose {article}…", _unchanged, data_param=key)
+        fix = Fix(
+            f"choose_{key}", f"Choose {article}…", _unchanged, data_param=key, command=_CHOOSE
+        )
         if each.path:
             yield Problem(
                 None,
@@ -77,14 +99,43 @@ def _not_downloaded(missing: MissingDownload) -> Problem:
         "No connection",
         f"{missing.title} is downloaded on first use{size}, and this computer has no network "
         "connection now. Connect it, or choose images that are included or your own.",
-        (Fix("choose_source", "Choose other images…", _unchanged, data_param=ANOTHER_SOURCE),),
+        (
+            Fix(
+                "choose_source",
+                "Choose other images…",
+                _unchanged,
+                data_param=ANOTHER_SOURCE,
+                command=_CHOOSE,
+            ),
+        ),
     )
 
 
-def is_about_data(problem: Problem) -> bool:
-    """Whether only the data is missing: the network itself may be right."""
+def _without_weights(missing: MissingWeights) -> Problem:
+    size = bytes_text(missing.num_bytes)
+    return Problem(
+        None,
+        "unfinished",
+        "Weights not downloaded",
+        f"The pretrained weights of {missing.title} ({size}) are not on this computer yet. They "
+        "are downloaded once; after that they work offline.",
+        (
+            Fix(
+                f"download_{missing.key}",
+                f"Download ({size})",
+                _unchanged,
+                backbone=missing.key,
+                command=f"workbench backbones --download {missing.key}",
+            ),
+        ),
+        step=f"download the weights of {missing.title}",
+    )
+
+
+def is_asked_for(problem: Problem) -> bool:
+    """Whether only something from elsewhere is missing: the network itself may be right."""
     offered = () if callable(problem.offers) else problem.offers
-    return any(fix.data_param for fix in offered)
+    return any(fix.is_asked for fix in offered)
 
 
 def _words(param: Param) -> tuple[str, str]:

@@ -29,15 +29,16 @@ def frozen_end(graph: Graph, layers: Layers, found: Propagation, learns: Learns)
     frozen = _frozen_nodes(graph, layers, found, learns)
     on_host = {start.id, *pipeline_nodes(graph, layers)}
     end, has_weights = None, False
-    inside: set[str] = set()
+    leaving = 0  # connections from the part up to here to what is behind it
     for node_id in graph.order:
         if node_id not in frozen:
             continue
-        inside.add(node_id)
+        own = len(graph.edges_from(node_id))
+        leaving += own - len(graph.edges_into(node_id))  # all that feeds it is frozen
         spec, params = layers[graph.nodes[node_id].kind], found.params[node_id]
         weights = spec.count_params(params, found.inputs[node_id]).total
         has_weights = has_weights or (weights > 0 and node_id not in on_host)
-        if has_weights and _leaves_only_by(graph, inside, node_id):
+        if has_weights and leaving == own > 0:  # all of them start here
             end = node_id
     return end
 
@@ -54,7 +55,12 @@ def computed_once(
     end = frozen_end(graph, layers, found, lambda node: head.learns(node.training))
     if end is None:
         return frozenset()
-    return frozenset(key for key in found.shapes if key == end or end in graph.descendants(key))
+    ahead, waiting = {end}, [end]
+    while waiting:
+        new = set(graph.sources(waiting.pop())) - ahead
+        ahead |= new
+        waiting.extend(new)
+    return frozenset(ahead & found.shapes.keys())
 
 
 def _frozen_nodes(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> set[str]:
@@ -77,11 +83,3 @@ def _frozen_nodes(graph: Graph, layers: Layers, found: Propagation, learns: Lear
 def _is_input(graph: Graph, layers: Layers, node: Node) -> bool:
     start = input_node(graph, layers)
     return start is not None and start.id == node.id
-
-
-def _leaves_only_by(graph: Graph, inside: set[str], node_id: str) -> bool:
-    """Whether all connections that lead out of a set of nodes start at one of them."""
-    targets = graph.targets(node_id)
-    return bool(targets) and all(
-        target in inside for each in inside if each != node_id for target in graph.targets(each)
-    )

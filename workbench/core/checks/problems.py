@@ -35,8 +35,10 @@ class Fix:
         apply: Graph -> fixed graph.
         recipe: Values of the recipe to change; empty for a fix of the graph.
         data_param: Key of the data set's parameter that is chosen in a dialog, ANOTHER_SOURCE
-            where another data set is chosen; "" for all other fixes. Only the window can apply
-            such a fix.
+            where another data set is chosen; "" for all other fixes.
+        backbone: Key of the pretrained network whose weights are downloaded, once that was
+            confirmed; "" for all other fixes.
+        command: The command that does what is asked for, where `is_asked`.
     """
 
     key: str
@@ -44,6 +46,13 @@ class Fix:
     apply: Callable[[Graph], Graph] = field(compare=False, repr=False)
     recipe: Mapping[str, Any] = field(default_factory=dict, compare=False)
     data_param: str = ""
+    backbone: str = ""
+    command: str = ""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it needs an answer first, in a dialog: applied to the project it does nothing."""
+        return bool(self.data_param or self.backbone)
 
 
 Offers = Iterable[Fix] | Callable[[], Iterable[Fix]]

@@ -91,6 +91,7 @@ class ExactSplit(QObject):
             params=dict(choice.params),
             edits=edits_to_plain(edits),
             recipe=values,
+            project_id=self._document.project_id,
             bad_files=self._bad_files,
         )
 

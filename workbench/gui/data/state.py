@@ -132,6 +132,7 @@ class DataState(QObject):
                 edits=edits_to_plain(edits),
                 thumbnails_per_class=_THUMBNAILS,
                 recipe=self._values,
+                project_id=self._document.project_id,
             ),
             Handlers(
                 on_done=self._on_described,

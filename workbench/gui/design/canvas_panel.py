@@ -11,9 +11,11 @@ from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResize
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.core.network.augmentation import is_augmentation
 from workbench.core.network.folding import is_card
 from workbench.document.edits import Selection
 from workbench.errors import WorkbenchError
+from workbench.gui.augmentation.opening import open_augmentation
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
 from workbench.gui.design.canvas.blocks.frame import FrameItem
@@ -61,6 +63,7 @@ class CanvasPanel(QWidget):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self.setObjectName("canvas_panel")
+        self._context = context
         self._document = context.document
         self._theme = context.theme
         self.scene = GraphScene(context.document, context.layers, CanvasStyle(context.theme))
@@ -301,7 +304,7 @@ class CanvasPanel(QWidget):
     ) -> None:
         """The menu of what was pointed at, which is selected."""
         if isinstance(item, NodeItem | FrameItem):
-            open_menu(self, self._actions, [], LAYER, place)
+            open_menu(self, self._actions, self._augmentation_entries(), LAYER, place)
         elif isinstance(item, EdgeItem):
             insert = QAction(self._theme.icon("add"), "&Insert layer…")
             remove = QAction(self._theme.icon("delete"), "&Remove connection\tDel")
@@ -315,6 +318,15 @@ class CanvasPanel(QWidget):
                 (paste, lambda: self._paste_at(scene_point)),
             ]
             open_menu(self, self._actions, own, GROUND, place)
+
+    def _augmentation_entries(self) -> list[tuple[QAction, Callable[[], object]]]:
+        """What the menu of an augmentation layer has more than that of others."""
+        ids = self.scene.selected_ids()
+        node = self._document.graph.nodes.get(ids[0]) if len(ids) == 1 else None
+        if node is None or not is_augmentation(self.scene.layers.get(node.kind)):
+            return []
+        entry = QAction(self._theme.icon("eye"), "Pre&view augmentation…")
+        return [(entry, lambda: open_augmentation(self._context, self, node.id))]
 
     def _edit(self, change: Callable[[], T]) -> T | None:
         """Runs an edit and returns its result; a reason for rejection is shown on the canvas."""

@@ -10,11 +10,13 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
 from workbench.core.checks.matrix_unit import tpu_hint
 from workbench.core.format import count
+from workbench.core.network.augmentation import is_augmentation
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Node, Training
 from workbench.core.params import Param
 from workbench.core.specs import LayerSpec, shared_params
 from workbench.errors import WorkbenchError
+from workbench.gui.augmentation.opening import open_augmentation
 from workbench.gui.design.canvas.node_facts import problems_of
 from workbench.gui.design.connection_box import ConnectionBox, edges_facts, edges_heading
 from workbench.gui.design.layer_facts import (
@@ -89,12 +91,7 @@ class InspectorPanel(QScrollArea):
         page.setObjectName("inspector_page")
         self.setWidget(page)
         self.heading = plain_label(role="strong", wrap=True)
-        self.name = QLineEdit()
-        self.name.setAccessibleName("Layer name")
-        self.name.setPlaceholderText("Name")
-        self.name.editingFinished.connect(self._on_name_edited)
-        share_undo_keys(self.name)
-        select_on_focus(self.name)
+        self.name = self._make_name()
         self.name_error = plain_label(role="bad", wrap=True)
         self._form_place = column()
         self.training = TrainingBox(self._state.context.theme)
@@ -105,6 +102,8 @@ class InspectorPanel(QScrollArea):
         self.training.restore_asked.connect(lambda: self._document.restore_weights(self._selected))
         self._facts_heading = plain_label(role="heading")
         self.facts = FactRows()
+        self.preview = button("Preview augmentation…")
+        self.preview.clicked.connect(self._on_preview)
         self.tpu = TextBox("hint", "On a TPU")
         self.problems = ProblemList(self._document.fixes)
         self.problems.fix_chosen.connect(self._document.apply_fix)
@@ -118,11 +117,20 @@ class InspectorPanel(QScrollArea):
         self.connection.insert_asked.connect(self._on_insert)
         self.connection.remove_asked.connect(self._on_remove)
         named = (self.heading, self.name, self.name_error, self.connection)
-        about_it = (*named, self._form_place, self.training, self.problems)
+        about_it = (*named, self._form_place, self.preview, self.training, self.problems)
         facts = (self._facts_heading, self.facts, self.tpu)
         what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
         parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
         column(*parts, parent=page, margins=(14, 6, 14, 14), spacing=10)
+
+    def _make_name(self) -> QLineEdit:
+        name = QLineEdit()
+        name.setAccessibleName("Layer name")
+        name.setPlaceholderText("Name")
+        name.editingFinished.connect(self._on_name_edited)
+        share_undo_keys(name)
+        select_on_focus(name)
+        return name
 
     def show_nodes(self, node_ids: Sequence[str]) -> None:
         """Shows these nodes (none: the whole network)."""
@@ -159,6 +167,8 @@ class InspectorPanel(QScrollArea):
 
     def _refresh(self) -> None:
         present = self._layers_selected()
+        kinds = [self._layers.get(node.kind) for node in present]
+        self.preview.setVisible(len(kinds) == 1 and is_augmentation(kinds[0]))
         edges = () if present else self._edges()
         self.connection.setVisible(bool(edges))
         self._show_training(present)
@@ -193,6 +203,9 @@ class InspectorPanel(QScrollArea):
             self._show_what("About this layer", _UNKNOWN)
         else:
             self._show_what("What it does", spec.summary, has_page=True)
+
+    def _on_preview(self) -> None:
+        open_augmentation(self._state.context, self, self._selected[0])
 
     def _show_name(self, name: str, whose: str) -> None:
         self.name.setAccessibleName(whose)

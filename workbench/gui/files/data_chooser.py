@@ -1,14 +1,16 @@
-"""Asks for what the project's data set still needs: a folder or a file."""
+"""Asks for what a project still needs from elsewhere: a folder, a file, pretrained weights."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from workbench.core.checks.problems import ANOTHER_SOURCE
+from workbench.backbones import all_backbones
+from workbench.core.checks.problems import ANOTHER_SOURCE, Fix
 from workbench.core.params import PathParam, PathsParam
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
 
 KIND = "data"
@@ -22,12 +24,23 @@ class DataChooser(QObject):
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
+        self._context = context
         self._document = context.document
         self._datasets = context.datasets
         self._window = window
         # Queued: a dialog must not open in the middle of the click that asked for it.
         queued = Qt.ConnectionType.QueuedConnection
-        self._document.choice_wanted.connect(self.ask, queued)
+        self._document.answer_wanted.connect(self._answer, queued)
+
+    def _answer(self, fix: Fix) -> None:
+        if fix.backbone:
+            dialog = DownloadWeightsDialog(
+                all_backbones()[fix.backbone], self._context.measurer, self._window
+            )
+            dialog.fetched.connect(self._document.look_for_data)
+            dialog.open()
+        else:
+            self.ask(fix.data_param)
 
     def ask(self, key: str) -> None:
         """Asks for a parameter of the data set by its key; another data set is chosen where the

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.gui.augmentation.opening import open_augmentation
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.common.view_spec import WindowServices
@@ -216,6 +217,7 @@ class MainWindow(QMainWindow):
             "save": self.files.save,
             "save_as": self.files.save_as,
             "revert": self.files.revert,
+            "augmentation": partial(open_augmentation, self.context, self),
             "load_weights": partial(self.context.weights.ask, self),
             "export": self.runs.ask_export,
             "export_network": self.notebooks.ask_network,

@@ -74,7 +74,7 @@ class ProblemsPopup(QFrame):
         self.move(corner.x() - self.width(), corner.y() - self.height() - _GAP_PX)
 
     def _on_fix_chosen(self, fix: Fix) -> None:
-        if fix.data_param:
+        if fix.is_asked:
             self.close()  # a dialog comes up, and a popup would take its clicks
         self._document.apply_fix(fix)
 

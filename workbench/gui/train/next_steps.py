@@ -33,7 +33,7 @@ class NextSteps(QWidget):
         self._label = plain_label("Next", role="dim")
         self.drop = ElidedLabel("or drop an image on the window", mode=Qt.TextElideMode.ElideRight)
         self.drop.setProperty("role", "dim")
-        row(self._label, *self.buttons.values(), (self.drop, 1), parent=self, spacing=12)
+        row(self._label, *self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
         self.show_run(None)
 
     def show_run(self, run: RunSummary | None) -> None:

@@ -120,6 +120,28 @@ def build_model(
     )
 
 
+def build_pipeline(
+    graph: Graph, layers: Registry[LayerSpec], *, seed: int | None = None
+) -> tuple[Any, ...]:
+    """The Keras layers that run in the input pipeline, in order, as `build_model` makes them. The
+    rest of the network may be unfinished or wrong.
+
+    Raises:
+        GraphError: there is not exactly one Input, or a layer of the pipeline is wrong.
+    """
+    chain = pipeline_nodes(graph, layers)
+    kept = {*chain, *(node.id for node in input_nodes(graph, layers))}
+    head = graph.without_nodes([key for key in graph.nodes if key not in kept])
+    found = Propagation(head, layers)
+    _refuse([p for p in (*check_inputs(head, layers, None), *found.problems) if p.stops_training])
+    if seed is not None:
+        keras.utils.set_random_seed(seed)
+    made = _make_layers(head, layers, found, precision="float32", seed=seed, is_own=True)
+    for node_id in chain:
+        made[node_id].build((None, *found.inputs[node_id][0]))
+    return tuple(made[node_id] for node_id in chain)
+
+
 def _make_layers(
     graph: Graph,
     layers: Registry[LayerSpec],
@@ -199,7 +221,10 @@ def layer_seed(seed: int, name: str) -> int:
 
 
 def _refuse_errors(graph: Graph, layers: Registry[LayerSpec], found: Propagation) -> None:
-    errors = [p for p in _problems(graph, layers, found) if p.stops_training]
+    _refuse([p for p in _problems(graph, layers, found) if p.stops_training])
+
+
+def _refuse(errors: Sequence[Problem]) -> None:
     if not errors:
         return
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

@@ -33,6 +33,7 @@ from workbench.protocol.data_check import (
     ShowFound,
 )
 from workbench.protocol.messages import AnyAnswer
+from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.sources import load_data, load_source
 from workbench.worker.requests.session import Job
 
@@ -54,7 +55,7 @@ def check_data(job: Job, request: CheckData) -> AnyAnswer:
         DatasetError: the source cannot be loaded at all.
     """
     began = time.monotonic()
-    project = parse_project(request.project, "the project")
+    project = with_remembered_split(parse_project(request.project, "the project"))
     edits = DataEdits(split=project.edits.split)
     loaded = load_data(job, replace(project, edits=edits))
     features = _features(job) if request.labels else None

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import ArrayPart, LoadContext, LoadedData, Part
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.core.training.split import TEST, VALIDATION
 from workbench.pictures.divide import divide
 from workbench.protocol.count_split import CountSplit, SplitCounts
-from workbench.protocol.messages import AnyAnswer
-from workbench.worker.input.sources import edits_of, load_source
+from workbench.protocol.messages import AnyAnswer, DescribeData
+from workbench.runs.state.split_memory import with_remembered_split
+from workbench.worker.input.sources import edits_of, load_data
 from workbench.worker.requests.session import Job
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
@@ -25,11 +27,23 @@ def count_split(job: Job, request: CountSplit) -> AnyAnswer:
     Raises:
         DatasetError: the source cannot be loaded.
     """
-    recipe, _ = recipe_from(request.recipe)
-    loaded = load_source(job, request.source, request.params, edits_of(request.edits), recipe)
+    project = next_run(request)
+    recipe, loaded = project.recipe, load_data(job, project)
     bad = {path for path, _ in loaded.bad_files}.union(request.bad_files)
     counts, notes = split_counts(loaded, bad, recipe, job)
     return SplitCounts(id=job.id, classes=counts.tolist(), notes=list(notes))
+
+
+def next_run(request: CountSplit | DescribeData) -> Project:
+    """What the next run of a project would train on, and how it would divide it."""
+    recipe, _ = recipe_from(request.recipe)
+    project = Project(
+        id=request.project_id,
+        recipe=recipe,
+        dataset=Choice(request.source, request.params),
+        edits=edits_of(request.edits),
+    )
+    return with_remembered_split(project)
 
 
 def split_counts(

@@ -15,7 +15,6 @@ import numpy as np
 
 from workbench.core.format import plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
-from workbench.core.training.recipe import recipe_from
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
@@ -35,13 +34,12 @@ from workbench.protocol.messages import (
 )
 from workbench.worker.foreign.foreign_weights import read_any_card
 from workbench.worker.input.sources import (
-    edits_of,
     find_source,
     load_unedited,
     match_classes,
     run_test_part,
 )
-from workbench.worker.requests.count_split import split_counts
+from workbench.worker.requests.count_split import next_run, split_counts
 from workbench.worker.requests.session import Job
 
 MAX_BAD_FILE_BYTES = 400_000
@@ -64,9 +62,10 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         DatasetError: the source cannot be loaded at all.
     """
     spec, _ = find_source(request.source, request.params)
-    recipe, _ = recipe_from(request.recipe)
+    project = next_run(request)
+    recipe = project.recipe
     own = load_unedited(job, request.source, request.params)
-    loaded = edited(own, edits_of(request.edits), job, recipe)
+    loaded = edited(own, project.edits, job, recipe)
     bad_files, sizes = _look_at_files(job, loaded)
     bad_files = [*loaded.bad_files, *bad_files]
     bad = {path for path, _ in bad_files}

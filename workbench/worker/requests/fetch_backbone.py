@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbench.backbones import fetch_weights
-from workbench.protocol.messages import AnyAnswer, Done, FetchBackbone
+from workbench.protocol.backbone import FetchBackbone
+from workbench.protocol.messages import AnyAnswer, Done
 from workbench.worker.model.pretrained import backbone, pretrained_arrays
 from workbench.worker.requests.session import Job
 

@@ -35,16 +35,24 @@ def adapt_normalizations(
         check: Called between batches; raises when the user has stopped it.
     """
     pipeline = [layer for _, layer in built.pipeline]
-    for number, layer in enumerate(pipeline):
-        if _is_adapted(layer):
-            _adapt(layer, _batches(part, _host(pipeline[:number]), check))
+    adapt_pipeline(pipeline, part, check=check)
     for layer in built.model.layers:
-        if _is_adapted(layer):
+        if is_adapted(layer):
             before = _device(strategy, keras.Model(built.model.input, layer.input))
             _adapt(layer, _batches(part, _after(_host(pipeline), before), check))
 
 
-def _is_adapted(layer: Any) -> bool:
+def adapt_pipeline(
+    pipeline: Sequence[Any], part: PreparedPart, *, check: Callable[[], None]
+) -> None:
+    """Adapts the layers of the input pipeline alone; arguments as of `adapt_normalizations`."""
+    for number, layer in enumerate(pipeline):
+        if is_adapted(layer):
+            _adapt(layer, _batches(part, _host(pipeline[:number]), check))
+
+
+def is_adapted(layer: Any) -> bool:
+    """Whether a layer is adapted to the training images."""
     spec = layers_by_title().get(type(layer).__name__)
     return spec is not None and spec.is_adapted
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -25,6 +26,8 @@ _MOST_PICTURES = 4
 _GAP_PX = 8
 _MOST_FILES = 8
 
+Room = Literal["none", "low", "full"]
+
 _PART_WORDS = {"train": "training", "validation": "validation", "test": "test"}
 
 
@@ -35,19 +38,22 @@ class PictureRow(QWidget):
         super().__init__()
         self._pictures, self._theme = pictures, theme
         self._images: Sequence[FoundImage] = ()
+        self._is_hidden = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(_PICTURES_PX)
         pictures.arrived.connect(self.update)
         theme.changed.connect(self.update)
 
-    def set_low(self, *, is_low: bool) -> None:
-        """Takes less height."""
-        self.setFixedHeight(_LOW_PX if is_low else _PICTURES_PX)
+    def set_room(self, room: Room) -> None:
+        """Takes as much height as there is room for; "none" leaves it to the list's images."""
+        self._is_hidden = room == "none"
+        self.setFixedHeight(_PICTURES_PX if room == "full" else _LOW_PX)
+        self.setVisible(bool(self._images) and not self._is_hidden)
 
     def show_images(self, images: Sequence[FoundImage]) -> None:
         """Shows the first few of some images."""
         self._images = images[:_MOST_PICTURES]
-        self.setVisible(bool(images))
+        self.setVisible(bool(images) and not self._is_hidden)
         names = (f"{image_name(image)} in {image.label}" for image in self._images)
         self.setAccessibleName("Images: " + ", ".join(names))
         self.update()

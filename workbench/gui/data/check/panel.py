@@ -4,13 +4,13 @@ findings in place of the contents of the source.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QListView, QProgressBar, QSizePolicy, QSplitter
 
 from workbench.core.format import plural
 from workbench.errors import WorkbenchError
-from workbench.gui.data.check.detail import FindingDetail
+from workbench.gui.data.check.detail import FindingDetail, Room
 from workbench.gui.data.check.findings import Findings
 from workbench.gui.data.check.rows import FindingDelegate, FindingRows
 from workbench.gui.data.check.thumbnails import FoundPictures
@@ -23,6 +23,11 @@ from workbench.protocol.messages import Progress
 
 _NARROW_PX = 640
 """Below this width the finding is below the list."""
+
+_LOW_PX = 600
+"""Below this height a finding below the list has room for its words and buttons alone."""
+
+_LIST_SHARE = 0.55
 
 _EMPTY = (
     "Not checked yet. The check finds duplicates, leaks between training and test, files that "
@@ -68,13 +73,12 @@ class DataCheckPanel(Box):
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setHandleWidth(8)
         self._splitter.setStyleSheet("QSplitter::handle { background: transparent; }")
-        for at, share in enumerate((11, 9)):  # the list has a little more than half of the room
-            self._splitter.setStretchFactor(at, share)
         self.hint = plain_label(role="dim", wrap=True)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._build()
         self._connect()
         self._failure = ""
+        self._is_divided = False
         self.set_open(is_open=False)
         self._on_replaced()
         self._on_busy_changed(is_busy=False)
@@ -143,15 +147,27 @@ class DataCheckPanel(Box):
         self.open_button.setText(_HIDE if is_open else _SHOW)
         self._state.set_findings_shown(is_shown=is_open)
         self._show_states("open")
+        if is_open and not self._is_divided:
+            self._is_divided = True  # from then on as the user divides it
+            QTimer.singleShot(0, self._divide)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         is_narrow = self.width() < _NARROW_PX
         ways = Qt.Orientation
         way = ways.Vertical if is_narrow else ways.Horizontal
+        low: Room = "none" if self.height() < _LOW_PX else "low"
+        self.detail.pictures.set_room(low if is_narrow else "full")
         if way != self._splitter.orientation():
             self._splitter.setOrientation(way)
-            self.detail.pictures.set_low(is_low=is_narrow)
+            QTimer.singleShot(0, self._divide)
+
+    def _divide(self) -> None:
+        """The list has a little more than half of the room."""
+        room = self._splitter.size()
+        is_across = self._splitter.orientation() == Qt.Orientation.Horizontal
+        whole = room.width() if is_across else room.height()
+        self._splitter.setSizes([round(_LIST_SHARE * whole), round((1 - _LIST_SHARE) * whole)])
 
     # what is shown -----------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from workbench.core.projects.project import Project
 from workbench.core.specs import BackboneSpec, DownloadedWeights
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import WorkbenchError
-from workbench.gui.data.network.download_dialog import DownloadWeightsDialog
+from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.network.present import (
     FROM_SCRATCH,
     backbones_of,

@@ -37,7 +37,7 @@ class EdgeItem(CanvasItem):
         self.edge = edge
         self.route: Route = ()
         self._path = QPainterPath()
-        self._grab = QPainterPath()
+        self._grab: QPainterPath | None = None  # made when it is needed: that takes time
         self._line = QPolygonF()
         self._bounds = QRectF()
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
@@ -50,9 +50,7 @@ class EdgeItem(CanvasItem):
         self.route = route
         self._path = rounded_path([QPointF(x, y) for x, y in route])
         self._line = next(iter(self._path.toSubpathPolygons()), QPolygonF())
-        stroker = QPainterPathStroker()
-        stroker.setWidth(2 * LINE_REACH)
-        self._grab = stroker.createStroke(self._path)
+        self._grab = None
         self._bounds = self._path.boundingRect().adjusted(-8, -8, 8, 8)
         self.update()
 
@@ -71,7 +69,7 @@ class EdgeItem(CanvasItem):
 
     def crosses(self, scene_rect: QRectF) -> bool:
         """True when the line runs through a rectangle."""
-        return self._bounds.intersects(scene_rect) and self._grab.intersects(scene_rect)
+        return self._bounds.intersects(scene_rect) and self.shape().intersects(scene_rect)
 
     def distance_to(self, point: QPointF) -> float:
         """Scene pixels from a point to the nearest point of the line."""
@@ -86,6 +84,10 @@ class EdgeItem(CanvasItem):
         return self._bounds
 
     def shape(self) -> QPainterPath:
+        if self._grab is None:
+            stroker = QPainterPathStroker()
+            stroker.setWidth(2 * LINE_REACH)
+            self._grab = stroker.createStroke(self._path)
         return self._grab
 
     def draw(self, painter: QPainter) -> None:

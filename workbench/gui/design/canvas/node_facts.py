@@ -47,6 +47,7 @@ class NodeFacts:
         is_open_below: No edge leaves the node.
         is_named: A problem names the node: its card shows the name, too.
         training: When the layer learns.
+        group: The open group that it belongs to, or "".
     """
 
     title: str
@@ -62,6 +63,7 @@ class NodeFacts:
     is_open_below: bool = False
     is_named: bool = False
     training: Training = "always"
+    group: str = ""
 
     @property
     def shown_name(self) -> str:
@@ -72,6 +74,7 @@ class NodeFacts:
     def accessible_text(self) -> str:
         """The card in one sentence, for screen readers."""
         parts = [f"{self.title} {self.name}", self.words, TRAINING_WORDS[self.training]]
+        parts.append(f"in group {self.group}" if self.group else "")
         return ", ".join((*filter(None, parts), *self._numbers_and_problems()))
 
     def _numbers_and_problems(self) -> list[str]:
@@ -87,6 +90,7 @@ class NodeFacts:
         lines.append(f"Output {self.shape}" if self.shape else "")
         lines.append(f"{self.count} parameters" if self.count else "")
         lines.append(TRAINING_TEXTS[self.training])
+        lines.append(f"In the group {self.group}" if self.group else "")
         if not self.is_known:
             lines.append("This version does not support this layer. It is kept unchanged.")
         lines += [f"{p.title}: {p.message}" for p in self.problems]
@@ -126,6 +130,7 @@ def node_facts(
         is_open_below=not graph.edges_from(node.id),
         is_named=is_named,
         training=node.training,
+        group=node.group,
     )
 
 

@@ -15,7 +15,8 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.messages import FetchBackbone, Progress
+from workbench.protocol.backbone import FetchBackbone
+from workbench.protocol.messages import Progress
 
 _SIZE_PX = QSize(520, 260)
 _PROMILLE = 1000

@@ -1,0 +1,194 @@
+"""Requests previews of the project's augmentation from the service worker: the newest counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QImage
+
+from workbench.client.background import Background
+from workbench.client.question import Handlers, Question
+from workbench.core.network.roles import input_node, pipeline_nodes
+from workbench.core.projects.project_file import project_text
+from workbench.core.specs import Shape
+from workbench.errors import WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.protocol.augmentation import AugmentationPreview, PreviewAugmentation
+from workbench.protocol.messages import Progress
+from workbench.runs.places import is_known
+
+IMAGES, VARIANTS = 4, 5
+_DELAY_MS = 120
+"""While a value is being changed, not each step of it is requested."""
+
+_IMAGE_RANK = 3
+
+_NO_IMAGES = "Choose images in the Data view. What augmentation makes of them is shown here."
+_NO_INPUT = "Add an Input layer to the network. Augmentation comes right behind it."
+_ELSEWHERE = "These images are downloaded on first use. Load them to see what is made of them."
+
+
+@dataclass(frozen=True)
+class PreviewRow:
+    """An image of the project: the name of its class; as it is, then its variants."""
+
+    label: str
+    images: tuple[QImage, ...]
+
+
+class Previewer(QObject):
+    """Keeps a preview up to date with the document while its dialog is open.
+
+    Signals:
+        waiting(str): A newer preview is being made, in words.
+        shown(list): Its rows, as PreviewRow.
+        missing(str, bool): Why there is nothing to show, and whether loading the images helps.
+        failed(WorkbenchError): Why the preview cannot be made.
+
+    Attributes:
+        num_train: How many images are trained on; None while that is not known.
+    """
+
+    waiting = Signal(str)
+    shown = Signal(list)
+    missing = Signal(str, bool)
+    failed = Signal(object)
+
+    def __init__(self, context: WindowContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._document = context.document
+        self._question = Question(context.service)
+        self._background = Background(self, max_threads=1)
+        self._number = 0
+        self._pick = self._step = 0
+        self._asked: tuple[object, ...] = ()
+        self._source: tuple[object, ...] = ()
+        self._may_download = False
+        self.num_train: int | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MS)
+        self._timer.timeout.connect(self._ask)
+        for changed in (self._document.edited, self._document.project_replaced):
+            changed.connect(self.refresh)
+
+    @property
+    def input_shape(self) -> Shape | None:
+        """(height, width, channels) of the network's input; None without one."""
+        document = self._document
+        start = input_node(document.graph, self._context.layers)
+        shape = None if start is None else document.analysis.shapes.get(start.id)
+        return shape if shape is not None and len(shape) == _IMAGE_RANK else None
+
+    # what is wanted --------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Requests a preview soon, where the document has changed what it would show."""
+        wanted = self._wanted()
+        if wanted == self._asked:
+            return
+        self._call_off()
+        self._asked = wanted
+        project = self._document.project
+        source = (project.dataset, project.edits, project.recipe.split_values())
+        if source != self._source:
+            self._source, self.num_train, self._may_download = source, None, False
+        if words := self._reason():
+            self.missing.emit(words, words == _ELSEWHERE)
+            return
+        self.waiting.emit("Updating")
+        self._timer.start()
+
+    def other_images(self) -> None:
+        """Shows other images of the training part."""
+        self._pick += 1
+        self.refresh()
+
+    def other_variants(self) -> None:
+        """Shows what the following steps of training make of the images."""
+        self._step += VARIANTS
+        self.refresh()
+
+    def load(self) -> None:
+        """Also images that have to be downloaded are wanted."""
+        self._may_download = True
+        self._asked = ()
+        self.refresh()
+
+    def close(self) -> None:
+        """Nothing is wanted any more."""
+        self._call_off()
+        self._background.close()
+
+    def _wanted(self) -> tuple[object, ...]:
+        """What decides the pixels: an edit of anything else changes no preview."""
+        project, layers = self._document.project, self._context.layers
+        graph, start = project.graph, input_node(project.graph, layers)
+        chain = () if start is None else (start.id, *pipeline_nodes(graph, layers))
+        head = [(graph.nodes[key].kind, dict(graph.nodes[key].params)) for key in chain]
+        recipe = project.recipe
+        mixed = recipe.random_erasing, recipe.mixing, recipe.mixing_alpha, recipe.seed
+        source = project.dataset, project.edits, recipe.split_values()
+        return head, mixed, source, self._pick, self._step
+
+    def _reason(self) -> str:
+        """Why there is no preview, in words; "" where there can be one."""
+        choice = self._document.project.dataset
+        spec = self._context.datasets.get(choice.key)
+        if spec is None or spec.unset(choice.params) or not is_known(choice):
+            return _NO_IMAGES
+        if input_node(self._document.graph, self._context.layers) is None:
+            return _NO_INPUT
+        is_elsewhere = bool(spec.not_kept()) or bool(spec.addresses(choice.params))
+        return _ELSEWHERE if is_elsewhere and not self._may_download else ""
+
+    # the request -----------------------------------------------------------------------
+
+    def _call_off(self) -> None:
+        self._timer.stop()
+        self._question.drop()
+        self._number += 1
+
+    def _ask(self) -> None:
+        request = PreviewAugmentation(
+            id=0,
+            project=project_text(self._document.project),
+            count=IMAGES,
+            variants=VARIANTS,
+            pick=self._pick,
+            step=self._step,
+        )
+        self._question.ask(
+            request,
+            Handlers(
+                on_done=self._on_done,
+                on_failed=self.failed.emit,
+                on_progress=self._on_progress,
+            ),
+        )
+
+    def _on_progress(self, progress: Progress) -> None:
+        self.waiting.emit(progress.text)
+
+    def _on_done(self, answer: AugmentationPreview) -> None:
+        self.num_train = answer.num_train
+        number = self._number
+
+        def show(rows: list[PreviewRow]) -> None:
+            if number == self._number:
+                self.shown.emit(rows)
+
+        self._background.run(lambda: _rows(answer), show, self._on_lost)
+
+    def _on_lost(self, error: WorkbenchError | OSError) -> None:
+        if isinstance(error, WorkbenchError):
+            self.failed.emit(error)
+
+
+def _rows(answer: AugmentationPreview) -> list[PreviewRow]:
+    return [
+        PreviewRow(each.label, tuple(QImage(path) for path in (each.original, *each.variants)))
+        for each in answer.images
+    ]
