@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
 )
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QRegion, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QWidget
 
 from workbench.gui.data.browse.model import ImageRows, Index
 from workbench.gui.data.browse.thumbnails import BrowsedThumbnails
@@ -39,6 +39,7 @@ class ImageGrid(QAbstractItemView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName("Images")
         self.setModel(rows)
         thumbnails.arrived.connect(self.viewport().update)

@@ -17,7 +17,7 @@ from workbench.protocol.browsing import ImagePlace, ListedImages
 
 Order = Literal["data", "name", "large", "small"]
 ORDERS: dict[Order, str] = {
-    "data": "In the order of the data set",
+    "data": "As in the data set",
     "name": "By name",
     "large": "Largest files first",
     "small": "Smallest files first",
