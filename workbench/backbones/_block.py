@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import takewhile
 from typing import Any
 
 from workbench.assets import resource_path
-from workbench.core.network.graph import Graph
+from workbench.core.network.graph import Graph, Node
 from workbench.core.projects.project_file import graph_from_plain
-from workbench.core.specs import BackboneSpec, PretrainedLayer, Shape
+from workbench.core.specs import BackboneSpec, PretrainedLayer, Shape, ValueRange
 
 Variables = Mapping[str, Mapping[str, Shape]]
 """Shape by variable ("kernel"), by layer."""
@@ -43,12 +44,14 @@ class Block:
         variables: All its weights.
         constants: Values of the weights that no file holds.
         source: The arrays of each layer with weights in Keras's file, in the order of that.
+        input_range: Of the images.
     """
 
     graph: Graph
     variables: Variables
     constants: Mapping[str, Mapping[str, Any]]
     source: tuple[tuple[SourceArray, ...], ...]
+    input_range: ValueRange
 
     @cached_property
     def first(self) -> str:
@@ -64,12 +67,21 @@ class Block:
     def layers(self) -> Mapping[str, PretrainedLayer]:
         """The layers with weights, by name."""
         nodes = {node.name: node for node in self.graph.nodes.values()}
-        return {
+        known = {
             name: PretrainedLayer(
                 sum(map(math.prod, shapes.values())), nodes[name].kind, nodes[name].params
             )
             for name, shapes in self.variables.items()
         }
+        before = list(takewhile(lambda node: node.name not in known, self._in_order))
+        first = self._in_order[len(before)].name
+        kinds = tuple((node.kind, node.params) for node in before)
+        known[first] = replace(known[first], input_range=self.input_range, before=kinds)
+        return known
+
+    @property
+    def _in_order(self) -> list[Node]:
+        return [self.graph.nodes[key] for key in self.graph.order]
 
 
 @cache
@@ -88,4 +100,4 @@ def block_of(spec: BackboneSpec) -> Block:
         )
         for entries in plain["source"]
     )
-    return Block(graph, variables, plain["constants"], source)
+    return Block(graph, variables, plain["constants"], source, spec.input_range)

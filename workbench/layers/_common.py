@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params
-from workbench.core.specs import Shape, ShapeProblem
+from workbench.core.specs import Shape, ShapeProblem, ValueRange
 
 # Two are missing on purpose. "glu" halves the last axis, but Keras's symbolic shapes ignore
 # that, so every layer behind it would be built with the wrong size. "threshold" cannot
@@ -169,6 +169,11 @@ def need_picture(title: str, inputs: Sequence[Shape]) -> tuple[int, int, int]:
         )
     height, width, channels = shape
     return height, width, channels
+
+
+def normalized_range(params: Params, values: ValueRange) -> ValueRange:
+    """The range of most values of mean 0 and variance 1, about."""
+    return -1.0, 1.0
 
 
 def same_shape(params: Params, inputs: Sequence[Shape]) -> Shape:

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
-from workbench.layers._common import one_per_value, same_shape, unless, with_regularizers
+from workbench.layers._common import (
+    normalized_range,
+    one_per_value,
+    same_shape,
+    unless,
+    with_regularizers,
+)
 from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 
 
@@ -37,6 +43,7 @@ SPEC = LayerSpec(
         *NORMALIZATION_PARAMS,
     ),
     infer_shape=same_shape,
+    range_of=normalized_range,
     is_linear=True,
     count_params=_count_params,
     count_multiply_adds=one_per_value,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.layers._common import one_per_value, with_regularizers
+from workbench.layers._common import normalized_range, one_per_value, with_regularizers
 from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 
 
@@ -49,6 +49,7 @@ SPEC = LayerSpec(
         *NORMALIZATION_PARAMS,
     ),
     infer_shape=_infer_shape,
+    range_of=normalized_range,
     count_params=count_affine,
     count_multiply_adds=one_per_value,
     describe=_describe,

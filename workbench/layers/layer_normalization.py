@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
-from workbench.layers._common import one_per_value, same_shape, with_regularizers
+from workbench.layers._common import normalized_range, one_per_value, same_shape, with_regularizers
 from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 
 SPEC = LayerSpec(
@@ -14,6 +14,7 @@ SPEC = LayerSpec(
     "same in training and prediction, for any batch size.",
     params=NORMALIZATION_PARAMS,
     infer_shape=same_shape,
+    range_of=normalized_range,
     count_params=count_affine,
     count_multiply_adds=one_per_value,
     describe=describe_affine,

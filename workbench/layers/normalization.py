@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.core.params import Params
 from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ParamCount, Shape
-from workbench.layers._common import one_per_value, same_shape
+from workbench.layers._common import normalized_range, one_per_value, same_shape
 
 _LEAST_DEVIATION = 1e-7  # Keras's epsilon
 
@@ -31,6 +31,7 @@ SPEC = LayerSpec(
     summary="Normalizes each channel to mean 0 and variance 1, computed from the training "
     "images before training starts.",
     infer_shape=same_shape,
+    range_of=normalized_range,
     count_params=_count_params,
     count_multiply_adds=one_per_value,
     place="either",

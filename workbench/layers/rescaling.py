@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.params import FloatParam, Params
-from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec
+from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ValueRange
 from workbench.layers._common import one_per_value, same_shape
 
 
@@ -13,6 +13,11 @@ def _describe(params: Params) -> str:
     scale, offset = params["scale"], params["offset"]
     words = f"÷ {1 / scale:g}" if scale and abs(scale) < 1 else f"× {scale:g}"
     return f"{words} {'+' if offset > 0 else '−'} {abs(offset):g}" if offset else words
+
+
+def _range_of(params: Params, values: ValueRange) -> ValueRange:
+    ends = sorted(value * params["scale"] + params["offset"] for value in values)
+    return ends[0], ends[1]
 
 
 def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
@@ -46,6 +51,7 @@ SPEC = LayerSpec(
         ),
     ),
     infer_shape=same_shape,
+    range_of=_range_of,
     count_multiply_adds=one_per_value,
     describe=_describe,
     place="either",

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.small_projects import network_on
 from workbench.backbones import all_backbones, insert_backbone, pretrained_layer
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.removal import removed
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 
@@ -79,3 +81,63 @@ def test_weights_that_nobody_knows_are_an_error(graph):
 def test_they_are_not_checked_where_nobody_finds_them(graph):
     changed = graph.with_params(named(graph, "conv1").id, kernel_size=(5, 5))
     assert problems(changed, pretrained=None) == []
+
+
+# the range of the values -------------------------------------------------------------------
+
+
+def ranges(graph):
+    found = analyse(
+        graph, all_layers(), recipe=TrainingRecipe(), pretrained=pretrained_layer
+    ).problems
+    return [problem for problem in found if problem.title.startswith("Values ")]
+
+
+UNIT = ("rescaling", {"scale": 1 / 255})
+
+
+@pytest.mark.parametrize("spec", all_backbones().values(), ids=lambda spec: spec.key)
+def test_values_that_were_scaled_before_are_scaled_twice(spec):
+    assert ranges(network_on(spec)) == []
+    assert ranges(network_on(spec, ("random_flip", {}), ("resizing", {}))) == []
+    graph = network_on(spec, ("random_flip", {}), UNIT)
+    (problem,) = ranges(graph)
+    assert (problem.severity, problem.title) == ("warning", "Values are scaled twice")
+    assert graph.nodes[problem.node].kind == "rescaling"
+    assert spec.title in problem.message
+    (fix,) = problem.fixes
+    fixed = fix.apply(graph)
+    assert len(fixed.nodes) == len(graph.nodes) - 1
+    assert ranges(fixed) == []
+
+
+@pytest.mark.parametrize("kind", ["normalization", "batch_normalization", "layer_normalization"])
+def test_normalized_values_are_scaled_twice_too(kind):
+    (problem,) = ranges(network_on(all_backbones()[KEY], (kind, {})))
+    assert [fix.title.split()[0] for fix in problem.fixes] == ["Remove"]
+
+
+def test_several_are_removed_together_and_two_that_cancel_out_are_left():
+    spec = all_backbones()[KEY]
+    graph = network_on(spec, UNIT, ("rescaling", {"scale": 2.0, "offset": -1.0}))
+    (problem,) = ranges(graph)
+    assert problem.message.count("Rescaling “") == 2
+    assert ranges(problem.fixes[0].apply(graph)) == []
+    assert ranges(network_on(spec, UNIT, ("rescaling", {"scale": 255.0}))) == []
+
+
+def test_layers_that_learn_in_front_of_a_backbone_are_left_alone():
+    color = ("conv2d", {"filters": 3, "kernel_size": (1, 1), "padding": "same"})
+    assert ranges(network_on(all_backbones()[KEY], UNIT, color)) == []
+
+
+def test_a_backbone_without_its_own_rescaling_needs_another(graph):
+    own = next(node for node in graph.nodes.values() if node.kind == "rescaling")
+    bare = removed(graph, [own.id])
+    (problem,) = ranges(bare)
+    assert (problem.node, problem.severity) == (named(graph, "conv1").id, "warning")
+    assert "from 0 to 255" in problem.message
+    assert "from −1 to 1" in problem.message
+    mine = network_on(all_backbones()[KEY], (own.kind, dict(own.params)))
+    members = [k for k, n in mine.nodes.items() if n.group and n.kind == "rescaling"]
+    assert ranges(removed(mine, members)) == []

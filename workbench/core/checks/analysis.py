@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -13,7 +13,12 @@ from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_asked_for
 from workbench.core.checks.frozen import computed_once
 from workbench.core.checks.gradients import check_gradients
-from workbench.core.checks.learning import FindPretrained, check_learning, check_pretrained
+from workbench.core.checks.learning import (
+    FindPretrained,
+    check_learning,
+    check_pretrained,
+    check_ranges,
+)
 from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
@@ -241,9 +246,12 @@ def _find(
     return _Found(propagation, costs, problems)
 
 
-def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterable[Problem]:
-    find = context.pretrained
-    return () if find is None else check_pretrained(graph, context.layers, found, find)
+def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterator[Problem]:
+    find, layers = context.pretrained, context.layers
+    if find is None or not any(node.pretrained for node in graph.nodes.values()):
+        return
+    yield from check_pretrained(graph, layers, found, find)
+    yield from check_ranges(graph, layers, found, find)
 
 
 def _rank(problem: Problem) -> int:

@@ -29,6 +29,7 @@ from workbench.core.specs.layer import Role as Role
 from workbench.core.specs.layer import Shape as Shape
 from workbench.core.specs.layer import ShapeProblem as ShapeProblem
 from workbench.core.specs.layer import TrainingClass as TrainingClass
+from workbench.core.specs.layer import ValueRange as ValueRange
 from workbench.core.specs.layer import shared_params as shared_params
 from workbench.core.specs.pipeline_form import AffineTransform as AffineTransform
 from workbench.core.specs.pipeline_form import Curve as Curve

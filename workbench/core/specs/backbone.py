@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.core.specs.layer import Shape
+from workbench.core.specs.layer import Shape, ValueRange
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,15 @@ class PretrainedLayer:
     Attributes:
         num_parameters: Numbers in its weights.
         kind, params: As of its node.
+        input_range: `BackboneSpec.input_range` for the first layer with weights; None for others.
+        before: Kind and params of the layers between the images and that one, in order.
     """
 
     num_parameters: int
     kind: str
     params: Mapping[str, Any] = field(hash=False)
+    input_range: ValueRange | None = None
+    before: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +87,7 @@ class BackboneSpec:
     source: str
     input_shape: Shape = (224, 224, 3)
     smallest_side: int = 32
-    input_range: tuple[float, float] = (0.0, 255.0)
+    input_range: ValueRange = (0.0, 255.0)
     num_parameters: int
     num_features: int
     weights: BundledWeights | DownloadedWeights

@@ -101,6 +101,9 @@ class ParamCount:
         return self.trainable + self.non_trainable
 
 
+ValueRange = tuple[float, float]
+"""Lowest and highest value."""
+
 InferShape = Callable[[Params, Sequence[Shape]], Shape]
 CountParams = Callable[[Params, Sequence[Shape]], ParamCount]
 CountMultiplyAdds = Callable[[Params, Sequence[Shape], Shape], int]
@@ -133,6 +136,8 @@ class LayerSpec:
             can learn.
         is_linear: Whether a trained layer's outputs, before an activation of its own, are sums of
             its inputs times fixed numbers, plus fixed numbers.
+        range_of: (params, range of the values that go in) -> range of those that come out, of a
+            layer that is there to change it; None for all others.
         role: What it is for the network as a whole; None for most layers.
         width: Key of the parameter that sets the length of the output's last axis, "" for none.
         projection: (shape, wanted shape) -> parameters with which it brings one to the other,
@@ -169,6 +174,7 @@ class LayerSpec:
     needs_float32: Callable[[Params], bool] = lambda params: False
     stops_learning: Callable[[Params], bool] = lambda params: False
     is_linear: bool = False
+    range_of: Callable[[Params, ValueRange], ValueRange] | None = None
     role: Role | None = None
     width: str = ""
     projection: Callable[[Shape, Shape], Params | None] = lambda shape, wanted: None
