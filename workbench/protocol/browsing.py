@@ -17,6 +17,30 @@ class ImagePlace(msgspec.Struct, frozen=True, array_like=True):
     index: int
 
 
+class OwnClass(msgspec.Struct, frozen=True, kw_only=True):
+    """A class as the data set has it, whatever a project makes of it, with all its images."""
+
+    name: str
+    num_images: int
+
+
+class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
+    """Writes an image of a source as PNG, large. Answer: Done with the PNG's path.
+
+    Attributes:
+        source, params, edits: As in DescribeData.
+        part, index: Of the image: its part, as the data set has it, and its number there.
+        file: The file it is in, which is enough; "" where it is in none.
+    """
+
+    source: str
+    params: dict[str, object]
+    part: str = "train"
+    index: int
+    file: str = ""
+    edits: dict[str, object] = {}
+
+
 class ListImages(Request, frozen=True, kw_only=True, tag="list_images"):
     """Lists all images. Answers: some ListedImages, then Done.
 

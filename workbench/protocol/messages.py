@@ -17,6 +17,8 @@ from workbench.protocol.browsing import (
     ListedImages,
     ListImages,
     MakeThumbnails,
+    OwnClass,
+    ShowPicture,
     ThumbnailsMade,
 )
 from workbench.protocol.count_split import CountSplit, SplitCounts
@@ -122,23 +124,6 @@ class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictur
     count: int = 24
     indices: list[int] = []
     seed: int = 0
-
-
-class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
-    """Writes an image of a source as PNG, large. Answer: Done with the PNG's path.
-
-    Attributes:
-        source, params, edits: As in DescribeData.
-        part, index: Of the image: its part, as the data set has it, and its number there.
-        file: The file it is in, which is enough; "" where it is in none.
-    """
-
-    source: str
-    params: dict[str, object]
-    part: str = "train"
-    index: int
-    file: str = ""
-    edits: dict[str, object] = {}
 
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
@@ -335,13 +320,6 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     num_validation: int = 0
     split: list[int] = []
     thumbnails: list[Thumbnail] = []
-
-
-class OwnClass(msgspec.Struct, frozen=True, kw_only=True):
-    """A class as the data set has it, whatever a project makes of it, with all its images."""
-
-    name: str
-    num_images: int
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):

@@ -21,7 +21,7 @@ from workbench.protocol.browsing import (
 )
 from workbench.protocol.messages import Failed
 from workbench.protocol.service_call import ServiceCall
-from workbench.worker.requests.thumbnail_cache import ThumbnailCache
+from workbench.worker.requests.browse.thumbnail_cache import ThumbnailCache
 
 pytestmark = pytest.mark.worker
 

@@ -13,7 +13,8 @@ from workbench.errors import DatasetError
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import part_picture, thumbnail
-from workbench.protocol.messages import AnyAnswer, Done, ShowPicture
+from workbench.protocol.browsing import ShowPicture
+from workbench.protocol.messages import AnyAnswer, Done
 from workbench.worker.input.sources import edits_of, load_source
 from workbench.worker.requests.session import Job
 

@@ -11,7 +11,7 @@ from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import ElidedLabel, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.messages import OwnClass
+from workbench.protocol.browsing import OwnClass
 
 
 class ClassLine(QWidget):

@@ -29,8 +29,8 @@ from workbench.protocol.browsing import (
 )
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.worker.input.sources import edits_of, load_source
+from workbench.worker.requests.browse.thumbnail_cache import ThumbnailCache
 from workbench.worker.requests.session import Job
-from workbench.worker.requests.thumbnail_cache import ThumbnailCache
 
 SIZE_PX = 128
 """Longer side of a thumbnail."""
