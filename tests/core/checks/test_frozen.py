@@ -56,6 +56,12 @@ def test_layers_that_compute_nothing_are_not_worth_computing_ahead():
     assert end_of(a_chain("rescaling", "average_pooling2d", "flatten", "dense")) is None
 
 
+def test_without_an_input_nothing_is_frozen():
+    graph = a_chain("conv2d", "flatten", "dense", frozen=["conv2d_1"]).without_nodes(["n0"])
+    layers = all_layers()
+    assert frozen_end(graph, layers, Propagation(graph, layers), lambda node: False) is None
+
+
 def test_augmentation_belongs_to_the_frozen_part():
     graph = a_chain("random_flip", "conv2d", "flatten", "dense", frozen=["conv2d_2"])
     assert end_of(graph) == "flatten_3"

@@ -364,3 +364,8 @@ def test_a_folded_group_without_layers_is_forgotten():
     plain = a_plain(view={"folded": ["gone", "block"]})
     plain["graph"]["nodes"][1]["group"] = "block"
     assert parse(plain).view.folded == {"block"}
+
+
+def test_edits_and_folded_groups_of_another_form_are_refused():
+    assert refusal(a_plain(edits=["left_out"])).where.endswith("edits")
+    assert "view.folded" in refusal(a_plain(view={"folded": "block"})).where

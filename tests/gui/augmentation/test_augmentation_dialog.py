@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import QMimeData, QPointF, Qt
+from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from tests.gui.design.test_menus import center, choose, right_click, words
 from tests.looks import flaws_of
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
@@ -297,3 +298,16 @@ def test_nothing_is_clipped_in_a_small_window(opened, qtbot, qapp, context, mode
     dialog.resize(dialog.minimumSize())
     qapp.processEvents()
     assert not flaws_of(dialog)
+
+
+def test_it_is_reached_from_the_menu_of_an_augmentation_layer(window, folder, qtbot):
+    window.files.new(project(folder))
+    window.resize(1024, 700)
+    panel = window.show_view("design").canvas
+    panel.view.fit()
+    menu = right_click(panel, center(panel, "n5"))
+    assert "Preview augmentation…" not in words(menu)
+    menu.close()
+    QApplication.instance().sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    choose(right_click(panel, center(panel, "n3")), "Preview augmentation…")
+    assert dialog_of(window).list.current().node_id == "n3"
