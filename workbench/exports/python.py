@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
 from workbench.core.storage.save import save_bytes
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.programs.code import call, comment_text, literal, sequence
-from workbench.programs.fit import FitText
+from workbench.programs.fit import fit_values
 from workbench.programs.network import layer_lines, names_of, output_of
 from workbench.programs.texts import fill, read
 
@@ -36,14 +38,14 @@ def _script(
     names = names_of(calls)
     resize = ["pixels", "INPUT_SHAPE[:2]", "antialias=True", *_RESIZE.get(card.fit, ())]
     values = {
-        **FitText(context.recipe, is_logits=card.is_logits).values(),
+        **fit_values(context.recipe, is_logits=card.is_logits),
         "test_share": literal(context.recipe.test_share),
         "title": comment_text(card.title) or "A network",
         "file": comment_text(file.replace(" ", "_")),
         "input_shape": literal(tuple(card.input_shape)),
         "is_numbered": is_numbered,
         "class_names": sequence("CLASS_NAMES", class_names),
-        "layers": "\n".join(layer_lines(calls, names)),
+        "layers": "\n".join(layer_lines(calls, names, more=partial(_name, context.recipe))),
         "output": output_of(calls, names),
         "is_pretrained": context.has_pretrained,
         "pretrained": _pretrained_name(file),
@@ -54,6 +56,17 @@ def _script(
         "shares": "np.asarray(keras.ops.softmax(outputs))" if card.is_logits else "outputs",
     }
     return fill(read("script.py.txt"), values)
+
+
+def _name(recipe: TrainingRecipe, layer: Any) -> list[str]:
+    """Layers that learn in the fine-tuning phase alone have a name to find them by, which is none
+    of those that Keras makes.
+    """
+    return (
+        [f"name={literal(f'tuned_{layer.name}')}"]
+        if layer.is_tuned and recipe.has_fine_tuning
+        else []
+    )
 
 
 def _write(context: Any, path: str) -> None:

@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.programs.code import call, literal
+from workbench.programs.texts import fill, sections
 from workbench.programs.training import TrainingText
 
 
+def fit_values(recipe: TrainingRecipe, *, is_logits: bool) -> dict[str, Any]:
+    """What the script is filled with, by the names in its text: `phases` are those of its training,
+    each compiled and fitted by itself.
+    """
+    whole = FitText(recipe, is_logits=is_logits).values()
+    if not recipe.has_fine_tuning:
+        return {**whole, "phases": _phase(whole)}
+    watched = recipe.keep == "best" or recipe.early_stopping_patience is not None
+    head = recipe.with_values(
+        epochs=recipe.head_epochs, keep="last", early_stopping_patience=None, fine_tuning_after=None
+    )
+    first = FitText(head, is_logits=is_logits).values()
+    then = FitText(recipe.in_fine_tuning(), is_logits=is_logits).values()
+    phases = [
+        _phase(first, is_watched_later=watched),
+        _phase(then, is_fine_tuning=True),
+    ]
+    return {**whole, "phases": "\n".join(phases)}
+
+
+def _phase(
+    values: Mapping[str, Any], *, is_fine_tuning: bool = False, is_watched_later: bool = False
+) -> str:
+    more = {"is_fine_tuning": is_fine_tuning, "is_watched_later": is_watched_later}
+    return fill(sections("parts.txt")["phase"], {**values, **more})
+
+
 class FitText:
-    """Writes the calls for one recipe.
+    """Writes the calls for one phase of a training.
 
     Args:
-        recipe: The recipe.
+        recipe: The recipe of the phase.
         is_logits: The network ends without softmax.
     """
 

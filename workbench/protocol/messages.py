@@ -11,6 +11,16 @@ import msgspec
 from workbench.protocol.augmentation import AugmentationPreview, PreviewAugmentation
 from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.bases import Answer, Request
+from workbench.protocol.browsing import (
+    IdentifyImages,
+    ImageContents,
+    ListedImages,
+    ListImages,
+    MakeThumbnails,
+    OwnClass,
+    ShowPicture,
+    ThumbnailsMade,
+)
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
@@ -116,22 +126,6 @@ class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictur
     seed: int = 0
 
 
-class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
-    """Writes a training image of a source as PNG, large. Answer: Done with the PNG's path.
-
-    Attributes:
-        source, params, edits: As in DescribeData.
-        index: Of the image among those of the training part.
-        file: The file it is in, which is enough; "" where it is in none.
-    """
-
-    source: str
-    params: dict[str, object]
-    index: int
-    file: str = ""
-    edits: dict[str, object] = {}
-
-
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
     """Scores on the run's test part, or on another source. Answer: Evaluation."""
 
@@ -231,6 +225,9 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 AnyRequest = (
     DescribeData
     | CountSplit
+    | ListImages
+    | MakeThumbnails
+    | IdentifyImages
     | CheckData
     | ShowFound
     | Classify
@@ -295,16 +292,17 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
 
 
 class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
-    """A training image, made small.
+    """An image of a data set, made small.
 
     Attributes:
         path: PNG file in the worker's session folder.
-        index: Of the image among those of the training part.
+        part, index: Of the image: its part, as the data set has it, and its number there.
         file: The file it is in; "" where it is in none, or its name is no Unicode.
-        width, height: Of the image itself, in pixels.
+        width, height: Of the image itself, in pixels; 0 where that is not known.
     """
 
     path: str
+    part: str = "train"
     index: int
     file: str = ""
     width: int
@@ -322,13 +320,6 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     num_validation: int = 0
     split: list[int] = []
     thumbnails: list[Thumbnail] = []
-
-
-class OwnClass(msgspec.Struct, frozen=True, kw_only=True):
-    """A class as the data set has it, whatever a project makes of it, with all its images."""
-
-    name: str
-    num_images: int
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
@@ -520,6 +511,9 @@ AnyAnswer = (
     | Classified
     | DataDescription
     | SplitCounts
+    | ListedImages
+    | ThumbnailsMade
+    | ImageContents
     | DataFindings
     | DataCheckReport
     | FoundThumbnails

@@ -13,6 +13,7 @@ from typing import Self
 from workbench.errors import RunError, WireError
 from workbench.processes.child import Child, end_words
 from workbench.protocol.augmentation import AugmentationPreview
+from workbench.protocol.browsing import ImageContents
 from workbench.protocol.count_split import SplitCounts
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
 from workbench.protocol.messages import (
@@ -35,6 +36,7 @@ from workbench.protocol.worker_command import worker_command, worker_environment
 FINAL_ANSWERS = (
     DataDescription,
     SplitCounts,
+    ImageContents,
     DataCheckReport,
     FoundThumbnails,
     TestPictures,

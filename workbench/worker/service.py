@@ -140,6 +140,9 @@ _MODULES = {
     "describe_data": "describe",
     "pick_test_pictures": "describe",
     "show_found": "check_data",
+    "list_images": "browse",
+    "make_thumbnails": "browse",
+    "identify_images": "browse",
 }
 """Where the handler of a request is, other than in a module of its name."""
 

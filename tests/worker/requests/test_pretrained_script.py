@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from tests.worker.requests.test_untrained_script import plain_python
 from workbench.backbones import all_backbones, insert_backbone
 from workbench.cli import main
 from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.learning import learning_from
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.project_file import save_project
+from workbench.core.projects.project_file import read_project, save_project
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.layers import all_layers
 
 pytestmark = [pytest.mark.worker, pytest.mark.timeout(600)]
 
@@ -67,6 +70,23 @@ def test_the_script_starts_with_the_pretrained_weights_and_leaves_them(project, 
     plain_python(script, "train", tmp_path / "images", trained, folder=tmp_path)
     image = next((tmp_path / "images" / "dark").iterdir())
     assert "dark" in plain_python(script, "classify", trained, image, folder=tmp_path)
+
+
+def test_the_script_fine_tunes_what_is_marked_for_it(project, tmp_path):
+    edited = read_project(project)
+    first = next(key for key, node in edited.graph.nodes.items() if node.name == "conv_pw_12")
+    graph = learning_from(edited.graph, first, "fine_tuning", all_layers())
+    recipe = edited.recipe.with_values(fine_tuning_after=1)
+    save_project(replace(edited, graph=graph, recipe=recipe), project)
+    script, trained = tmp_path / "net.py", tmp_path / "trained.weights.h5"
+    assert main(["export", str(project), "python", str(script)]) == 0
+    text = script.read_text()
+    tuned = [node for node in graph.nodes.values() if node.training == "fine_tuning"]
+    with_weights = [node for node in tuned if node.pretrained]
+    assert text.count('name="tuned_') == len(with_weights) > 1
+    assert "Training has two phases" in text
+    plain_python(script, "train", tmp_path / "images", trained, folder=tmp_path)
+    assert trained.is_file()
 
 
 @pytest.mark.parametrize("name", ["n.ipynb", "n.py"])

@@ -6,6 +6,8 @@ import importlib.util
 import itertools
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,11 +15,20 @@ import pytest
 from PIL import Image
 
 from tests.worker.recipe_loops import stripes
-from workbench.core.training.learning_rates import learning_rate_at
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.training.learning_rates import learning_rate_at, learning_rates
+from workbench.core.training.phases import phases_of
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.exports.python import script
-from workbench.layers import layers_by_title
+from workbench.layers import all_layers, layers_by_title
+from workbench.worker.features.network import freeze
+from workbench.worker.input.pipeline import training_pipeline
+from workbench.worker.input.shuffling import whole_epochs
+from workbench.worker.model.build import build_model
 from workbench.worker.requests.keras_calls import KerasCall
+from workbench.worker.step.optimizers import make_optimizer
+from workbench.worker.step.train_step import StepMath
+from workbench.worker.step.training_loop import TrainingLoop
 
 pytestmark = [
     pytest.mark.worker,
@@ -30,14 +41,24 @@ CALLS = (
     ("rescaling", "Rescaling", {}, {"scale": 1 / 255}, ("input",)),
     ("flatten", "Flatten", {}, {}, ("rescaling",)),
 )
+FROZEN = {"trainable": False}
+TUNED = (
+    *CALLS[:2],
+    ("conv2d", "Conv2D", {"filters": 4, "kernel_size": (3, 3)}, FROZEN, ("rescaling",)),
+    ("norm", "BatchNormalization", {}, FROZEN, ("conv2d",)),
+    ("flatten", "Flatten", {}, {}, ("norm",)),
+)
+"""The convolution is fine-tuned, and the normalization never learns."""
 
 
 def text_of(recipe, *, is_logits=False):
     last = {} if is_logits else {"activation": "softmax"}
     calls = [
-        KerasCall(name, layers_by_title()[title], required, optional, inputs)
+        KerasCall(
+            name, layers_by_title()[title], required, optional, inputs, is_tuned=name == "conv2d"
+        )
         for name, title, required, optional, inputs in (
-            *CALLS,
+            *(CALLS if recipe.fine_tuning_after is None else TUNED),
             ("dense", "Dense", {"units": 3}, last, ("flatten",)),
         )
     ]
@@ -110,6 +131,7 @@ EVERYTHING = {
     "keep_by": ["val_accuracy", "val_loss", "top_k", "loss"],
     "early_stopping_patience": [None, 3],
     "validation": ["split", "test", "none"],
+    "fine_tuning_after": [None, 4],
 }
 
 
@@ -194,6 +216,80 @@ def test_a_script_that_averages_ends_with_the_averages_of_the_best_epoch(npz):
     x, y = fitted["validation_data"]
     loss = model.evaluate(x, y, verbose=0)[0]
     assert loss == pytest.approx(min(history["val_loss"]), rel=1e-4)
+
+
+def tuned_here(recipe, train, weights):
+    """The weights after both phases by the steps of a run, and the losses of all steps."""
+    import tensorflow as tf
+
+    params = ({"shape": (8, 8, 1)}, {}, {"filters": 4}, {}, {}, {"units": 3})
+    kinds = ("input", "rescaling", "conv2d", "batch_normalization", "flatten", "dense")
+    learning = ("always", "always", "fine_tuning", "never", "always", "always")
+    nodes = [
+        Node(f"n{i}", kind, kind, own, training=when)
+        for i, (kind, own, when) in enumerate(zip(kinds, params, learning, strict=True))
+    ]
+    nodes[-1] = replace(nodes[-1], params={"units": 3, "activation": "softmax"})
+    graph = Graph.of(nodes, [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)])
+    strategy, count, losses = tf.distribute.OneDeviceStrategy("/cpu:0"), len(train), []
+    with strategy.scope():
+        built = build_model(graph, all_layers(), seed=3)
+    built.model.set_weights(weights)
+    for phase in phases_of(recipe):
+        freeze(built, graph, phase.learns)
+        with strategy.scope():
+            optimizer = make_optimizer(phase.recipe)
+            optimizer.build(built.model.trainable_variables)
+        loop = TrainingLoop(StepMath(strategy, built, optimizer, count, recipe), xla=False)
+        layers = [layer for _, layer in built.pipeline]
+        dataset = training_pipeline(
+            train, partial(whole_epochs, count, count, seed=1), layers,
+            batch_size=count, seed=1, recipe=recipe, num_classes=3,
+        )  # fmt: skip
+        steps = phase.end_epoch - phase.first_epoch
+        rates = learning_rates(recipe, phase.first_epoch, steps, recipe.epochs, 1)
+        losses += loop.train(loop.distribute(dataset), steps, rates=rates).losses.tolist()
+    return built.model.get_weights(), losses
+
+
+@pytest.mark.parametrize("values", [{"schedule": "cosine"}, {"fine_tuning_rate": 0.004}])
+def test_the_script_trains_both_phases_as_a_run_does(npz, values):
+    """All images are one batch: their order, which is another one in Keras, does not count."""
+    recipe = TrainingRecipe(
+        epochs=9, fine_tuning_after=4, batch_size=200, learning_rate=0.02, validation="none",
+        precision="float32", **values,
+    )  # fmt: skip
+    names = loaded(recipe, npz.parent)
+    model = names["build_model"]()
+    before, losses = model.get_weights(), []
+    frozen = [layer.name for layer in model.layers if layer.weights and not layer.trainable]
+    assert frozen[0] == "tuned_conv2d"
+    assert len(frozen) == 2
+    fit = model.fit
+
+    def watched(*args, **words):
+        losses.extend(fit(*args, **words, verbose=0).history["loss"])
+
+    model.fit = watched
+    names["train"](model, npz, npz.with_suffix(".weights.h5"))
+    expected, expected_losses = tuned_here(recipe, stripes(200), before)
+    np.testing.assert_allclose(losses, expected_losses, rtol=1e-4)
+    for ours, theirs in zip(expected, model.get_weights(), strict=True):
+        np.testing.assert_allclose(theirs, ours, rtol=1e-3, atol=1e-4)
+    changed = [(a != b).any() for a, b in zip(before, model.get_weights(), strict=True)]
+    assert changed == [True, True, False, False, False, False, True, True]
+
+
+def test_the_end_is_watched_in_fine_tuning_alone(npz):
+    recipe = TrainingRecipe(
+        epochs=6, fine_tuning_after=3, batch_size=20, learning_rate=0.01, keep="best"
+    )
+    text = text_of(recipe)
+    assert text.count("EarlyStopping") == 1
+    assert text.index("Only fine-tuning ends early") < text.index("EarlyStopping")
+    _, fitted = trained(recipe, npz)
+    assert fitted["epochs"] == 3
+    assert "val_accuracy" in fitted["history"].history
 
 
 @pytest.mark.parametrize("is_split", [True, False])

@@ -20,6 +20,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol import messages as m
+from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
@@ -303,11 +304,11 @@ def test_a_training_picture_is_shown_large(brightness, tmp_path):
         assert (each.file, each.width, each.height) == ("", 200, 120)
         with Image.open(each.path) as thumbnail:
             assert thumbnail.size == (96, 58)
-        shown = brightness.last(m.ShowPicture, **source, index=each.index)
+        shown = brightness.last(ShowPicture, **source, index=each.index)
         with Image.open(shown.path) as picture:
             assert np.array_equal(np.asarray(picture), pixels[each.index])
     assert len(list(Path(shown.path).parent.iterdir())) == 4, "those before are not kept for ever"
-    gone = brightness.last(m.ShowPicture, **source, index=6)
+    gone = brightness.last(ShowPicture, **source, index=6)
     assert "no longer" in gone.error.what
 
 
@@ -316,14 +317,14 @@ def test_a_picture_in_a_file_is_shown_from_it(brightness, tmp_path):
     large = data / "a" / "00.png"
     Image.new("RGB", (2_000, 1_000), (9, 8, 7)).save(large)
     source = {"source": "folder", "params": {"path": str(data)}}
-    shown = brightness.last(m.ShowPicture, **source, index=0, file=str(large))
+    shown = brightness.last(ShowPicture, **source, index=0, file=str(large))
     with Image.open(shown.path) as picture:
         assert picture.size == (960, 480)
         assert picture.getpixel((5, 5)) == (9, 8, 7)
-    without_name = brightness.last(m.ShowPicture, **source, index=0)
+    without_name = brightness.last(ShowPicture, **source, index=0)
     assert Path(without_name.path).read_bytes() == Path(shown.path).read_bytes()
     large.unlink()
-    gone = brightness.last(m.ShowPicture, **source, index=0, file=str(large))
+    gone = brightness.last(ShowPicture, **source, index=0, file=str(large))
     assert gone.error.kind == "PictureError"
 
 

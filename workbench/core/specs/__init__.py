@@ -16,6 +16,7 @@ from workbench.core.specs.dataset import LoadContext as LoadContext
 from workbench.core.specs.dataset import LoadedData as LoadedData
 from workbench.core.specs.dataset import NeededFile as NeededFile
 from workbench.core.specs.dataset import Part as Part
+from workbench.core.specs.dataset import parts_of as parts_of
 from workbench.core.specs.export import ExportSpec as ExportSpec
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY
 from workbench.core.specs.layer import CATEGORIES as CATEGORIES

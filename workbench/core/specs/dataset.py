@@ -83,6 +83,16 @@ class LoadedData:
         return tuple(part for part in (self.train, self.test, self.validation) if part is not None)
 
 
+def parts_of(loaded: LoadedData) -> tuple[tuple[str, Part], ...]:
+    """The parts that there are with their names: "train", "test", "validation"."""
+    named = (
+        ("train", loaded.train),
+        ("test", loaded.test),
+        ("validation", loaded.validation),
+    )
+    return tuple((name, part) for name, part in named if part is not None and len(part))
+
+
 class LoadContext(Protocol):
     """What a worker hands to a dataset's `load`."""
 

@@ -90,7 +90,7 @@ class SampleDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Image — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._state, self._samples, self._at = state, list(samples), at
+        self._state, self._samples, self._at = state, samples, at
         self._background = Background(self, max_threads=1)
         theme = state.context.theme
         self.picture = EnlargedPicture(theme)
@@ -132,9 +132,10 @@ class SampleDialog(QDialog):
         self._say(sample)
         self.previous.setEnabled(at > 0)
         self.next.setEnabled(at < len(self._samples) - 1)
-        small, full_size = QImage(sample.thumbnail.path), _size_of(sample.thumbnail)
-        self.picture.show_image(small, is_final=small.size() == full_size)
-        if small.size() == full_size:
+        small, full_size = _small(sample.thumbnail), _size_of(sample.thumbnail)
+        is_whole = not small.isNull() and small.size() == full_size
+        self.picture.show_image(small, is_final=is_whole)
+        if is_whole:
             self._state.forget_picture()
             self.words.say("")
             return
@@ -145,7 +146,8 @@ class SampleDialog(QDialog):
 
     def _say(self, sample: Sample) -> None:
         thumbnail = sample.thumbnail
-        size = image_size_text((thumbnail.height, thumbnail.width))
+        is_known = thumbnail.width and thumbnail.height
+        size = image_size_text((thumbnail.height, thumbnail.width)) if is_known else ""
         self.name.set_full_text(sample.class_name)
         self.facts.set_full_text(" · ".join(filter(None, (Path(thumbnail.file).name, size))))
         self.facts.setToolTip(plain_tip(thumbnail.file))
@@ -170,6 +172,10 @@ class SampleDialog(QDialog):
         self._state.forget_picture()
         self._background.close()
         super().done(result)
+
+
+def _small(thumbnail: Thumbnail) -> QImage:
+    return QImage(thumbnail.path) if thumbnail.path else QImage()
 
 
 def _size_of(thumbnail: Thumbnail) -> QSize:

@@ -14,7 +14,8 @@ from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.exact_split import ExactSplit
-from workbench.protocol.messages import DataDescription, DescribeData, ShowPicture, Thumbnail
+from workbench.protocol.browsing import ShowPicture
+from workbench.protocol.messages import DataDescription, DescribeData, Thumbnail
 from workbench.runs.places import is_known
 
 _Source = tuple[Choice, DataEdits]
@@ -36,6 +37,9 @@ class DataState(QObject):
         described(DataDescription): What the source holds.
         failed(WorkbenchError): Why it cannot be read.
         findings_shown(bool): Whether findings of the data check are shown in place of the contents.
+        browse_wanted(str): The images of a class are to be shown, of all for "".
+        browsing(bool): Whether all images are shown, in place of everything else.
+        closing: The window closes.
         train_wanted: A run of the project is to be started.
 
     Attributes:
@@ -52,6 +56,9 @@ class DataState(QObject):
     missing = Signal(str)
     described = Signal(object)
     failed = Signal(object)
+    browse_wanted = Signal(str)
+    browsing = Signal(bool)
+    closing = Signal()
     train_wanted = Signal()
     place_unknown = Signal(object)
     findings_shown = Signal(bool)
@@ -102,6 +109,7 @@ class DataState(QObject):
     def close(self) -> None:
         """Nothing is read or worked out any more."""
         self._call_off()
+        self.closing.emit()
         self.background.close()
 
     def describe(self) -> None:
@@ -141,6 +149,7 @@ class DataState(QObject):
             id=0,
             source=choice.key,
             params=dict(choice.params),
+            part=thumbnail.part,
             index=thumbnail.index,
             file=thumbnail.file,
             edits=edits_to_plain(edits),

@@ -8,12 +8,13 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.panel_spec import PanelSpec
+from workbench.gui.common.panel_spec import Area, PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.layout import column, row, scroll_area
 
 _SIDE_PX = 340
+_AREAS: tuple[Area, ...] = ("top", "bottom", "right")
 
 
 class DataView(QWidget):
@@ -33,15 +34,21 @@ class DataView(QWidget):
         self.state = DataState(context, self)
         self.state.train_wanted.connect(train)
         self.panels = Sections(panels, self.state, self)
-        beside, above, contents = column(spacing=14), QWidget(), QWidget()
-        self.panels.fill(column(parent=above, spacing=14), "top")
-        self.panels.fill(column(parent=contents, spacing=14), "right")
-        beside.addWidget(above)
-        self.panels.fill(beside, "bottom")  # above: what it has found is seen first
-        beside.addWidget(contents, 1)
+        beside = column(spacing=14)
+        # What the check has found is above the contents: it is seen first.
+        above, check, contents = map(self._group, _AREAS)
+        for part, share in ((above, 0), (check, 0), (contents, 1)):
+            beside.addWidget(part, share)
         for part in (above, contents):
             self.state.findings_shown.connect(part.setHidden)
+        for part in (above, check):
+            self.state.browsing.connect(part.setHidden)
         row(self._side(), (beside, 1), parent=self, margins=16, spacing=16)
+
+    def _group(self, area: Area) -> QWidget:
+        group = QWidget()
+        self.panels.fill(column(parent=group, spacing=14), area)
+        return group
 
     def _side(self) -> QScrollArea:
         side = QWidget()

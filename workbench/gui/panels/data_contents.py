@@ -10,6 +10,6 @@ SPEC = PanelSpec(
     title="Contents",
     area="right",
     order=30,
-    make=imported("workbench.gui.data.contents", "DataContentsPanel"),
+    make=imported("workbench.gui.data.pages", "DataPages"),
     stretch=1,
 )

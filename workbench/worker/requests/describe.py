@@ -21,12 +21,12 @@ from workbench.pictures.decode import decode_picture
 from workbench.pictures.edited import edited
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
+from workbench.protocol.browsing import OwnClass
 from workbench.protocol.messages import (
     AnyAnswer,
     ClassDescription,
     DataDescription,
     DescribeData,
-    OwnClass,
     PickTestPictures,
     TestPicture,
     TestPictures,

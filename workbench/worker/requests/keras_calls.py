@@ -27,6 +27,7 @@ class KerasCall:
         required: The arguments that have no default, in Keras's order.
         arguments: Other arguments that differ from Keras's own defaults.
         inputs: Names of the layers it is called on.
+        is_tuned: Its weights learn in the fine-tuning phase alone.
     """
 
     name: str
@@ -34,6 +35,7 @@ class KerasCall:
     required: Mapping[str, Any]
     arguments: Mapping[str, Any]
     inputs: tuple[str, ...]
+    is_tuned: bool = False
 
 
 def keras_calls(graph: Graph) -> list[KerasCall]:
@@ -48,7 +50,8 @@ def keras_calls(graph: Graph) -> list[KerasCall]:
         inputs = tuple(names[source] for source in graph.sources(node_id))
         frozen = {"trainable": False} if _is_frozen(node, spec, found) else {}
         arguments = _non_default_arguments(spec, {**spec.keras_arguments(params), **frozen})
-        calls.append(KerasCall(names[node_id], spec, *arguments, inputs))
+        is_tuned = bool(frozen) and node.training == "fine_tuning"
+        calls.append(KerasCall(names[node_id], spec, *arguments, inputs, is_tuned))
     return calls
 
 

@@ -1,4 +1,4 @@
-"""ShowPicture: a training image as large as people look at one."""
+"""ShowPicture: an image as large as people look at one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.specs import Part
+from workbench.core.specs import Part, parts_of
 from workbench.errors import DatasetError
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import part_picture, thumbnail
-from workbench.protocol.messages import AnyAnswer, Done, ShowPicture
+from workbench.protocol.browsing import ShowPicture
+from workbench.protocol.messages import AnyAnswer, Done
 from workbench.worker.input.sources import edits_of, load_source
 from workbench.worker.requests.session import Job
 
@@ -47,12 +48,13 @@ def _pixels(job: Job, request: ShowPicture) -> Pixels:
     if request.file:
         return decode_reduced(request.file, SHOWN_SIZE).pixels
     edits = edits_of(request.edits)
-    part: Part = load_source(job, request.source, request.params, edits).train
-    if not 0 <= request.index < len(part):
+    loaded = load_source(job, request.source, request.params, edits)
+    part: Part | None = dict(parts_of(loaded)).get(request.part)
+    if part is None or not 0 <= request.index < len(part):
         raise DatasetError(
             "The data set has changed: this image is no longer in it.",
             received=f"image {request.index:,}",
-            expected=f"one of {len(part):,}",
+            expected=f"one of {len(part):,}" if part is not None else "another part",
             fix="Rescan the data set.",
         )
     return part_picture(part, request.index, side=SHOWN_SIZE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from workbench.core.format import plural
@@ -33,16 +33,12 @@ _LEAST = 2
 class ClassesBox(Box):
     """Renames, merges and leaves out classes; each is one step that can be undone.
 
-    Signals:
-        browsed(str): All images of a class are to be shown.
-
     Attributes:
         rows: The classes of the project, in their order.
         merge: Merges those that are selected, into one of them.
+        browse: Shows all images.
         reset: Takes the classes as the data set has them.
     """
-
-    browsed = Signal(str)
 
     def __init__(self, state: DataState, description: DataDescription) -> None:
         super().__init__("card", 16, 2)
@@ -55,8 +51,11 @@ class ClassesBox(Box):
         self.reset = button("Reset classes", role="link")
         self.reset.clicked.connect(lambda _=False: self._change({}, "Reset classes"))
         self.hint = plain_label(_HINT, role="dim", wrap=True)
+        self.browse = button("Browse images", icon="grid", theme=state.context.theme)
+        self.browse.clicked.connect(lambda _=False: state.browse_wanted.emit(""))
         heading = plain_label("Classes", role="heading")
-        self.column.addLayout(row(heading, STRETCH, self.reset, self.merge, spacing=12))
+        buttons = (self.reset, self.merge, self.browse)
+        self.column.addLayout(row(heading, STRETCH, *buttons, spacing=12))
         self.column.addWidget(self.hint)
         self.rows = self._add_rows(description)
         self._add_left_out(description)
@@ -67,7 +66,7 @@ class ClassesBox(Box):
         return self._document.project.edits.classes
 
     def _add_rows(self, description: DataDescription) -> list[ClassRow]:
-        theme = self._state.context.theme
+        state, theme = self._state, self._state.context.theme
         found = description.classes
         sizes = [each.num_train + each.num_test + each.num_validation for each in found]
         rows = []
@@ -80,7 +79,7 @@ class ClassesBox(Box):
             class_row.renamed.connect(partial(self._rename, each.name))
             line = ClassLine(theme, class_row)
             line.left_out.connect(partial(self._leave_out, each.name))
-            line.browsed.connect(partial(self.browsed.emit, each.name))
+            line.browsed.connect(partial(state.browse_wanted.emit, each.name))
             self.column.addWidget(line)
             rows.append(class_row)
         return rows

@@ -11,7 +11,7 @@ from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import ElidedLabel, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.messages import OwnClass
+from workbench.protocol.browsing import OwnClass
 
 
 class ClassLine(QWidget):
@@ -33,7 +33,6 @@ class ClassLine(QWidget):
         self.used.clicked.connect(lambda _=False: self.left_out.emit())
         self.browse = IconButton(theme, "grid", f"Browse the images of {name}")
         self.browse.clicked.connect(lambda _=False: self.browsed.emit())
-        self.browse.hide()
         row(self.used, (class_row, 1), self.browse, parent=self, spacing=8)
 
 

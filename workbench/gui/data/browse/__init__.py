@@ -1,0 +1,1 @@
+"""All images of a data set, to look through: found, enlarged, left out, relabeled."""

@@ -1,0 +1,257 @@
+"""All images of the data set: a grid, what of them is shown, and what can be done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import QLineEdit, QMenu
+
+from workbench.client.background import Background
+from workbench.core.format import count, plural
+from workbench.core.projects.data_edits import DataEdits
+from workbench.errors import WorkbenchError
+from workbench.gui.data.browse.grid import ImageGrid
+from workbench.gui.data.browse.images import ANY, ORDERS, Images, Numbers, Shown
+from workbench.gui.data.browse.listing import Listing
+from workbench.gui.data.browse.model import ImageRows
+from workbench.gui.data.browse.samples import GridSamples
+from workbench.gui.data.browse.thumbnails import BrowsedThumbnails
+from workbench.gui.data.classes.changes import own_names
+from workbench.gui.data.sample_dialog import SampleDialog
+from workbench.gui.data.state import DataState
+from workbench.gui.forms.param_editors import NoWheelComboBox
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.cards import Box
+from workbench.gui.kit.layout import row
+from workbench.gui.kit.wait_label import WaitLabel
+
+_TYPING_MS = 200
+_MOST_EDITED = 5_000
+_PARTS = {"train": "Training part", "test": "Test part", "validation": "Validation part"}
+_HINT = "Double-click enlarges, Delete leaves out of the project (the file stays)."
+
+
+class ImageBrowser(Box):
+    """Finds, enlarges, leaves out and relabels images.
+
+    Signals:
+        closed: Back to the classes.
+
+    Attributes:
+        grid: The images.
+        rows: The model of `grid`.
+        classes, part, order, words: What is shown, and how it is sorted.
+        status: How many are shown, or what is waited for.
+    """
+
+    closed = Signal()
+
+    def __init__(self, state: DataState) -> None:
+        super().__init__("card", 12, 8)
+        self._state = state
+        self._document = state.context.document
+        self._images = Images()
+        self._background = Background(self, max_threads=1)
+        self._asked = 0
+        self._listing = Listing(state, self)
+        self.rows = ImageRows(self)
+        self.thumbnails = BrowsedThumbnails(state, self)
+        self.grid = ImageGrid(state.context.theme, self.rows, self.thumbnails, self)
+        self.back = button("Classes", icon="left", theme=state.context.theme)
+        self.classes, self.part, self.order = (NoWheelComboBox() for _ in range(3))
+        self.words = QLineEdit()
+        self.words.setPlaceholderText("Search file names")
+        self.words.setClearButtonEnabled(True)
+        self.status = WaitLabel()
+        self._typing = QTimer(self)
+        self._build()
+        self._connect()
+
+    def _build(self) -> None:
+        names = (self.classes, "Class"), (self.part, "Part"), (self.order, "Order")
+        for widget, name in names:
+            widget.setAccessibleName(name)
+        self.words.setAccessibleName("Search file names")
+        for order, title in ORDERS.items():
+            self.order.addItem(title, order)
+        line = row(self.back, (self.classes, 2), (self.words, 2), (self.order, 2), self.part)
+        self.column.addLayout(line)
+        self.column.addWidget(self.grid, 1)
+        self.column.addWidget(self.status)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(_TYPING_MS)
+
+    def _connect(self) -> None:
+        self.back.clicked.connect(lambda _=False: self.closed.emit())
+        for box in (self.classes, self.part, self.order):
+            box.activated.connect(lambda _: self._show())
+        self.words.textChanged.connect(lambda _: self._typing.start())
+        self._typing.timeout.connect(self._show)
+        self._listing.listed.connect(self._on_listed)
+        self._listing.counted.connect(
+            lambda number: self.status.wait_for(f"Listing {count(number)} images")
+        )
+        self._listing.failed.connect(self._on_failed)
+        self.grid.doubleClicked.connect(lambda index: self._enlarge(index.row()))
+        self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.grid.customContextMenuRequested.connect(self._open_menu)
+        self._keys("Return", lambda: self._enlarge(self.grid.currentIndex().row()))
+        self._keys("Enter", lambda: self._enlarge(self.grid.currentIndex().row()))
+        self._keys("Delete", self.leave_out)
+        self._state.described.connect(lambda _: self.refresh())
+
+    def _keys(self, keys: str, act: Callable[[], None]) -> None:
+        shortcut = QShortcut(QKeySequence(keys), self.grid)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(act)
+
+    # what is shown -------------------------------------------------------------------------
+
+    def open_class(self, name: str) -> None:
+        """Shows the images of a class, or all for ""."""
+        self._fill_classes(name)
+        self.words.clear()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Lists the images again; those that are shown stay until then."""
+        if self.isHidden():
+            return
+        self._fill_classes(self.classes.currentText())
+        self.status.wait_for("Listing the images")
+        self._listing.ask()
+
+    def _fill_classes(self, name: str) -> None:
+        found = self._state.description
+        self.classes.clear()
+        self.classes.addItem("All classes", ANY)
+        for label, each in enumerate(found.classes if found is not None else ()):
+            self.classes.addItem(each.name, label)
+        self.classes.setCurrentIndex(max(0, self.classes.findText(name)))
+
+    def _on_listed(self, images: Images) -> None:
+        self._images = images
+        self.thumbnails.clear()
+        chosen = self.part.currentData()
+        self.part.clear()
+        self.part.addItem("All parts", "")
+        for part in images.parts:
+            self.part.addItem(_PARTS.get(part, part), part)
+        self.part.setCurrentIndex(max(0, self.part.findData(chosen)))
+        self.part.setVisible(len(images.parts) > 1)
+        self._show()
+
+    def _show(self) -> None:
+        """Finds and sorts in a thread: a hundred thousand names take a moment."""
+        self._typing.stop()
+        self._asked += 1
+        asked, images = self._asked, self._images
+        names = [self.classes.itemText(place) for place in range(1, self.classes.count())]
+        label, part = self.classes.currentData(), self.part.currentData()
+        shown = Shown(
+            ANY if label is None else label,
+            part or "",
+            self.words.text(),
+            self.order.currentData(),
+        )
+
+        def take(numbers: Numbers) -> None:
+            if asked == self._asked:
+                self._take(images, names, numbers)
+
+        self._background.run(lambda: images.chosen(shown), take)
+
+    def _take(self, images: Images, names: list[str], numbers: Numbers) -> None:
+        at = self.grid.verticalScrollBar().value()
+        self.rows.show_numbers(images, names, numbers)
+        self.grid.updateGeometries()
+        self.grid.verticalScrollBar().setValue(at)
+        shown = plural(len(numbers), "image")
+        more = f" of {count(len(images))}" if len(numbers) != len(images) else ""
+        self.status.say(f"{shown}{more}. {_HINT}" if len(numbers) else "No image is found.")
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.status.say(f"{error.what} {error.fix}".strip(), is_bad=True)
+
+    # what can be done ----------------------------------------------------------------------
+
+    def selected(self) -> list[int]:
+        """Rows of the selected images."""
+        return sorted(index.row() for index in self.grid.selectionModel().selectedIndexes())
+
+    def _enlarge(self, at: int) -> None:
+        if at >= 0:
+            SampleDialog(self._state, GridSamples(self.rows), at, self).open()
+
+    def _open_menu(self, point: QPoint) -> None:
+        index = self.grid.indexAt(point)
+        if not index.isValid():
+            return
+        menu = self.menu(index.row())
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.grid.viewport().mapToGlobal(point))
+
+    def menu(self, at: int) -> QMenu:
+        """What can be done with the selected images; the one at `at` is enlarged."""
+        menu = QMenu(self)
+        menu.addAction("Enlarge").triggered.connect(lambda _=False: self._enlarge(at))
+        relabel = menu.addMenu("Relabel")
+        for place in range(1, self.classes.count()):
+            name = self.classes.itemText(place)
+            action = QAction(name.replace("&", "&&"), relabel)
+            action.triggered.connect(partial(self.relabel, name))
+            relabel.addAction(action)
+        leave_out = menu.addAction("Leave out")
+        leave_out.setShortcut(QKeySequence("Delete"))
+        leave_out.triggered.connect(lambda _=False: self.leave_out())
+        return menu
+
+    def leave_out(self) -> None:
+        """Leaves the selected images out of the project, with each exact copy of them."""
+
+        def change(edits: DataEdits, contents: list[str]) -> DataEdits:
+            return replace(edits, left_out=edits.left_out | set(contents))
+
+        self._edit("Leave out", change)
+
+    def relabel(self, name: str, *_: object) -> None:
+        """Gives the selected images another class of the project."""
+        found = self._state.description
+        own = [each.name for each in found.own_classes] if found is not None else []
+        classes = self._document.project.edits.classes
+        wanted = next(iter(own_names(own, classes, name)), name)
+
+        def change(edits: DataEdits, contents: list[str]) -> DataEdits:
+            return replace(edits, labels={**edits.labels, **dict.fromkeys(contents, wanted)})
+
+        self._edit("Relabel", change)
+
+    def _edit(self, verb: str, change: Callable[[DataEdits, list[str]], DataEdits]) -> None:
+        """Changes the edits of the selected images, once their contents are known."""
+        chosen = self.selected()
+        if not chosen:
+            return
+        if len(chosen) > _MOST_EDITED:
+            self.status.say(f"Select at most {count(_MOST_EDITED)} images at a time.", is_bad=True)
+            return
+        places = [self.rows.images.place(self.rows.number(each)) for each in chosen]
+
+        def done(contents: list[str]) -> None:
+            if contents:
+                text = f"{verb} {plural(len(contents), 'image')}"
+                self._document.set_edits(change(self._document.project.edits, contents), text)
+            else:
+                self.status.say("The images cannot be read.", is_bad=True)
+
+        self.status.wait_for("Reading the images")
+        self._listing.identify(places, done)
+
+    def close_background(self) -> None:
+        """Nothing is read any more."""
+        self._listing.drop()
+        self.thumbnails.close()
+        self._background.close()

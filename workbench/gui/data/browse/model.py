@@ -1,0 +1,60 @@
+"""The images that are shown, as a model for a view that asks only for what can be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from workbench.core.format import bytes_text, count
+from workbench.gui.data.browse.images import Images, Numbers
+from workbench.gui.kit.labels import plain_tip
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class ImageRows(QAbstractListModel):
+    """One row for each image that is shown.
+
+    Attributes:
+        images: All that there are.
+        class_names: Name of each label.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.images = Images()
+        self.class_names: list[str] = []
+        self._numbers: Numbers = np.zeros(0, np.int64)
+
+    def show_numbers(self, images: Images, class_names: list[str], numbers: Numbers) -> None:
+        """Shows these images, in this order."""
+        self.beginResetModel()
+        self.images, self.class_names, self._numbers = images, class_names, numbers
+        self.endResetModel()
+
+    def number(self, row: int) -> int:
+        """The number of the image in a row."""
+        return int(self._numbers[row])
+
+    def class_name(self, row: int) -> str:
+        """The class of the image in a row."""
+        label = self.images.label(self.number(row))
+        return self.class_names[label] if label < len(self.class_names) else ""
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._numbers)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid():
+            return None
+        number = self.number(index.row())
+        name = self.images.names[number] or f"image {count(self.images.place(number).index + 1)}"
+        if role == Qt.ItemDataRole.DisplayRole:
+            return name
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{name}, {self.class_name(index.row())}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            size = self.images.size(number)
+            parts = (name, self.class_name(index.row()), bytes_text(size) if size else "")
+            return plain_tip("\n".join(filter(None, parts)))
+        return None

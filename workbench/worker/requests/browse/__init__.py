@@ -1,0 +1,7 @@
+"""Browsing all images of a data set: the handlers, and the thumbnails that are kept on disk."""
+
+from __future__ import annotations
+
+from workbench.worker.requests.browse.handlers import identify_images as identify_images
+from workbench.worker.requests.browse.handlers import list_images as list_images
+from workbench.worker.requests.browse.handlers import make_thumbnails as make_thumbnails

@@ -1,0 +1,192 @@
+"""ListImages, MakeThumbnails and IdentifyImages: all images of a data set, to look through."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from workbench.core.specs import FilePart, LoadedData, Part, parts_of
+from workbench.errors import DatasetError, PictureError, SaveError
+from workbench.pictures.contents import content_of_file, content_of_pixels
+from workbench.pictures.png import write_png
+from workbench.pictures.thumbnails import part_picture, thumbnail
+from workbench.protocol.browsing import (
+    IdentifyImages,
+    ImageContents,
+    ImagePlace,
+    ListedImages,
+    ListImages,
+    MakeThumbnails,
+    ThumbnailsMade,
+)
+from workbench.protocol.messages import AnyAnswer, Done
+from workbench.worker.input.sources import edits_of, load_source
+from workbench.worker.requests.browse.thumbnail_cache import ThumbnailCache
+from workbench.worker.requests.session import Job
+
+SIZE_PX = 128
+"""Longer side of a thumbnail."""
+
+_SHARPNESS = 2
+"""A thumbnail is made from an image at least this many times as large."""
+
+_LISTED, _MADE = 500, 16
+"""Images in an answer."""
+
+_MOST_PATH_BYTES = 600_000
+"""Of the file names in an answer."""
+
+
+@dataclass
+class _Last:
+    """The data set that was browsed last: it is loaded once."""
+
+    key: str = ""
+    loaded: LoadedData | None = None
+
+
+_last = _Last()
+
+
+def list_images(job: Job, request: ListImages) -> AnyAnswer:
+    """Lists them as they are now.
+
+    Raises:
+        DatasetError: the source cannot be loaded.
+    """
+    _last.key = ""
+    loaded = _loaded(job, request)
+    for name, part in parts_of(loaded):
+        start = 0
+        while start < len(part):
+            job.check_cancelled()
+            job.progress("Listing the images", start / len(part))
+            listed = _listed(job, name, part, start)
+            job.send(listed)
+            start += len(listed.files)
+    return Done(id=job.id)
+
+
+def make_thumbnails(job: Job, request: MakeThumbnails) -> AnyAnswer:
+    """Makes them by several threads; an image that cannot be read has none.
+
+    Raises:
+        DatasetError: the source cannot be loaded any more.
+    """
+    parts = dict(parts_of(_loaded(job, request)))
+    folder = job.folder / f"browsed-{hashlib.sha256(_last.key.encode()).hexdigest()[:16]}"
+    make = partial(_make, parts, _cache(job.cache_folder), folder)
+    with ThreadPoolExecutor() as pool:
+        for start in range(0, len(request.images), _MADE):
+            job.check_cancelled()
+            some = request.images[start : start + _MADE]
+            job.send(ThumbnailsMade(id=job.id, images=some, paths=list(pool.map(make, some))))
+    return Done(id=job.id)
+
+
+def identify_images(job: Job, request: IdentifyImages) -> AnyAnswer:
+    """Reads what is asked for, nothing else.
+
+    Raises:
+        DatasetError: the source cannot be loaded any more.
+    """
+    parts = dict(parts_of(_loaded(job, request)))
+    contents = []
+    for place in request.images:
+        job.check_cancelled()
+        contents.append(_content(parts, place))
+    return ImageContents(id=job.id, contents=contents)
+
+
+def _loaded(job: Job, request: ListImages | MakeThumbnails | IdentifyImages) -> LoadedData:
+    key = json.dumps([request.source, request.params, request.edits], sort_keys=True)
+    if _last.loaded is None or key != _last.key:
+        edits = edits_of(request.edits)
+        _last.loaded = load_source(job, request.source, request.params, edits)
+        _last.key = key
+    return _last.loaded
+
+
+def _listed(job: Job, name: str, part: Part, start: int) -> ListedImages:
+    stop = min(len(part), start + _LISTED)
+    if isinstance(part, FilePart):
+        files = list(_fitting(part.paths[start:stop]))
+        sizes = list(map(_num_bytes, part.paths[start : start + len(files)]))
+    else:
+        files, sizes = [""] * (stop - start), [0] * (stop - start)
+    labels = np.asarray(part.labels[start : start + len(files)]).tolist()
+    return ListedImages(id=job.id, part=name, start=start, labels=labels, files=files, sizes=sizes)
+
+
+def _fitting(paths: tuple[str, ...]) -> Iterator[str]:
+    """As many as fit into an answer; "" for a name that no JSON can hold."""
+    size = 0
+    for path in paths:
+        shown = path if path.isprintable() else ""
+        size += len(shown.encode()) + 3
+        if size > _MOST_PATH_BYTES:
+            return
+        yield shown
+
+
+def _num_bytes(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 - a hundred thousand Paths are slow
+    except (OSError, ValueError):
+        return 0
+
+
+def _part_of(parts: dict[str, Part], place: ImagePlace) -> Part:
+    part = parts.get(place.part)
+    if part is None or not 0 <= place.index < len(part):
+        raise DatasetError(
+            "The data set has changed: this image is no longer in it.",
+            received=f"{place.part}, image {place.index:,}",
+            fix="Rescan the data set.",
+        )
+    return part
+
+
+@cache
+def _cache(folder: str) -> ThumbnailCache:
+    """One for the life of the worker: it counts what it writes."""
+    return ThumbnailCache(Path(folder), SIZE_PX)
+
+
+def _make(
+    parts: dict[str, Part], kept_ones: ThumbnailCache, folder: Path, place: ImagePlace
+) -> str:
+    """The path of a thumbnail; "" where the image cannot be read."""
+    part = _part_of(parts, place)
+    kept = kept_ones.place_of(part.paths[place.index]) if isinstance(part, FilePart) else None
+    if kept is not None and kept_ones.find(kept):
+        return str(kept)
+    path = folder / f"{place.part}-{place.index}.png"
+    if kept is None and path.is_file():
+        return str(path)
+    try:
+        pixels = part_picture(part, place.index, side=_SHARPNESS * SIZE_PX)
+        small = thumbnail(pixels, SIZE_PX)
+        if kept is not None and kept_ones.store(kept, small):
+            return str(kept)
+        write_png(path, small)
+    except (PictureError, SaveError):
+        return ""
+    return str(path)
+
+
+def _content(parts: dict[str, Part], place: ImagePlace) -> str:
+    part = _part_of(parts, place)
+    if isinstance(part, FilePart):
+        found = content_of_file(part.paths[place.index])
+    else:
+        found = content_of_pixels(np.asarray(part.pictures[place.index]))
+    return found.hex() if found is not None else ""
