@@ -11,9 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from workbench.assets import help_path, resource_path
+from workbench.backbones import all_backbones
 from workbench.core.registry import Registry
 from workbench.gui.help.about import AboutDialog, system_info
-from workbench.gui.help.pages import GENERAL_PAGES, page_markdown
+from workbench.gui.help.pages import BACKBONES, GENERAL_PAGES, page_markdown
 from workbench.gui.help.shortcuts import ShortcutsSheet, balanced, groups_of
 from workbench.gui.help.viewer import HelpViewer
 from workbench.layers import all_layers
@@ -54,6 +55,18 @@ def test_a_layer_without_words_has_a_page_made_of_its_spec(qtbot, context):
     assert text.startswith("NoWords")
     assert spec.summary in text
     assert all(param.key in text for param in spec.params)
+
+
+def test_each_pretrained_network_is_listed_with_its_license_and_its_file(viewer):
+    viewer.show_page(BACKBONES)
+    text = viewer.page.toPlainText()
+    for spec in all_backbones().values():
+        assert spec.title in text
+        assert spec.license in text
+        assert spec.is_bundled or spec.weights.address in text
+    assert text.count("included") >= sum(s.is_bundled for s in all_backbones().values())
+    assert "94.8 MB" in text
+    assert "0 to 255" in text
 
 
 def test_no_page_is_left_over():

@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 
 from workbench.assets import help_path, resource_path
+from workbench.backbones import all_backbones
+from workbench.core.format import bytes_text, shape_text, short
 from workbench.core.params import Param
 from workbench.core.registry import Registry
-from workbench.core.specs import CATEGORIES, LayerSpec
+from workbench.core.specs import CATEGORIES, DownloadedWeights, LayerSpec
 
 OVERVIEW = "layers_overview"
 """The page about all layers."""
+
+BACKBONES = "pretrained"
+"""The page about pretrained networks, which ends with a list of them."""
 
 GENERAL_PAGES = (
     ("getting_started", "Getting started"),
     ("canvas", "The canvas: add, move, connect"),
     ("groups", "Groups and frozen layers"),
+    (BACKBONES, "Pretrained networks"),
     ("data", "Your own pictures"),
     ("sources", "Sources of images"),
     ("training", "Training and its curves"),
@@ -38,14 +44,15 @@ _PLACES = {
 
 def page_markdown(key: str, layers: Registry[LayerSpec]) -> str:
     """A help page as Markdown; a layer's page ends with its parameters, and may have no words of
-    its own.
+    its own. The page about pretrained networks ends with the list of them.
 
     Raises:
         RegistryError: there is no such page.
     """
     spec = layers.get(key)
     if spec is None:
-        return help_path(key).read_text(encoding="utf-8")
+        words = help_path(key).read_text(encoding="utf-8")
+        return f"{words}\n{backbone_list()}" if key == BACKBONES else words
     page = resource_path("help") / f"{key}.md"
     return layer_markdown(spec, page.read_text(encoding="utf-8") if page.is_file() else "")
 
@@ -63,6 +70,23 @@ def layer_markdown(spec: LayerSpec, words: str) -> str:
         lines += ["## Parameters", parameter_list(spec.params)]
     lines.append(f"In Keras: `keras.layers.{spec.title}`")
     return "\n\n".join(line for line in lines if line) + "\n"
+
+
+def backbone_list() -> str:
+    """Sizes and licenses of all pretrained networks, and the addresses of those to download."""
+    rows = ["| Network | Images | Parameters | Features | Weights | License |"]
+    rows.append("|---|---|---|---|---|---|")
+    files = []
+    for spec in all_backbones().values():
+        weights = "included"
+        if isinstance(spec.weights, DownloadedWeights):
+            weights = bytes_text(spec.weights.num_bytes)
+            files.append(f"- **{spec.title}** (`{spec.key}`): `{spec.weights.address}`")
+        low, high = spec.input_range
+        images = f"{shape_text(spec.input_shape)}, {low:g} to {high:g}"
+        sizes = f"{short(spec.num_parameters)} | {spec.num_features:,}"
+        rows.append(f"| {spec.title} | {images} | {sizes} | {weights} | {spec.license} |")
+    return "\n".join([*rows, "", "Files to download, by key:", "", *files, ""])
 
 
 def parameter_list(params: tuple[Param, ...]) -> str:
