@@ -33,7 +33,7 @@ class ClassLine(QWidget):
         self.used.clicked.connect(lambda _=False: self.left_out.emit())
         self.browse = IconButton(theme, "grid", f"Browse the images of {name}")
         self.browse.clicked.connect(lambda _=False: self.browsed.emit())
-        row(self.used, (class_row, 1), self.browse, parent=self, spacing=8)
+        row(self.used, (class_row, 1), self.browse, parent=self, spacing=6)
 
 
 class LeftOutLine(QWidget):
@@ -52,7 +52,7 @@ class LeftOutLine(QWidget):
         words = ElidedLabel(f"{own.name}: left out, {plural(own.num_images, 'image')}")
         words.setProperty("role", "dim")
         self.setMinimumHeight(32)
-        row(self.used, (words, 1), parent=self, spacing=8)
+        row(self.used, (words, 1), parent=self, spacing=6)
 
 
 def _check_box(name: str, *, is_used: bool) -> QCheckBox:
