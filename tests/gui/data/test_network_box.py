@@ -13,6 +13,7 @@ from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.network.present import backbones_of, network_words, reason_of
 from workbench.gui.kit.labels import unbroken
 from workbench.pictures.png import write_png
+from workbench.protocol.messages import Done, ErrorParts, Failed, Progress
 from workbench.templates import find_template
 
 WAIT_MS = 30_000
@@ -115,3 +116,26 @@ def test_a_network_of_other_images_has_no_reason(window):
     box = view.panels["data_network"]
     assert box.chooser.text() == "From scratch"
     assert not box.other.isVisible()
+
+
+def test_a_downloaded_network_is_taken_and_a_failure_is_told(box, window, qtbot, monkeypatch):
+    spec = next(s for s in all_backbones().values() if not s.is_bundled)
+    monkeypatch.setenv("KERAS_HOME", str(window.context.library.home / "keras"))
+    asked = []
+    send = lambda *request: asked.append(request) or len(asked)  # noqa: E731
+    monkeypatch.setattr(window.context.measurer, "send", send)
+    monkeypatch.setattr(window.context.measurer, "cancel", lambda _number: None)
+    box._choose(spec)
+    dialog = box.findChild(DownloadWeightsDialog)
+    dialog.start.click()
+    request, answer = asked[0]
+    assert (request.key, dialog.start.isEnabled()) == (spec.key, False)
+    answer(Progress(text="Downloading", fraction=0.5))
+    assert dialog.bar.value() == dialog.bar.maximum() // 2
+    answer(Failed(error=ErrorParts(what="No connection.", fix="Connect to the internet.")))
+    assert dialog.status.text() == "No connection. Connect to the internet."
+    dialog.start.click()
+    asked[1][1](Done())
+    document = window.context.document
+    qtbot.waitUntil(lambda: backbones_of(document.graph) == [spec], timeout=WAIT_MS)
+    assert document.undo_stack.count() == 1
