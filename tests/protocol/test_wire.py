@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from workbench import errors
 from workbench.core.data_check.findings import FoundImage
 from workbench.protocol import messages as m
+from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.wire import (
     MAX_ANSWER_BYTES,
     decode_answer,
@@ -46,6 +47,7 @@ by_type = {
     list[int]: st.lists(st.integers(0, 2**40), max_size=4),
     dict[str, object]: st.dictionaries(texts, plain_values, max_size=4),
     list[FoundImage]: st.lists(st.from_type(FoundImage), max_size=2),
+    list[ImagePlace]: st.lists(st.from_type(ImagePlace), max_size=2),
 }
 
 
