@@ -52,9 +52,9 @@ def test_a_fine_tuning_that_would_begin_behind_the_end_is_none():
     assert not TrainingRecipe(epochs=10, fine_tuning_after=10).has_fine_tuning
 
 
-def test_without_a_rate_of_its_own_fine_tuning_takes_a_tenth():
+def test_without_a_rate_of_its_own_fine_tuning_takes_a_hundredth():
     recipe = TrainingRecipe(learning_rate=0.5, epochs=10, fine_tuning_after=6)
-    assert recipe.in_fine_tuning().learning_rate == pytest.approx(0.05)
+    assert recipe.in_fine_tuning().learning_rate == pytest.approx(0.005)
     assert (recipe.head_epochs, recipe.in_fine_tuning().epochs) == (6, 4)
 
 
@@ -62,7 +62,7 @@ def test_the_drawn_curve_has_both_sides_of_the_start_of_fine_tuning():
     recipe = TrainingRecipe(learning_rate=1.0, epochs=10, fine_tuning_after=6)
     steps, drawn = curve(recipe, 1000, 100)
     assert drawn[steps == 599] == 1.0
-    assert drawn[steps == 600] == pytest.approx(0.1)
+    assert drawn[steps == 600] == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "one_cycle"])

@@ -213,7 +213,7 @@ def test_the_curve_marks_where_fine_tuning_starts(qtbot, context, mode):
     assert "Fine-tuning" not in curve.accessibleDescription()
     curve.set_recipe(recipe, 20)
     assert marked() > 5
-    assert "Fine-tuning from epoch 6, at 0.0001." in curve.accessibleDescription()
+    assert "Fine-tuning from epoch 6, at 1e-05." in curve.accessibleDescription()
     curve.set_recipe(recipe.with_values(fine_tuning_rate=0.01), 20)
     assert max(point.y() for point in curve._points(curve._area())) <= curve._area().bottom()
     assert min(point.y() for point in curve._points(curve._area())) >= curve._area().top() - 1

@@ -113,6 +113,19 @@ def test_the_network_in_words():
     }
 
 
+def test_when_layers_learn_and_what_they_start_with_is_compared():
+    graph = find_template("flowers_transfer").project.graph
+    node = next(node for node in graph.nodes.values() if node.pretrained)
+    other = graph.with_node(replace(node, training="fine_tuning", pretrained=""))
+    rows = [
+        (row.title.rpartition(": ")[2], row.left, row.right) for row in graph_rows(graph, other)
+    ]
+    assert rows == [
+        ("training", "never (frozen)", "fine-tuning only"),
+        ("initial weights", node.pretrained, "random"),
+    ]
+
+
 def test_layers_of_two_networks_are_paired_by_name_not_by_order():
     flowers, lenet = (find_template(key).project.graph for key in ("flowers_gap", "lenet5"))
     rows = list(graph_rows(lenet, flowers))

@@ -99,7 +99,7 @@ def test_only_layers_that_learn_change_in_each_phase(train_here, frozen_project)
     for name in frozen:
         np.testing.assert_array_equal(start[name], weights_of(both)[name])
     rates = [values[-1] for values in curves_of(both)]
-    assert max(rates[3:]) <= 0.001 < min(rates[:2])
+    assert max(rates[3:]) <= 0.0001 < min(rates[:2])
     assert "Fine-tuning: 1 more layer" in log_of(both)
 
 

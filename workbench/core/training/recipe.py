@@ -22,7 +22,7 @@ from workbench.core.training.schedules import all_schedules
 from workbench.core.training.specs import LossSpec, OptimizerSpec, ScheduleSpec, TrainingSpec
 from workbench.errors import ParamError
 
-FINE_TUNING_SHARE = 0.1
+FINE_TUNING_SHARE = 0.01
 """Learning rate of fine-tuning as a share of the learning rate, where the recipe has none."""
 
 SPLIT_KEYS = (

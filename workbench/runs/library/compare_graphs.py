@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.core.network.diff import diff
-from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.graph import Edge, Graph, Node, Training
 from workbench.core.network.text import node_text
 from workbench.layers import all_layers
+
+_TRAININGS: Mapping[Training, str] = {
+    "always": "always",
+    "fine_tuning": "fine-tuning only",
+    "never": "never (frozen)",
+}
+"""`Node.training` in words."""
 
 THERE, NOT_THERE = "present", "absent"
 
@@ -101,6 +108,11 @@ def _node_rows(left: Node, right: Node) -> Iterator[Row]:
         return
     if left.name != right.name:
         yield Row(f"{title}: name", left.name, right.name)
+    if left.training != right.training:
+        yield Row(f"{title}: training", _TRAININGS[left.training], _TRAININGS[right.training])
+    if left.pretrained != right.pretrained:
+        weights = [node.pretrained or "random" for node in (left, right)]
+        yield Row(f"{title}: initial weights", *weights)
     spec = all_layers().get(left.kind)
     known = {param.key: param for param in spec.params} if spec is not None else {}
     for key in {**dict(left.params), **dict(right.params)}:

@@ -28,7 +28,7 @@ class FineTuningFields:
     fine_tuning_rate: float | None = setting(
         FloatParam,
         None,
-        "Learning rate at the start of fine-tuning. Automatic: a tenth of the learning rate.",
+        "Learning rate at the start of fine-tuning. Automatic: a hundredth of the learning rate.",
         title="Fine-tuning rate",
         used_if=lambda recipe: recipe.fine_tuning_after is not None,
         is_minimum_excluded=True,
