@@ -352,6 +352,9 @@ class ProjectDocument(AugmentedProject):
         if not same and recipe.validation == "test" and spec is not None and spec.source_param:
             recipe = recipe.with_values(validation="split")
         after = replace(self._state, dataset=choice, recipe=recipe)
+        before, param = self._state.dataset, spec.source_param if spec is not None else ""
+        if not same or choice.params.get(param) != before.params.get(param):
+            after = replace(after, summary="")  # it is about the images before
         self._push("Change data set", after, merge_key=key)
 
     def set_target(self, choice: Choice) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -108,6 +110,17 @@ def test_the_reason_is_that_of_the_network_that_is_there(box, window):
     document.use_random_weights(document.graph.nodes)
     assert reason_of(document.project) == ""
     assert "random weights" in box.reason.text()
+
+
+def test_other_images_have_another_reason(box, window, tmp_path):
+    document = window.context.document
+    choice = document.project.dataset
+    document.set_dataset(replace(choice, params={**choice.params, "fit": "pad"}))
+    assert reason_of(document.project)
+    document.set_dataset(replace(choice, params={**choice.params, "path": str(tmp_path)}))
+    assert reason_of(document.project) == ""
+    document.undo_stack.undo()
+    assert reason_of(document.project)
 
 
 def test_a_network_of_other_images_has_no_reason(window):
