@@ -13,7 +13,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.source import parse_source
 from workbench.core.specs import LoadedData
 from workbench.datasets import all_datasets, missing_data_of
-from workbench.errors import DatasetError, UsageError
+from workbench.errors import DatasetError, ParamError, UsageError
 
 
 def load(*paths: object) -> LoadedData:
@@ -69,3 +69,15 @@ def test_a_folder_that_has_gone_is_a_problem_of_the_project(tmp_path):
     paths = (str(tmp_path / "a"), str(tmp_path / "b"))
     project = Project(dataset=Choice("folders", {"paths": paths, "fit": "crop"}))
     assert [missing.path for missing in missing_data_of(project)] == [paths[1]]
+
+
+def test_the_folders_are_named_in_short_and_checked():
+    spec = all_datasets()["folders"]
+    paths = [f"/photos/{name}" for name in ("ash", "beech", "cedar", "elm")]
+    assert spec.name_of({"paths": paths[:2]}) == "ash, beech"
+    assert spec.name_of({"paths": paths}) == "ash, beech, cedar, …"
+    (param,) = (param for param in spec.params if param.key == spec.source_param)
+    assert param.check(paths) == tuple(paths)
+    for wrong in ("/photos", [3], [""]):
+        with pytest.raises(ParamError):
+            param.check(wrong)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.grouped_graphs import row
+from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import parse_project, project_text
+from workbench.document.data_project import with_outputs
 from workbench.errors import GraphError, InputError, ParamError
 
 BLOCK = card_id("block")
@@ -153,11 +158,30 @@ def test_wrong_names_of_groups_are_refused(grouped):
     name = grouped.group(["n5", "n6"])
     with pytest.raises(GraphError, match="Another group"):
         grouped.rename_group(name, "block")
+    before = grouped.project
+    grouped.rename_group(name, f" {name} ")
+    assert grouped.project == before
     for wrong in ("", "  ", "a\nb", "x" * 101):
         with pytest.raises(ParamError):
             grouped.rename_group(name, wrong)
     grouped.rename(BLOCK, "body")
     assert grouped.folded == {"body"}
+
+
+def test_other_outputs_need_a_dense_layer_at_the_end(grouped):
+    graph, layers = grouped.graph, grouped.layers
+    units = graph.with_params("n6", units=3)
+    assert with_outputs(units, layers, 3, 4).nodes["n6"].params["units"] == 4
+    assert with_outputs(units, layers, 5, 4) is units
+    flat = graph.without_nodes(["n6"])
+    assert with_outputs(flat, layers, 3, 4) is flat
+
+
+def test_a_project_with_other_edits_forgets_what_was_found_of_its_data(grouped):
+    grouped.set_dataset_facts(DatasetFacts((8, 8, 1), 3, "mine"))
+    assert grouped.dataset_facts.title == "mine"
+    grouped.new(replace(grouped.project, edits=DataEdits(classes={"a": "b"})))
+    assert grouped.dataset_facts is None or grouped.dataset_facts.title != "mine"
 
 
 def test_a_group_around_another_layer_cannot_be_folded(grouped):

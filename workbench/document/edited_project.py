@@ -212,16 +212,15 @@ class EditedProject(QObject):
             return
         found: list[tuple[tuple[Missing, ...], tuple[MissingWeights, ...]]] = []
 
-        def look() -> None:
-            found.append((absent_data(spec, chosen.params), missing_weights(keys)))
-
         def done(_error: SaveError | None) -> None:
             is_same = (chosen, keys) == (self._state.dataset, backbone_keys(self.graph))
             if found and is_same and found[0] != (self._absent, self._unfetched):
                 self._absent, self._unfetched = found[0]
                 self._reanalyse()
 
-        self._looker.write(look, done)
+        self._looker.write(
+            lambda: found.append((absent_data(spec, chosen.params), missing_weights(keys))), done
+        )
 
     # how it changes --------------------------------------------------------------------
 

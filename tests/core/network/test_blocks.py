@@ -15,6 +15,7 @@ from workbench.core.network.blocks import (
     refolded,
 )
 from workbench.core.network.folding import Folding, card_id, group_of
+from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, arrange
 
 NAMES = st.sets(st.sampled_from("ABC"))
@@ -115,3 +116,11 @@ def test_a_moved_card_takes_its_layers_along() -> None:
 def test_without_groups_it_is_the_usual_arrangement() -> None:
     graph = row("in", "a", "out")
     assert arrange_blocks(graph, usual(graph), ()) == arrange(graph, usual(graph))
+
+
+def test_a_group_with_a_layer_that_has_no_place_has_none():
+    nodes = [Node(key, "relu", key, group="A") for key in "ab"]
+    graph = Graph.of([*nodes, Node("c", "relu", "c")], [Edge("a", "b"), Edge("b", "c")])
+    shown = Folding.of(graph, {"A"})
+    blocks = Blocks.of(shown, {"a": (0.0, 0.0), "c": (0.0, 90.0)}, usual(graph))
+    assert blocks.places.keys() == {"c"}
