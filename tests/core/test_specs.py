@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, LayerSpec, shared_params
+from workbench.core.specs import DatasetSpec, FilePart, LayerSpec, LoadedData, shared_params
+from workbench.core.specs.dataset import parts_of
 from workbench.core.training.fields import setting
 from workbench.core.training.fields.basics import BasicFields
 from workbench.core.training.optimizers import all_optimizers
@@ -24,6 +26,15 @@ LAYERS = Registry.from_package("workbench.layers", LayerSpec)
 def test_a_source_of_files_is_named_after_them(params, words):
     spec = DatasetSpec(key="own", title="Folder", summary="", load=lambda context, params: None)
     assert replace(spec, source_param="path").name_of(params) == words
+
+
+def test_the_parts_of_a_data_set_that_hold_images_are_named():
+    def part(count):
+        return FilePart(("x.png",) * count, np.zeros(count, np.int64))
+
+    loaded = LoadedData(("a", "b"), part(3), test=part(0), validation=part(2))
+    found = [(name, len(each)) for name, each in parts_of(loaded)]
+    assert found == [("train", 3), ("validation", 2)]
 
 
 def test_a_recipe_has_every_parameter_that_a_plug_in_uses(monkeypatch):

@@ -141,3 +141,22 @@ def test_a_backbone_without_its_own_rescaling_needs_another(graph):
     mine = network_on(all_backbones()[KEY], (own.kind, dict(own.params)))
     members = [k for k, n in mine.nodes.items() if n.group and n.kind == "rescaling"]
     assert ranges(removed(mine, members)) == []
+
+
+def test_a_backbone_without_images_or_behind_an_unknown_layer_has_no_range_to_compare(graph):
+    def titles(changed):
+        found = analyse(changed, all_layers(), recipe=TrainingRecipe(), pretrained=pretrained_layer)
+        return {problem.title for problem in found.problems}
+
+    ranges = {"Values are scaled twice", "Values are not as in the training of the weights"}
+    alone = graph.without_nodes(["n1"])
+    first = graph.targets("n1")[0]
+    unknown = Node("odd", "no_such_layer", "odd")
+    behind = graph.without_edge(Edge("n1", first)).with_node(unknown)
+    behind = behind.with_edge(Edge("n1", "odd")).with_edge(Edge("odd", first))
+    both = graph.without_edge(Edge("n1", first))
+    both = both.with_node(Node("two", "relu", "two")).with_node(Node("sum", "add", "sum"))
+    for edge in (Edge("n1", "two"), Edge("n1", "sum"), Edge("two", "sum", 1), Edge("sum", first)):
+        both = both.with_edge(edge)
+    for changed in (alone, behind, both):
+        assert not ranges & titles(changed)
