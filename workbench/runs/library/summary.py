@@ -65,8 +65,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         created: Seconds since the epoch.
         epochs_done, epochs: Finished and planned.
         best_val_accuracy: Of the best epoch, 0..1 where known.
-        val_accuracy, test_accuracy: Of the weights that are saved, 0..1 where measured for them; while
-            nothing is saved, the former of those that would be.
+        val_accuracy, test_accuracy: Of the weights that are saved, 0..1 where measured for them;
+            while none are, the former of those that would be.
         keep: The recipe's value for the weights to save, "last" or "best".
         best_loss: Validation loss of the best epoch.
         learning_rate, batch_size: As requested; None where the request does not say.

@@ -100,7 +100,8 @@ def saved_val_accuracy(
     Args:
         kept: The saved weights; None where none are, or it was not logged.
         keep: The recipe's value for the weights to save, "last" or "best".
-        best, last: The best and the last epoch so far.
+        best: The best epoch so far.
+        last: The last epoch so far.
     """
     if kept is not None:
         return kept.val_accuracy
