@@ -55,12 +55,7 @@ def computed_once(
     end = frozen_end(graph, layers, found, lambda node: head.learns(node.training))
     if end is None:
         return frozenset()
-    ahead, waiting = {end}, [end]
-    while waiting:
-        new = set(graph.sources(waiting.pop())) - ahead
-        ahead |= new
-        waiting.extend(new)
-    return frozenset(ahead & found.shapes.keys())
+    return (graph.ancestors(end) | {end}) & found.shapes.keys()
 
 
 def _frozen_nodes(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> set[str]:
