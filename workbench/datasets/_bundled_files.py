@@ -34,7 +34,8 @@ def _unpack(ctx: LoadContext, archive: Path, folder: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(archive) as file:
             names = [name for name in file.namelist() if name.endswith(".jpg")]
-            file.extractall(folder, names)
+            for name in names:
+                file.extract(name, folder)
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise DatasetError(
             "The bundled images are damaged.",
