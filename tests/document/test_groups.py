@@ -13,7 +13,6 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import parse_project, project_text
-from workbench.document.data_project import with_outputs
 from workbench.errors import GraphError, InputError, ParamError
 
 BLOCK = card_id("block")
@@ -215,15 +214,6 @@ def test_wrong_names_of_groups_are_refused(grouped):
             grouped.rename_group(name, wrong)
     grouped.rename(BLOCK, "body")
     assert grouped.folded == {"body"}
-
-
-def test_other_outputs_need_a_dense_layer_at_the_end(grouped):
-    graph, layers = grouped.graph, grouped.layers
-    units = graph.with_params("n6", units=3)
-    assert with_outputs(units, layers, 3, 4).nodes["n6"].params["units"] == 4
-    assert with_outputs(units, layers, 5, 4) is units
-    flat = graph.without_nodes(["n6"])
-    assert with_outputs(flat, layers, 3, 4) is flat
 
 
 def test_a_project_with_other_edits_forgets_what_was_found_of_its_data(grouped):
