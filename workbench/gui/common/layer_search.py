@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from workbench.core.format import short
 from workbench.core.registry import Registry
 from workbench.core.specs import CATEGORIES, BackboneSpec, LayerSpec
+
+BACKBONE_CATEGORY = "backbone"
+"""The category of pretrained networks, which have their own icon and color."""
 
 _SCATTERED, _NOT_AT_ALL = 5, 6
 _BACKBONE_WORDS = "backbone pretrained imagenet"
@@ -65,6 +69,20 @@ def best_first(
     named = [spec for spec in backbones if spec.title.lower().startswith(typed)]
     front = [] if is_layer else named
     return [*front, *layers, *(spec for spec in backbones if spec not in front)]
+
+
+def backbone_size(spec: BackboneSpec) -> str:
+    """How large a pretrained network is, and what comes out of it."""
+    return f"{short(spec.num_parameters)} parameters, {spec.num_features:,} features"
+
+
+def backbone_facts(spec: BackboneSpec) -> str:
+    """What a pretrained network is, in three lines."""
+    height, width, _ = spec.input_shape
+    return (
+        f"{spec.title}: pretrained on ImageNet\n{spec.summary}\n"
+        f"{backbone_size(spec)}, usual images {height} × {width}"
+    )
 
 
 def _place(spec: LayerSpec, *, is_search: bool) -> tuple[int, int, str]:

@@ -10,9 +10,17 @@ from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QSh
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.backbones import all_backbones
-from workbench.core.format import bytes_text, short
+from workbench.core.format import bytes_text
 from workbench.core.specs import CATEGORIES, BackboneSpec, DownloadedWeights, LayerSpec
-from workbench.gui.common.layer_search import best_first, by_category, find_backbones, find_layers
+from workbench.gui.common.layer_search import (
+    BACKBONE_CATEGORY,
+    backbone_facts,
+    backbone_size,
+    best_first,
+    by_category,
+    find_backbones,
+    find_layers,
+)
 from workbench.gui.design.canvas.gesture import BACKBONE_MIME, LAYER_MIME
 from workbench.gui.design.state import DesignState
 from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
@@ -24,8 +32,6 @@ _LIST_PX = 8
 _KEY = Qt.ItemDataRole.UserRole
 _CATEGORY = Qt.ItemDataRole.UserRole + 1
 _BACKBONE = Qt.ItemDataRole.UserRole + 2
-BACKBONE_CATEGORY = "backbone"
-"""The category of pretrained networks, which have their own icon and color."""
 
 
 class PalettePanel(QWidget):
@@ -189,19 +195,6 @@ class LayerList(QListWidget):
         return super().eventFilter(watched, event)
 
 
-def _size(spec: BackboneSpec) -> str:
-    return f"{short(spec.num_parameters)} parameters, {spec.num_features:,} features"
-
-
-def backbone_facts(spec: BackboneSpec) -> str:
-    """What a pretrained network is, in three lines."""
-    height, width, _ = spec.input_shape
-    return (
-        f"{spec.title}: pretrained on ImageNet\n{spec.summary}\n"
-        f"{_size(spec)}, usual images {height} × {width}"
-    )
-
-
 def backbone_item(spec: BackboneSpec) -> QListWidgetItem:
     """A line of the palette for a pretrained network."""
     item, where, weights = QListWidgetItem(spec.title), "Included", spec.weights
@@ -216,7 +209,7 @@ def backbone_item(spec: BackboneSpec) -> QListWidgetItem:
             "Drag it to a connection, or press Enter to insert it behind Input."
         )
     )
-    words = f"{spec.title}, backbone, {_size(spec)}, {where}"
+    words = f"{spec.title}, backbone, {backbone_size(spec)}, {where}"
     item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
     item.setSizeHint(QSize(0, 28))
     return item

@@ -9,8 +9,13 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, Q
 from workbench.backbones import all_backbones
 from workbench.core.registry import Registry
 from workbench.core.specs import BackboneSpec, LayerSpec
-from workbench.gui.common.layer_search import best_first, find_backbones, find_layers
-from workbench.gui.design.palette import BACKBONE_CATEGORY, backbone_facts
+from workbench.gui.common.layer_search import (
+    BACKBONE_CATEGORY,
+    backbone_facts,
+    best_first,
+    find_backbones,
+    find_layers,
+)
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
