@@ -16,7 +16,7 @@ from workbench.core.specs import BackboneSpec, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 from workbench.starter.counts import count_folder
 from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
 from workbench.templates import Template, find_template, list_templates
