@@ -10,8 +10,8 @@ from workbench.core.network.outputs import num_outputs, with_num_outputs
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project, View
 from workbench.document import placement
-from workbench.document.edited_project import with_places
 from workbench.document.learning_project import LearningProject
+from workbench.document.view_state import with_places
 
 
 class DataProject(LearningProject):
