@@ -17,7 +17,8 @@ from tests.contexts import CancelledForTest, PlainContext
 from tests.web_server import WebServer, web_server
 from workbench import downloads
 from workbench.core.storage.file_lock import take_lock
-from workbench.downloads import PARTIAL_PREFIX, Download, fetch, fetch_unknown, keras_folder
+from workbench.downloads.download import Download, keras_folder
+from workbench.downloads.fetch import PARTIAL_PREFIX, fetch, fetch_unknown
 from workbench.errors import DownloadError, LinkFoundError
 
 CONTENT = bytes(range(256)) * 8192  # 2 MB: eight pieces
