@@ -15,7 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.exact_split import ExactSplit
 from workbench.protocol.browsing import ShowPicture
-from workbench.protocol.messages import DataDescription, DescribeData, Thumbnail
+from workbench.protocol.describe_data import DataDescription, DescribeData, Thumbnail
 from workbench.runs.places import is_known
 
 _Source = tuple[Choice, DataEdits]
