@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.cli._progress import RunPrinter
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -13,7 +14,6 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.protocol.messages import ErrorParts
 
 FULL = ErrorParts(what="The disk is full.", fix="Free some space.")
 

@@ -16,9 +16,14 @@ from workbench.core.specs import BackboneSpec, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 from workbench.starter.counts import count_folder
-from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
+from workbench.starter.transfer import (
+    SMALLEST_SIDE,
+    backbone_for,
+    input_shape_for,
+    with_backbone,
+)
 from workbench.templates import Template, find_template, list_templates
 
 _FROM_SCRATCH = "flowers_gap"
@@ -183,13 +188,13 @@ def _is_large(facts: DataFacts) -> bool:
 
 
 def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
-    project = with_backbone(find_template(_TRANSFER).project, spec)
+    project = with_backbone(find_template(_TRANSFER).project, spec, facts.num_images)
     project = replace(
         project,
         graph=with_num_outputs(project.graph, all_layers(), facts.num_classes),
         dataset=facts.choice,
     )
-    height, width, _ = spec.input_shape
+    height, width, _ = input_shape_for(spec, facts.num_images)
     reason = (
         f"{facts.words}: {spec.title}, pretrained and frozen, with a new head, because a network "
         f"trained from scratch needs far more images; input {height} × {width}."

@@ -13,7 +13,7 @@ from workbench.gui.panels import panels_of
 from workbench.gui.train.runs.run_columns import COLUMNS
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE
 from workbench.gui.train.view import TrainView
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue
 

@@ -10,7 +10,7 @@ from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import SaveError
 from workbench.protocol.events import BestEpoch, LogLine, RunFinished
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import create_run
 from workbench.runs.home import runs_home
 from workbench.runs.library import index

@@ -20,7 +20,7 @@ from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
 from workbench.gui.kit.messages import error_text
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.format import count, share
 from workbench.protocol.events import BestEpoch, EpochFinished
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.weights import KeptWeights
 
 _BEST = {
     "val_accuracy": "best val. accuracy",

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import BestEpoch, EpochFinished
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.store.checkpoint import TrainerState
 from workbench.worker.checkpoints.prepared import PreparedTraining
 from workbench.worker.step.training_loop import Scores, StepResults

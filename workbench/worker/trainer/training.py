@@ -9,7 +9,7 @@ from functools import partial
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.protocol.events import TestResult
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
 from workbench.runs.store.checkpoint import Checkpoint, keeps_final
 from workbench.runs.store.provenance import write_origin
