@@ -10,7 +10,8 @@ from pathlib import Path
 from workbench.assets import resource_path, resources_folder
 from workbench.core.specs import BackboneSpec, BundledWeights, DownloadedWeights
 from workbench.core.storage.save import save_bytes
-from workbench.downloads import Download, Progress, fetch, fetch_unknown, keras_folder
+from workbench.downloads.download import Download, Progress, keras_folder
+from workbench.downloads.fetch import fetch, fetch_unknown
 from workbench.errors import DownloadError, WeightsError, os_errors_as
 
 _MD5_LENGTH = 32
