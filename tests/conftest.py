@@ -102,7 +102,7 @@ def _fresh_home(_leftovers, tmp_path_factory, monkeypatch):
 @pytest.fixture(autouse=True)
 def _connected(_leftovers, monkeypatch):
     """Whether this computer has a network is no part of a test, but where it says so."""
-    monkeypatch.setattr("workbench.downloads.has_route", lambda address: True)
+    monkeypatch.setattr("workbench.downloads.download.has_route", lambda address: True)
 
 
 @pytest.fixture

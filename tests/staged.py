@@ -25,17 +25,11 @@ from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
+from workbench.protocol.classify import Classified, Score
+from workbench.protocol.describe_data import ClassDescription, DataDescription, Thumbnail
+from workbench.protocol.evaluate import ClassScore, Evaluation
 from workbench.protocol.events import Plan
-from workbench.protocol.messages import (
-    ClassDescription,
-    Classified,
-    ClassScore,
-    DataDescription,
-    Evaluation,
-    KeptWeights,
-    Score,
-    Thumbnail,
-)
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import create_run
 from workbench.runs.log.confusion_history import append_confusion
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard

@@ -15,9 +15,10 @@ import pytest
 
 from tests.contexts import CancelledForTest, PlainContext
 from tests.web_server import WebServer, web_server
-from workbench import downloads
 from workbench.core.storage.file_lock import take_lock
-from workbench.downloads import PARTIAL_PREFIX, Download, fetch, fetch_unknown, keras_folder
+from workbench.downloads import transfer
+from workbench.downloads.download import Download, keras_folder
+from workbench.downloads.fetch import PARTIAL_PREFIX, fetch, fetch_unknown
 from workbench.errors import DownloadError, LinkFoundError
 
 CONTENT = bytes(range(256)) * 8192  # 2 MB: eight pieces
@@ -33,7 +34,7 @@ def server() -> Iterator[WebServer]:
 def direct(monkeypatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(downloads, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(transfer, "_PAUSE_S", 0.01)
 
 
 @pytest.fixture
@@ -182,7 +183,7 @@ def test_a_folder_that_cannot_be_written(server, tmp_path, ctx):
 
 
 def test_a_full_disk_is_known_before_it_is_full(server, folder, ctx, monkeypatch):
-    monkeypatch.setattr(downloads, "_SPARE_BYTES", 1 << 60)
+    monkeypatch.setattr(transfer, "_SPARE_BYTES", 1 << 60)
     with pytest.raises(DownloadError, match="Not enough disk space"):
         fetch(server.put("a.bin", CONTENT), folder, ctx)
 

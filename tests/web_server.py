@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from workbench.downloads import Download
+from workbench.downloads.download import Download
 
 
 class WebServer:

@@ -10,6 +10,7 @@ import numpy as np
 from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
     Batch,
     DataReady,
@@ -20,7 +21,6 @@ from workbench.protocol.events import (
     RunStarted,
     TestResult,
 )
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 

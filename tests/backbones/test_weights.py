@@ -10,8 +10,8 @@ import pytest
 
 from tests.contexts import CancelledForTest, PlainContext
 from tests.web_server import web_server
-from workbench import downloads
 from workbench.backbones import all_backbones, checked_file, fetch_weights, has_weights
+from workbench.downloads import transfer
 from workbench.errors import DownloadError, WeightsError
 
 DATA = b"numbers" * 200_000
@@ -23,7 +23,7 @@ def server(tmp_path, monkeypatch):
     monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
     for name in ("http_proxy", "HTTP_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(downloads, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(transfer, "_PAUSE_S", 0.01)
     with web_server() as server:
         server.files["/net.h5"] = DATA
         yield server

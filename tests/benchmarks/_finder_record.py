@@ -18,7 +18,8 @@ import numpy as np
 from tests.benchmarks._finder_grid import CASES, Case
 from tests.benchmarks._runs import own_home
 from workbench.core.projects.project_file import project_text
-from workbench.protocol.messages import AnyAnswer, FindLearningRate, LearningRateTried
+from workbench.protocol.find import FindLearningRate, LearningRateTried
+from workbench.protocol.messages import AnyAnswer
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.requests.benchmark_setup import set_up
 from workbench.worker.requests.find_learning_rate import RateTrainer

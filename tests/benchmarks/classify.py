@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from tests.benchmarks._runs import made_pictures, own_home, project_on, train
-from workbench.protocol.messages import Classified, Classify, WarmUp
+from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.service_call import ServiceCall
 
 ROUNDS = 30

@@ -29,7 +29,8 @@ from tests.benchmarks._finder_grid import CASES, Case, Grid
 from tests.benchmarks._runs import own_home
 from workbench.core.format import rate_text
 from workbench.core.projects.project_file import project_text
-from workbench.protocol.messages import Failed, FindLearningRate, LearningRateFound
+from workbench.protocol.find import FindLearningRate, LearningRateFound
+from workbench.protocol.messages import Failed
 from workbench.protocol.service_call import ServiceCall
 
 GOAL = 0.005

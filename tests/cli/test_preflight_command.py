@@ -11,7 +11,8 @@ from workbench.cli import main
 from workbench.core.checks.fixes import insert_before
 from workbench.core.network.graph import Node
 from workbench.core.projects.project_file import project_text
-from workbench.protocol import messages as m
+from workbench.protocol.messages import Cancel, Failed
+from workbench.protocol.preflight import Preflight, PreflightStage
 from workbench.protocol.service_call import ServiceCall
 from workbench.templates import find_template
 
@@ -122,19 +123,19 @@ def test_wrong_requests_are_refused_by_the_worker_too(wrong):
     text = project_text(find_template("lenet5").project)
     values = {"id": 1, "project": text, "tpu": "v5e-8", "level": "rules", **wrong}
     with ServiceCall() as service:
-        answers = list(service.answers(m.Preflight(**values)))
-    assert [type(answer) for answer in answers if answer.id == 1] == [m.Failed]
+        answers = list(service.answers(Preflight(**values)))
+    assert [type(answer) for answer in answers if answer.id == 1] == [Failed]
 
 
 @pytest.mark.worker
 def test_a_cancel_is_obeyed_while_a_step_is_lowered():
     text = project_text(find_template("small_resnet").project)
-    request = m.Preflight(id=1, project=text, tpu="v5e-8", level="lowering")
+    request = Preflight(id=1, project=text, tpu="v5e-8", level="lowering")
     with ServiceCall() as service:
         answers = []
         for answer in service.answers(request):
             answers.append(answer)
-            if isinstance(answer, m.PreflightStage) and answer.level == "lowering":
-                service.send(m.Cancel(id=2, target=1))
-    assert isinstance(answers[-1], m.Failed)
+            if isinstance(answer, PreflightStage) and answer.level == "lowering":
+                service.send(Cancel(id=2, target=1))
+    assert isinstance(answers[-1], Failed)
     assert "Canceled" in answers[-1].error.what

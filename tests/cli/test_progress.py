@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from workbench.cli._progress import RunPrinter
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
+    Batch,
     CheckpointKept,
+    DataReady,
     PhaseChanged,
     Plan,
     RunFinished,
     RunStarted,
     TimeSpent,
 )
-from workbench.protocol.messages import ErrorParts
 
 FULL = ErrorParts(what="The disk is full.", fix="Free some space.")
 
@@ -51,6 +53,24 @@ def test_what_counts_on_is_printed_once(capsys):
     events = [PhaseChanged(phase="loading", text=text) for text in texts]
     events.append(PhaseChanged(phase="compiling", text="Building the network"))
     assert _printed(capsys, *events) == ["Preparing training images", "Building the network"]
+
+
+def test_the_time_left_is_that_of_the_window(capsys):
+    """Of the head before fine-tuning, whose epochs take another time."""
+    data = DataReady(
+        class_names=["a"], num_train=80, num_validation=0, num_test=8, steps_per_epoch=10
+    )
+    batch = Batch(
+        epoch=1, step=5, first_step=1, loss=0.5, accuracy=0.5, losses=[0.5] * 5,
+        accuracies=[0.5] * 5, images_per_second=8.0,
+    )  # fmt: skip
+    training = PhaseChanged(phase="training", text="Epoch 1 of 2")
+    with RunPrinter() as printer:
+        for event in (_started(fine_tuning_after=1), data, training, batch):
+            printer.show(event)
+        (task,) = printer._progress.tasks
+    assert task.fields["words"] == "loss 0.5000 · 8 images/s · 5 s to fine-tuning"
+    assert (task.completed, task.total) == (5, 20)
 
 
 def test_only_trouble_with_checkpoints_is_printed_and_its_end(capsys):

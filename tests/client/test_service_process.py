@@ -12,7 +12,9 @@ from PIL import Image
 from PySide6.QtCore import QProcess
 
 from workbench.client.service_process import ServiceProcess
-from workbench.protocol import messages as m
+from workbench.protocol.classify import WarmUp
+from workbench.protocol.describe_data import DataDescription, DescribeData
+from workbench.protocol.messages import Done, Failed, Progress
 
 pytestmark = pytest.mark.worker
 
@@ -29,7 +31,7 @@ class Answers(list):
 
     @property
     def is_over(self) -> bool:
-        return isinstance(self.last, m.Done | m.Failed | m.DataDescription)
+        return isinstance(self.last, Done | Failed | DataDescription)
 
 
 @pytest.fixture
@@ -51,8 +53,8 @@ def pictures(tmp_path) -> Path:
     return tmp_path / "data"
 
 
-def describe(folder: Path) -> m.DescribeData:
-    return m.DescribeData(id=0, source="folder", params={"path": str(folder)})
+def describe(folder: Path) -> DescribeData:
+    return DescribeData(id=0, source="folder", params={"path": str(folder)})
 
 
 def test_a_request_starts_the_worker_and_is_answered(qtbot, service, pictures):
@@ -63,7 +65,7 @@ def test_a_request_starts_the_worker_and_is_answered(qtbot, service, pictures):
     assert answers == []  # sending waits for nothing
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
     description = answers.last
-    assert isinstance(description, m.DataDescription)
+    assert isinstance(description, DataDescription)
     assert description.id == request_id
     assert [(c.name, c.num_train + c.num_test) for c in description.classes] == [
         ("blue", 3),
@@ -78,10 +80,10 @@ def test_an_error_comes_back_in_words_and_the_worker_goes_on(qtbot, service, tmp
     service.send(describe(tmp_path / "nowhere"), bad.append)
     service.send(describe(pictures), good.append)
     qtbot.waitUntil(lambda: good.is_over, timeout=WAIT_MS)
-    assert isinstance(bad.last, m.Failed)
+    assert isinstance(bad.last, Failed)
     assert "nowhere" in bad.last.error.where
     assert bad.last.error.kind == "DatasetError"
-    assert isinstance(good.last, m.DataDescription)
+    assert isinstance(good.last, DataDescription)
 
 
 def process_id(service):
@@ -103,13 +105,13 @@ def test_a_worker_killed_in_the_middle_fails_all_requests_and_starts_again(
     os.kill(process_id(service), signal.SIGKILL)
     qtbot.waitUntil(lambda: all(answers.is_over for answers in waiting), timeout=WAIT_MS)
     for answers in waiting:
-        assert isinstance(answers.last, m.Failed)
+        assert isinstance(answers.last, Failed)
         assert "killed (signal 9)" in answers.last.error.what
     assert len(deaths) == 1
     again = Answers()
     service.send(describe(pictures), again.append)
     qtbot.waitUntil(lambda: again.is_over, timeout=WAIT_MS)
-    assert isinstance(again.last, m.DataDescription)
+    assert isinstance(again.last, DataDescription)
 
 
 def test_a_worker_killed_while_it_reads_pictures_is_reported_with_its_last_words(
@@ -121,12 +123,12 @@ def test_a_worker_killed_while_it_reads_pictures_is_reported_with_its_last_words
 
     def kill_at_work(answer):
         answers.append(answer)
-        if isinstance(answer, m.Progress) and answer.fraction:
+        if isinstance(answer, Progress) and answer.fraction:
             os.kill(process_id(service), signal.SIGKILL)
 
     service.send(describe(pictures), kill_at_work)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
-    assert isinstance(answers.last, m.Failed)
+    assert isinstance(answers.last, Failed)
     assert "killed (signal 9)" in answers.last.error.what
     assert "next request" in answers.last.error.fix
 
@@ -142,8 +144,8 @@ def test_a_callback_may_ask_again_when_the_worker_dies(qtbot, service, pictures)
     service.send(describe(pictures), ask_again)
     os.kill(process_id(service), signal.SIGKILL)
     qtbot.waitUntil(lambda: second.is_over, timeout=WAIT_MS)
-    assert isinstance(first.last, m.Failed)
-    assert isinstance(second.last, m.DataDescription)
+    assert isinstance(first.last, Failed)
+    assert isinstance(second.last, DataDescription)
 
 
 def test_a_request_can_be_cancelled_before_the_worker_is_there(qtbot, service, pictures):
@@ -163,13 +165,13 @@ def test_a_waiting_request_can_be_cancelled(qtbot, service, pictures):
     service.cancel(request_id)
     os.kill(process_id(service), signal.SIGCONT)
     qtbot.waitUntil(lambda: second.is_over, timeout=WAIT_MS)
-    assert isinstance(second.last, m.Failed | m.DataDescription)
-    assert len([a for a in second if isinstance(a, m.Failed | m.DataDescription)]) == 1
+    assert isinstance(second.last, Failed | DataDescription)
+    assert len([a for a in second if isinstance(a, Failed | DataDescription)]) == 1
 
 
 def test_stopping_fails_what_is_open_and_removes_the_session_folder(qtbot, service, pictures):
     description = Answers()
-    request = m.DescribeData(
+    request = DescribeData(
         id=0, source="folder", params={"path": str(pictures)}, thumbnails_per_class=1
     )
     service.send(request, description.append)
@@ -194,9 +196,9 @@ def test_a_program_that_is_no_worker_is_reported(qtbot):
     ):
         service = ServiceProcess(command=command)
         answers = Answers()
-        service.send(m.WarmUp(id=0, model="x"), answers.append)
+        service.send(WarmUp(id=0, model="x"), answers.append)
         qtbot.waitUntil(lambda answers=answers: answers.is_over, timeout=WAIT_MS)
-        assert isinstance(answers.last, m.Failed)
+        assert isinstance(answers.last, Failed)
         assert answers.last.error.what.endswith(".")
         service.end()
 
@@ -206,7 +208,7 @@ def test_the_last_log_lines_show_why_it_died(qtbot):
     service = ServiceProcess(command=[sys.executable, "-c", program])
     lines, answers = [], Answers()
     service.log_line.connect(lines.append)
-    service.send(m.WarmUp(id=0, model="x"), answers.append)
+    service.send(WarmUp(id=0, model="x"), answers.append)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
     assert "exit code 3" in answers.last.error.what
     assert "out of paper" in answers.last.error.received
@@ -219,7 +221,7 @@ def test_an_endless_log_line_comes_in_pieces(qtbot):
     service = ServiceProcess(command=[sys.executable, "-c", program])
     pieces, answers = [], Answers()
     service.log_line.connect(pieces.append)
-    service.send(m.WarmUp(id=0, model="x"), answers.append)
+    service.send(WarmUp(id=0, model="x"), answers.append)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
     assert {len(piece) for piece in pieces} == {64 * 1024 + 1}
     assert sum(map(len, pieces)) > 900_000
@@ -228,7 +230,7 @@ def test_an_endless_log_line_comes_in_pieces(qtbot):
 
 def test_what_cannot_be_sent_is_answered_like_everything_else(qtbot, service):
     answers = Answers()
-    service.send(m.WarmUp(id=0, model="\ud800"), answers.append)
+    service.send(WarmUp(id=0, model="\ud800"), answers.append)
     assert answers == []
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
     assert answers.last.error.kind == "WireError"

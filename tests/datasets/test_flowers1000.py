@@ -123,7 +123,7 @@ def test_a_damaged_bundle_is_reported(tmp_path):
     archive = tmp_path / "flowers1000.zip"
     archive.write_bytes(data)
     with pytest.raises(DatasetError, match="damaged") as caught:
-        bundled_files(PlainContext(tmp_path), "flowers", archive)
+        bundled_files(PlainContext(tmp_path), archive)
     assert caught.value.where == str(archive)
 
 

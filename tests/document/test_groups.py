@@ -13,7 +13,6 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import parse_project, project_text
-from workbench.document.data_project import with_outputs
 from workbench.errors import GraphError, InputError, ParamError
 
 BLOCK = card_id("block")
@@ -41,20 +40,69 @@ def undo_all(document):
         document.undo_stack.undo()
 
 
-def test_folded_is_kept_in_the_file_and_undone(grouped):
+def test_folding_is_kept_in_the_file_and_is_no_edit(grouped):
     start = grouped.project
     assert list(grouped.shown.graph.nodes) == ["n1", BLOCK, "n5", "n6"]
     grouped.open_group("block")
     assert grouped.shown.graph is grouped.graph
-    assert grouped.undo_stack.undoText() == "Open block"
-    assert grouped.is_dirty
+    assert not grouped.undo_stack.canUndo()
+    assert not grouped.is_dirty
     opened = grouped.project
     grouped.fold("block")
     assert grouped.project == start
     assert parse_project(project_text(opened), "p").view.folded == frozenset()
     assert parse_project(project_text(start), "p").view.folded == {"block"}
-    grouped.undo_stack.undo()
+    grouped.open_group("block")
     assert grouped.project == opened
+
+
+def test_folding_leaves_undo_and_redo_and_survives_them(grouped):
+    start, units = grouped.project, "Change units of dense"
+    grouped.set_params("n6", units=7)
+    grouped.set_params("n2", filters=9)
+    edited = grouped.project
+    grouped.undo_stack.undo()
+    grouped.open_group("block")
+    assert grouped.undo_stack.undoText() == units
+    assert grouped.undo_stack.redoText() == "Change filters of conv2d"
+    assert grouped.is_dirty
+    grouped.undo_stack.undo()
+    assert grouped.shown.graph is grouped.graph
+    assert not grouped.is_dirty
+    grouped.undo_stack.redo()
+    grouped.undo_stack.redo()
+    assert grouped.graph == edited.graph
+    assert grouped.folded == frozenset()
+    grouped.fold("block")
+    assert grouped.project == edited
+    undo_all(grouped)
+    assert grouped.project == start
+
+
+def test_steps_beyond_a_folding_do_not_merge_and_groups_come_back_as_last_seen(grouped):
+    grouped.set_params("n6", units=7)
+    grouped.open_group("block")
+    grouped.set_params("n6", units=8)
+    assert grouped.undo_stack.count() == 2
+    name = grouped.group(["n5", "n6"])
+    grouped.fold(name)
+    undo_all(grouped)
+    grouped.undo_stack.setIndex(grouped.undo_stack.count())
+    assert grouped.folded == {name}
+
+
+def test_undo_selects_what_was_selected_however_it_is_folded_now(grouped):
+    grouped.selection = ((BLOCK,), ())
+    grouped.remove([BLOCK])
+    grouped.undo_stack.undo()
+    assert grouped.selection == ((BLOCK,), ())
+    grouped.set_params("n6", units=7)
+    grouped.open_group("block")
+    grouped.undo_stack.undo()
+    assert grouped.selection == (("n2", "n3", "n4"), ())
+    grouped.fold("block")
+    grouped.undo_stack.redo()
+    assert grouped.selection == ((BLOCK,), ())
 
 
 def test_connections_lead_to_the_first_layer_and_from_the_last(grouped):
@@ -166,15 +214,6 @@ def test_wrong_names_of_groups_are_refused(grouped):
             grouped.rename_group(name, wrong)
     grouped.rename(BLOCK, "body")
     assert grouped.folded == {"body"}
-
-
-def test_other_outputs_need_a_dense_layer_at_the_end(grouped):
-    graph, layers = grouped.graph, grouped.layers
-    units = graph.with_params("n6", units=3)
-    assert with_outputs(units, layers, 3, 4).nodes["n6"].params["units"] == 4
-    assert with_outputs(units, layers, 5, 4) is units
-    flat = graph.without_nodes(["n6"])
-    assert with_outputs(flat, layers, 3, 4) is flat
 
 
 def test_a_project_with_other_edits_forgets_what_was_found_of_its_data(grouped):

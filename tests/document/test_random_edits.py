@@ -18,6 +18,7 @@ from hypothesis.stateful import (
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import parse_project, project_text
 from workbench.document.project_document import ProjectDocument
+from workbench.document.view_state import folded_as
 from workbench.errors import WorkbenchError
 from workbench.layers import all_layers
 from workbench.templates import find_template
@@ -213,7 +214,8 @@ class Edits(RuleBasedStateMachine):
         stack = self.document.undo_stack
         index, end = stack.index(), self.document.project
         stack.setIndex(0)
-        assert self.document.project == self.begin
+        state = folded_as(self.document.project, self.begin.view.folded, self.document.layers)
+        assert state == self.begin
         assert not self.document.is_dirty
         stack.setIndex(index)
         assert self.document.project == end

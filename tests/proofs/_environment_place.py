@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
-from workbench.protocol.messages import Classified, Classify, Hello
+from workbench.protocol.classify import Classified, Classify
+from workbench.protocol.messages import Hello
 from workbench.protocol.service_call import FINAL_ANSWERS
 from workbench.protocol.wire import decode_answer, encode_request
 from workbench.remote.setup.code_archive import code_archive

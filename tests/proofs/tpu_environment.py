@@ -34,8 +34,8 @@ from tests.proofs._environment_projects import grouped, on_pictures, small_proje
 from tests.proofs._locked_environment import locked_python, of_a_window
 from tests.proofs._tiny_runs import Tail, differences, history_of, wait_for_end
 from workbench.core.projects.project import Choice, Project
+from workbench.protocol.classify import Classified
 from workbench.protocol.events import Batch, RunFinished, RunStarted
-from workbench.protocol.messages import Classified
 from workbench.runs.control import request_pause
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import read_all

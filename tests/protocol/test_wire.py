@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 
 from workbench import errors
 from workbench.core.data_check.findings import FoundImage
-from workbench.protocol import messages as m
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import ImagePlace
+from workbench.protocol.classify import Classified, Score
+from workbench.protocol.describe_data import DescribeData
+from workbench.protocol.evaluate import ClassScore, Evaluation
+from workbench.protocol.messages import AnyRequest, Done, Failed, Hello, Progress
 from workbench.protocol.wire import (
     MAX_ANSWER_BYTES,
     decode_answer,
@@ -60,7 +64,7 @@ def _values(kind):
 requests = st.one_of(
     *(
         st.builds(kind, **{f.name: _values(f.type) for f in _fields(kind)})
-        for kind in typing.get_args(m.AnyRequest)
+        for kind in typing.get_args(AnyRequest)
     )
 )
 
@@ -70,33 +74,33 @@ def _answers() -> st.SearchStrategy:
     finite = st.none() | st.floats(allow_nan=False, allow_infinity=False)
     scores = st.lists(
         st.builds(
-            m.ClassScore, name=texts, precision=share, recall=share, f1=share, count=st.integers(0)
+            ClassScore, name=texts, precision=share, recall=share, f1=share, count=st.integers(0)
         ),
         max_size=3,
     )
     return st.one_of(
         st.builds(
-            m.Hello, protocol=st.integers(0, 99), versions=st.just({"keras": "3"}), pid=st.just(1)
+            Hello, protocol=st.integers(0, 99), versions=st.just({"keras": "3"}), pid=st.just(1)
         ),
-        st.builds(m.Progress, id=st.integers(0, 9), text=texts, fraction=finite),
+        st.builds(Progress, id=st.integers(0, 9), text=texts, fraction=finite),
         st.builds(
-            m.Classified,
+            Classified,
             id=st.integers(0, 9),
             file=texts,
             label=texts,
-            scores=st.lists(st.builds(m.Score, name=texts, probability=share), max_size=3),
+            scores=st.lists(st.builds(Score, name=texts, probability=share), max_size=3),
             milliseconds=st.floats(0, 1e6),
         ),
         st.builds(
-            m.Evaluation,
+            Evaluation,
             loss=finite,
             accuracy=finite,
             classes=st.lists(texts, max_size=3),
             per_class=scores,
             confusion=st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=3),
         ),
-        st.builds(m.Done, id=st.integers(0, 9), text=texts, path=texts),
-        st.builds(m.Failed, error=st.builds(m.ErrorParts, what=texts, fix=texts)),
+        st.builds(Done, id=st.integers(0, 9), text=texts, path=texts),
+        st.builds(Failed, error=st.builds(ErrorParts, what=texts, fix=texts)),
     )
 
 
@@ -148,32 +152,30 @@ def test_hostile_lines_are_refused_in_words(line, words):
 
 def test_unknown_fields_of_a_newer_worker_are_ignored():
     line = b'{"answer": "done", "id": 3, "text": "ok", "speed": 9}'
-    assert decode_answer(line) == m.Done(id=3, text="ok")
+    assert decode_answer(line) == Done(id=3, text="ok")
 
 
 def test_what_the_other_side_would_refuse_is_not_sent():
-    not_finite = m.Classified(file="a", scores=[m.Score(name="x", probability=float("nan"))])
+    not_finite = Classified(file="a", scores=[Score(name="x", probability=float("nan"))])
     with pytest.raises(errors.WireError):
         encode_answer(not_finite)
     with pytest.raises(errors.WireError):
-        encode_answer(m.Done(text="\ud800"))
+        encode_answer(Done(text="\ud800"))
     with pytest.raises(errors.WireError):
-        encode_answer(m.Done(text="x" * MAX_ANSWER_BYTES))
+        encode_answer(Done(text="x" * MAX_ANSWER_BYTES))
     with pytest.raises(errors.WireError):
-        encode_request(m.DescribeData(id=1, source="x", params={"a": object()}))
+        encode_request(DescribeData(id=1, source="x", params={"a": object()}))
 
 
 def test_a_loss_that_is_not_finite_becomes_none():
-    answer = m.Evaluation(loss=float("inf"), accuracy=None, classes=[], per_class=[], confusion=[])
+    answer = Evaluation(loss=float("inf"), accuracy=None, classes=[], per_class=[], confusion=[])
     assert decode_answer(encode_answer(answer)).loss is None
 
 
 @pytest.mark.parametrize("kind", [errors.DatasetError, errors.PictureError, errors.UsageError])
 def test_an_error_keeps_its_class_and_its_words(kind):
     error = kind("What.", where="w", received="r", expected="e", fix="f")
-    decoded = error_from_parts(
-        decode_answer(encode_answer(m.Failed(error=error_parts(error)))).error
-    )
+    decoded = error_from_parts(decode_answer(encode_answer(Failed(error=error_parts(error)))).error)
     assert type(decoded) is kind
     assert decoded.to_dict() == error.to_dict()
     assert decoded.exit_code == error.exit_code

@@ -17,7 +17,12 @@ from workbench.errors import DatasetError, GraphError
 from workbench.layers import all_layers
 from workbench.pictures.png import write_png
 from workbench.starter import DataFacts, count_folder, start_for_data, start_for_folder
-from workbench.starter.transfer import backbone_for, multiply_adds, with_backbone
+from workbench.starter.transfer import (
+    backbone_for,
+    input_shape_for,
+    multiply_adds,
+    with_backbone,
+)
 from workbench.templates import find_template
 
 
@@ -73,6 +78,26 @@ def test_many_images_get_the_cheapest_backbone_and_few_the_largest():
     assert backbone_for(400) is by_cost[-1]
     assert backbone_for(100_000) is by_cost[0]
     assert backbone_for(10**9) is by_cost[0]
+
+
+def test_few_images_are_used_larger_than_a_backbone_was_trained_on():
+    spec = backbone_for(400)
+    usual = spec.input_shape[0]
+    sides = [input_shape_for(spec, number)[0] for number in (400, 3_000, 100_000)]
+    assert sides == sorted(sides, reverse=True)
+    assert sides[0] > usual == sides[-1]
+    assert input_shape_for(spec, 0) == spec.input_shape  # their number is not known
+    project = with_backbone(find_template("flowers_transfer").project, spec, 400)
+    assert input_node(project.graph, all_layers()).params["shape"][0] == sides[0]
+    assert analyse(project.graph, all_layers(), recipe=project.recipe).is_trainable
+
+
+def test_the_pixels_of_all_images_stay_small_on_the_disk():
+    spec = backbone_for(10**9)
+    assert multiply_adds(spec, 320) * 9_000 < 1e12  # would be computed soon
+    side = input_shape_for(spec, 9_000)[0]
+    assert 224 < side < 320
+    assert 9_000 * 3 * side**2 < 2e9
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from workbench.core.checks.data import MissingWeights
 from workbench.core.network.graph import Graph
 from workbench.core.registry import Registry
 from workbench.core.specs import BackboneSpec, DownloadedWeights, PretrainedLayer
+from workbench.errors import WeightsError
 
 
 def lost_weights(graph: Graph, node_ids: Collection[str]) -> dict[str, str]:
@@ -54,6 +55,19 @@ def _source_of(graph: Graph, group: str) -> BackboneSpec | None:
 def all_backbones() -> Registry[BackboneSpec]:
     """Every pretrained network by key."""
     return Registry.from_package("workbench.backbones", BackboneSpec)
+
+
+def known_backbone(key: str) -> BackboneSpec:
+    """A pretrained network by its key; raises WeightsError where this version has none."""
+    spec = all_backbones().get(key)
+    if spec is None:
+        raise WeightsError(
+            "The pretrained weights are of a network that this version does not have.",
+            received=key[:80],
+            expected=", ".join(all_backbones()),
+            fix="Open the project with the version that made it, or start with random weights.",
+        )
+    return spec
 
 
 def pretrained_layer(name: str) -> PretrainedLayer | None:

@@ -15,7 +15,7 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text
 from workbench.data_checks import all_data_checks
 from workbench.protocol.data_check import CheckData, DataCheckReport, DataFindings
-from workbench.protocol.messages import DataDescription, DescribeData
+from workbench.protocol.describe_data import DataDescription, DescribeData
 
 _MOST_PRINTED = 10
 """Findings of a rule that are printed: all are in the JSON."""

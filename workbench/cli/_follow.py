@@ -14,8 +14,8 @@ import msgspec
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._output import print_line
 from workbench.errors import WorkbenchError
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import RunEvent, RunFinished, RunStarted
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import has_mirror, link_words, read_link
 from workbench.runs.log.event_log import EventReader

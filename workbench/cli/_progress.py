@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from workbench.cli._output import print_line, printable
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
-    DataReady,
     PhaseChanged,
     RunEvent,
     RunFinished,
@@ -19,7 +18,8 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.runs.log.event_text import event_text
-from workbench.runs.log.pace import Pace
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.pace import left_words
 
 
 class RunPrinter:
@@ -31,7 +31,6 @@ class RunPrinter:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[words]}", markup=False),
-            TimeRemainingColumn(),
             console=self._console,
             disable=not self._console.is_terminal,
             transient=True,
@@ -41,9 +40,7 @@ class RunPrinter:
         self._shown: set[str] = set()
         self._problem = ""
         self._spent: TimeSpent | None = None
-        self._epochs = self._batch_size = 0
-        self._pace = Pace()
-        self._steps_per_epoch = 0
+        self._history = MetricHistory()
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -54,11 +51,8 @@ class RunPrinter:
 
     def show(self, event: RunEvent) -> None:
         """Prints one event."""
+        self._history.add(event)
         match event:
-            case RunStarted():
-                self._epochs, self._batch_size = event.epochs, event.batch_size
-            case DataReady():
-                self._steps_per_epoch = event.steps_per_epoch
             case PhaseChanged():
                 self._describe(event.text)
             case Batch():
@@ -68,7 +62,7 @@ class RunPrinter:
             case RunFinished() if self._spent is not None:
                 self._say(event_text(self._spent))
         if self._is_shown(event):
-            self._say(event_text(event, self._epochs))
+            self._say(event_text(event, self._history.progress.epochs))
         if isinstance(event, RunStarted):
             self._say(f"Run folder: {event.run}")
 
@@ -101,14 +95,18 @@ class RunPrinter:
             print_line(step)
 
     def _batch(self, event: Batch) -> None:
-        self._pace.add(event, self._batch_size)
         if self._task is None:
             return
-        speed = self._pace.images_per_second
-        loss = "NaN" if event.loss is None else f"{event.loss:.4f}"
+        progress = self._history.progress
+        speed, left = progress.images_per_second, progress.left
+        words = [
+            f"loss {'NaN' if event.loss is None else f'{event.loss:.4f}'}",
+            f"{speed:,.0f} images/s" if speed else "",
+            left_words(left) if left is not None else "",
+        ]
         self._progress.update(
             self._task,
-            total=self._epochs * self._steps_per_epoch,
+            total=progress.total_steps,
             completed=event.step,
-            words=f"loss {loss}" + (f" · {speed:,.0f} images/s" if speed else ""),
+            words=" · ".join(filter(None, words)),
         )

@@ -18,7 +18,8 @@ from workbench.core.format import count, plural
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, UsageError
 from workbench.pictures.folders import list_pictures
-from workbench.protocol.messages import Classified, Classify, PickTestPictures, TestPictures
+from workbench.protocol.classify import Classified, Classify
+from workbench.protocol.evaluate import PickTestPictures, TestPictures
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.library.find import find_model
 

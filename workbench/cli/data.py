@@ -25,7 +25,7 @@ from workbench.core.storage.file_stamp import OnlyOver
 from workbench.core.storage.save import save_bytes
 from workbench.data_checks import all_data_checks
 from workbench.errors import UsageError
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 from workbench.runs.home import data_home
 
 NAME = "data"

@@ -9,7 +9,7 @@ from workbench.cli._options import RUN_WORDS, add_data_option, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
-from workbench.protocol.messages import Evaluate, Evaluation
+from workbench.protocol.evaluate import Evaluate, Evaluation
 from workbench.runs.library.find import find_model
 from workbench.runs.log.scores import chosen_words, test_set_words
 

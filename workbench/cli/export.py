@@ -11,7 +11,8 @@ from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text, read_project
 from workbench.errors import UsageError
 from workbench.exports import run_exports, untrained_exports
-from workbench.protocol.messages import Done, Export, ExportProject
+from workbench.protocol.export import Export, ExportProject
+from workbench.protocol.messages import Done
 from workbench.runs.library.find import find_model
 
 NAME = "export"

@@ -11,9 +11,7 @@ from workbench.cli._service import ask
 from workbench.cli._typed_source import typed_source
 from workbench.core.format import bytes_text, rate_text, share
 from workbench.core.projects.project_file import project_text, read_project
-from workbench.protocol.messages import (
-    AnyAnswer,
-    AnyRequest,
+from workbench.protocol.find import (
     BatchSizeFound,
     BatchSizeTried,
     FindBatchSize,
@@ -21,6 +19,7 @@ from workbench.protocol.messages import (
     LearningRateFound,
     LearningRateTrial,
 )
+from workbench.protocol.messages import AnyAnswer, AnyRequest
 
 NAME = "find"
 HELP = "find a good learning rate or batch size for a project"

@@ -10,7 +10,8 @@ from workbench.cli._output import report
 from workbench.cli._outside import keep_listed
 from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
-from workbench.protocol.messages import WEIGHTS_ENDINGS, Done, LoadWeights
+from workbench.protocol.messages import Done
+from workbench.protocol.weights import WEIGHTS_ENDINGS, LoadWeights
 from workbench.runs.folder import RunFolder
 
 NAME = "load"

@@ -15,7 +15,7 @@ from workbench.core.projects.project import Choice, new_project_id
 from workbench.core.projects.project_file import save_project
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import UsageError
-from workbench.protocol.messages import DataDescription, DescribeData
+from workbench.protocol.describe_data import DataDescription, DescribeData
 from workbench.starter import (
     USUAL,
     DataFacts,

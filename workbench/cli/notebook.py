@@ -10,7 +10,8 @@ from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
 from workbench.exports import training_exports
-from workbench.protocol.messages import Done, ExportProject
+from workbench.protocol.export import ExportProject
+from workbench.protocol.messages import Done
 
 NAME = "notebook"
 HELP = "write a notebook or script that trains a project on Colab, Kaggle or a TPU host"

@@ -11,8 +11,16 @@ from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
 from workbench.hardware.tpu_chips import chip_choice
-from workbench.protocol.messages import Preflight, PreflightDone, PreflightPoint, PreflightStage
-from workbench.protocol.preflight import ESTIMATE_WORDS, LEVELS, PreflightReport, SweepPoint
+from workbench.protocol.preflight import (
+    ESTIMATE_WORDS,
+    LEVELS,
+    Preflight,
+    PreflightDone,
+    PreflightPoint,
+    PreflightReport,
+    PreflightStage,
+    SweepPoint,
+)
 
 NAME = "preflight"
 HELP = "check whether a project trains on a TPU (no TPU needed)"

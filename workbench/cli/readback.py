@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli.load import load_file
 from workbench.errors import UsageError
-from workbench.protocol.messages import RESULT_ENDING
+from workbench.protocol.weights import RESULT_ENDING
 
 NAME = "readback"
 HELP = "import workbench_result.zip from an exported notebook as a run"

@@ -104,7 +104,7 @@ def _refuse_wrong(words: str) -> None:
 
 
 def _line(summary: RunSummary, home: Path) -> str:
-    words = figure_words(summary.test_accuracy, summary.best_val_accuracy)
+    words = figure_words(summary.test_accuracy, summary.val_accuracy)
     tags = "".join(f" #{tag}" for tag in summary.tags)
     epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
     verdict = f"  {summary.verdict}" if summary.verdict else ""

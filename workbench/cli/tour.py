@@ -14,7 +14,7 @@ from workbench.cli._output import print_line
 from workbench.cli._service import ask
 from workbench.cli.train import print_run
 from workbench.core.projects.project import new_project_id
-from workbench.protocol.messages import Classified, Classify
+from workbench.protocol.classify import Classified, Classify
 from workbench.runs.folder import create_run
 from workbench.runs.start import start_trainer
 from workbench.templates import find_template

@@ -48,6 +48,12 @@ def duration(seconds: float) -> str:
     return f"{days} d {hours_left} h" if days else f"{hours} h {minutes_left:02d} min"
 
 
+def clock(seconds: float) -> str:
+    """A time that counts up or down, in whole seconds: "7 s", "14 min 52 s"."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 10 else duration(whole)
+
+
 def rough_duration(seconds: float) -> str:
     """An estimated duration with the two digits that it is good for: "12 s", "1.5 h"."""
     for limit_s, unit_s, unit in ((90, 1, "s"), (5400, 60, "min"), (math.inf, 3600, "h")):

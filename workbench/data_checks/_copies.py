@@ -1,12 +1,19 @@
-"""What the rules about duplicates share: which copy is kept, as actions, and words."""
+"""What the rules about duplicates share: findings, which copy is kept, as actions, and words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from workbench.core.data_check.findings import MAX_IMAGES, Action, FoundImage, leave_out
+from workbench.core.data_check.findings import (
+    MAX_IMAGES,
+    Action,
+    Finding,
+    FoundImage,
+    leave_out,
+    new_finding,
+)
 from workbench.core.data_check.similar import Group
 from workbench.core.data_check.survey import Survey
 from workbench.core.format import count, list_text
@@ -22,30 +29,54 @@ def is_leak(survey: Survey, group: Group) -> bool:
     return len({int(survey.origins[row]) for row in group.rows}) > 1
 
 
-def separated(survey: Survey, group: Group) -> str:
+def copies_in_one_part(survey: Survey, *, are_exact: bool) -> Iterator[Group]:
+    """Copies in one part of the source: those in several classes first, then those that the split
+    separates.
+    """
+    found = (g for g in survey.groups if g.is_exact == are_exact and not is_leak(survey, g))
+    yield from sorted(
+        found, key=lambda g: (not is_conflict(survey, g), not _separated(survey, g), g.rows)
+    )
+
+
+def finding_of_copies(key: str, survey: Survey, group: Group, title: str, text: str) -> Finding:
+    """What such copies are a reason for: which one to keep, and where the split separates them,
+    to bring them together.
+    """
+    images, held_out = survey.found(group.rows), _separated(survey, group)
+    has_conflict = is_conflict(survey, group)
+    if held_out:
+        text += (
+            f" The split puts them into training and {held_out}: what is measured on the "
+            f"{held_out} images is then better than on new images."
+        )
+    if held_out and not has_conflict:
+        title += f", in training and {held_out}"
+    return new_finding(
+        key,
+        "error" if has_conflict or held_out else "warning",
+        title,
+        f"{names_of(images)} {text}",
+        images=images,
+        actions=[
+            *keep_one(images),
+            *([leave_out(images, "Leave all out")] if has_conflict else []),
+            *([move_all(images, "train")] if held_out else []),
+        ],
+    )
+
+
+def is_conflict(survey: Survey, group: Group) -> bool:
+    """Whether copies are in several classes."""
+    return num_labels(survey, group) > 1
+
+
+def _separated(survey: Survey, group: Group) -> str:
     """The part, in words, that some copies are in while others train; "" where none is."""
     parts = {int(survey.parts[row]) for row in group.rows}
-    if is_leak(survey, group) or TRAIN not in parts or len(parts) < 2:
+    if TRAIN not in parts or len(parts) < 2:
         return ""
     return part_words(PART_NAMES[max(parts)])
-
-
-def separated_words(held_out: str) -> str:
-    """Why that matters, as a sentence behind others."""
-    if not held_out:
-        return ""
-    return (
-        f" The split puts them into training and {held_out}: what is measured on the {held_out} "
-        "images is then better than on new images."
-    )
-
-
-def worst_first(survey: Survey, found: Iterable[Group]) -> list[Group]:
-    """Copies in several classes first, then those that the split separates."""
-    return sorted(
-        found,
-        key=lambda each: (num_labels(survey, each) == 1, not separated(survey, each), each.rows),
-    )
 
 
 def num_labels(survey: Survey, group: Group) -> int:
@@ -55,12 +86,12 @@ def num_labels(survey: Survey, group: Group) -> int:
 
 def names_of(images: Sequence[FoundImage]) -> str:
     """The first few by their file and class."""
-    shown = [f"{short_name(image)} ({image.label})" for image in images[:3]]
+    shown = [f"{_short_name(image)} ({image.label})" for image in images[:3]]
     more = len(images) - len(shown)
     return list_text([*shown, f"{count(more)} more"] if more else shown)
 
 
-def short_name(image: FoundImage) -> str:
+def _short_name(image: FoundImage) -> str:
     """The name of its file, or its number where it is in none."""
     return PurePath(image.file).name if image.file else f"image {image.index + 1:,}"
 
@@ -107,17 +138,12 @@ def _difference(image: FoundImage, images: Sequence[FoundImage]) -> str:
     if len({each.content for each in images}) == 1:
         same_label = len({each.label for each in images}) == 1
         return "one of them" if same_label else f"one, in “{image.label}”"
-    return f"“{short_name(image)}”"
+    return f"“{_short_name(image)}”"
 
 
 def part_words(part: PartName) -> str:
     """A part for people."""
     return "training" if part == "train" else part
-
-
-def leave_all_out(images: Sequence[FoundImage]) -> Action:
-    """Uses none of the copies."""
-    return leave_out(images, "Leave all out")
 
 
 def move_all(images: Sequence[FoundImage], part: PartName) -> Action:

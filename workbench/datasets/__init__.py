@@ -32,9 +32,8 @@ def facts_of(project: Project) -> DatasetFacts | None:
 
 
 def glance_at(project: Project) -> DatasetFacts | None:
-    """As `facts_of`, with the classes of the user's own folder, which is listed for that. Edits of
-    classes count. None
-    also where it cannot be listed: reading it gives the reason.
+    """As `facts_of`, with the classes of the user's own folder, which is listed for that, after the
+    user's edits of them. None also where it cannot be listed: reading it gives the reason.
     """
     spec = all_datasets().get(project.dataset.key)
     known = facts_of(project)

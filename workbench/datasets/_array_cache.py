@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,10 @@ KEEP_ENTRIES = 12
 
 @dataclass(frozen=True)
 class Entry:
-    """One unpacked source: read-only memory maps by name, plain facts about them, and where it is
-    kept.
-    """
+    """One unpacked source: read-only memory maps by name, and plain facts about them."""
 
     arrays: Mapping[str, Array]
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    path: Path = Path()
+    facts: Mapping[str, Any]
 
 
 def cached_entry(
@@ -56,7 +53,7 @@ def cached_entry(
         name: Beginning of the entry's name.
         source: The packed file.
         fill: Writes NAME.npy files into the folder it is given and returns the facts (JSON
-            values); whatever else it leaves there is kept too.
+            values).
 
     Raises:
         DatasetError: the cache could not be written (for example, the disk is full).
@@ -138,7 +135,7 @@ def _open(path: Path) -> Entry | None:
         shutil.rmtree(path, ignore_errors=True)
         return None
     os.utime(path, follow_symlinks=False)  # used just now
-    return Entry(arrays, facts, path)
+    return Entry(arrays, facts)
 
 
 def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
@@ -149,7 +146,7 @@ def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
         temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=path.parent))
         facts = fill(temporary)
         (temporary / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
-        for file in filter(Path.is_file, temporary.iterdir()):
+        for file in temporary.iterdir():
             with file.open("rb") as opened:  # on the disk before the name is
                 os.fsync(opened.fileno())
         temporary.rename(path)

@@ -10,9 +10,10 @@ import numpy as np
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_data
-from workbench.datasets._keras_download import fetch, read_tar_members
 from workbench.datasets._pickled_batch import read_batch
-from workbench.downloads import Download
+from workbench.datasets._tar_members import read_tar_members
+from workbench.downloads.download import Download, keras_folder
+from workbench.downloads.fetch import fetch
 from workbench.errors import DatasetError
 
 
@@ -30,7 +31,7 @@ def cifar_spec(
     """
 
     def load(ctx: LoadContext, params: Params) -> LoadedData:
-        archive = fetch(ctx, download)
+        archive = fetch(download, keras_folder(), ctx)
 
         def unpack() -> Mapping[str, Any]:
             ctx.progress(f"Unpacking {download.title}")

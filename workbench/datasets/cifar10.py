@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.datasets._cifar import cifar_spec
-from workbench.downloads import Download
+from workbench.downloads.download import Download
 
 CLASS_NAMES = (
     "airplane", "automobile", "bird", "cat", "deer",

@@ -6,8 +6,8 @@ from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._archives.unpack import load_archive
 from workbench.datasets._class_parts import FIT
-from workbench.datasets._keras_download import fetch
-from workbench.downloads import Download
+from workbench.downloads.download import Download, keras_folder
+from workbench.downloads.fetch import fetch
 
 CLASS_NAMES = ("daisy", "dandelion", "roses", "sunflowers", "tulips")
 
@@ -23,7 +23,7 @@ DOWNLOAD = Download(
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    return load_archive(ctx, fetch(ctx, DOWNLOAD), "tar")
+    return load_archive(ctx, fetch(DOWNLOAD, keras_folder(), ctx), "tar")
 
 
 SPEC = DatasetSpec(

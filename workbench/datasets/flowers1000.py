@@ -23,7 +23,7 @@ ARCHIVE = "flowers1000.zip"
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    paths = bundled_files(ctx, "flowers1000", data_path(ARCHIVE))
+    paths = bundled_files(ctx, data_path(ARCHIVE))
     return LoadedData(
         class_names=CLASS_NAMES, train=_part(paths, "train"), test=_part(paths, "test")
     )

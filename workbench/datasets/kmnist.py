@@ -13,8 +13,8 @@ import numpy as np
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_data
-from workbench.datasets._keras_download import fetch
-from workbench.downloads import Download
+from workbench.downloads.download import Download, keras_folder
+from workbench.downloads.fetch import fetch
 from workbench.errors import DatasetError
 
 CLASS_NAMES = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
@@ -73,7 +73,7 @@ def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    paths = {part: fetch(ctx, download) for part, download in DOWNLOADS.items()}
+    paths = {part: fetch(download, keras_folder(), ctx) for part, download in DOWNLOADS.items()}
 
     def unpack() -> Mapping[str, Any]:
         arrays = {part: read_idx(path) for part, path in paths.items()}

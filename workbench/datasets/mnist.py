@@ -5,8 +5,8 @@ from __future__ import annotations
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets import npz
-from workbench.datasets._keras_download import fetch
-from workbench.downloads import Download
+from workbench.downloads.download import Download, keras_folder
+from workbench.downloads.fetch import fetch
 
 DOWNLOAD = Download(
     title="MNIST",
@@ -18,7 +18,7 @@ DOWNLOAD = Download(
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    return npz.SPEC.load(ctx, {"path": str(fetch(ctx, DOWNLOAD))})
+    return npz.SPEC.load(ctx, {"path": str(fetch(DOWNLOAD, keras_folder(), ctx))})
 
 
 SPEC = DatasetSpec(

@@ -14,7 +14,7 @@ from workbench.core.network.graph import Graph
 from workbench.core.params import Params
 from workbench.document import graph_edits, rewiring
 from workbench.document.data_project import DataProject
-from workbench.document.edited_project import with_places
+from workbench.document.view_state import with_places
 from workbench.errors import GraphError
 
 

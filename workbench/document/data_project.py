@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.core.network.graph import Graph
 from workbench.core.network.layout import node_sizes
-from workbench.core.network.roles import Layers, find_outputs, has_role, param_value, tail
+from workbench.core.network.outputs import num_outputs, with_num_outputs
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project, View
-from workbench.core.specs import Role
 from workbench.document import placement
-from workbench.document.edited_project import with_places
 from workbench.document.learning_project import LearningProject
+from workbench.document.view_state import with_places
 
 
 class DataProject(LearningProject):
@@ -46,20 +44,9 @@ class DataProject(LearningProject):
             counts: How many classes there were before, and are then: a last layer with exactly as
                 many outputs follows.
         """
+        before, after = counts
         edits: DataEdits = replace(self._state.edits, classes=dict(classes))
-        graph = with_outputs(self.graph, self.layers, *counts)
+        graph = self.graph
+        if before != after and num_outputs(graph, self.layers) == before:
+            graph = with_num_outputs(graph, self.layers, after)
         self._push(text, replace(self._state, graph=graph, edits=edits))
-
-
-def with_outputs(graph: Graph, layers: Layers, before: int, after: int) -> Graph:
-    """The graph with another number of outputs, where its last dense layer has `before`."""
-    outputs = find_outputs(graph, layers)
-    if before == after or len(outputs) != 1:
-        return graph
-    last = tail(graph, layers, outputs[0])[-1]
-    if not has_role(graph.nodes[last], layers, Role.DENSE):
-        return graph
-    width = layers[graph.nodes[last].kind].width
-    if param_value(graph, layers, last, width) != before:
-        return graph
-    return graph.with_params(last, **{width: after})

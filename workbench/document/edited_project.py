@@ -1,13 +1,14 @@
 """The machine below the document: state, undo stack, analysis and signals.
 
-Each edit makes a new Project; undo shows the one before again. After each change shapes,
+Each edit makes a new Project; undo shows the one before again. Folding a group is no edit but a
+way to look at it: it is kept in the project and survives undo and redo. After each change shapes,
 costs and problems are recomputed before any signal is emitted: a slot finds `analysis`,
 `positions` and `graph` in step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from workbench.core.network.folding import Folding
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
 from workbench.core.network.roles import Layers
-from workbench.core.projects.project import Project, View, new_project_id
+from workbench.core.projects.project import Project, new_project_id
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
@@ -35,6 +36,7 @@ from workbench.document.disk_file import DiskFile, DiskState
 from workbench.document.edits import GraphEdit, Selection
 from workbench.document.file_writer import FileWriter
 from workbench.document.fix_finder import FixFinder
+from workbench.document.view_state import folded_as, seen_as, with_places
 from workbench.errors import SaveError
 from workbench.runs.home import data_home
 
@@ -233,10 +235,28 @@ class EditedProject(QObject):
                 self._set_identity(new_project_id())
             self.undo_stack.push(GraphEdit(text, self._state, after, self, merge_key))
 
+    def return_to(self, state: Project) -> Project:
+        """Undo and redo show a project again, with groups folded as they are now; returns the
+        project that was shown.
+        """
+        left = self._state
+        self.show_state(seen_as(state, left, self.layers))
+        return left
+
     def restore_selection(self, selection: Selection) -> None:
-        """Undo and redo bring back what was selected."""
-        self.selection = selection
-        self.selection_restored.emit(selection)
+        """Undo and redo bring back what was selected, also where it is folded differently now."""
+        ids, edges = selection
+        self.selection = self.shown.shown_ids(self.shown.layers_of(ids)), edges
+        self.selection_restored.emit(self.selection)
+
+    def _refold(self, folded: Collection[str]) -> None:
+        """Folds groups; no step of undo, and no reason to save what is saved."""
+        before, saved = self._state, self._saved_state
+        after = folded_as(before, folded, self.layers)
+        if saved is not None:
+            is_saved = saved is before or saved == before
+            self._saved_state = after if is_saved else seen_as(saved, after, self.layers)
+        self.show_state(after)
 
     def show_state(self, state: Project) -> None:
         """Makes `state` the document's and emits a signal for each difference."""
@@ -358,11 +378,6 @@ class EditedProject(QObject):
             pretrained=pretrained_layer,
         )
         self.fixes.begin(self.analysis.problems, len(self.graph.nodes))
-
-
-def with_places(state: Project, places: Mapping[str, Position]) -> Project:
-    """A state with other positions; zoom and center are no part of a state."""
-    return replace(state, view=View(dict(places), folded=state.view.folded))
 
 
 def _moved(old: Mapping[str, Position], new: Mapping[str, Position]) -> dict[str, Position]:

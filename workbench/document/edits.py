@@ -25,6 +25,11 @@ class Editable(Protocol):
     def show_state(self, state: Project) -> None:
         """Makes a project the state."""
 
+    def return_to(self, state: Project) -> Project:
+        """Makes a project that was the state before it again, seen as the present one is; returns
+        the one that is left.
+        """
+
     def restore_selection(self, selection: Selection) -> None:
         """Selects again what was selected when that state was left."""
 
@@ -33,7 +38,8 @@ class GraphEdit(QUndoCommand):
     """One named step of the undo stack, e.g. "Change filters of conv2d_2".
 
     It makes the project without or with the edit the owner's state, with the selection that was
-    there before the edit, or when it was undone. Consecutive edits of the same `merge_key` become
+    there before the edit, or when it was undone. What is left is kept as it was last seen: groups
+    may have been folded since. Consecutive edits of the same `merge_key` become
     one; None never merges.
     """
 
@@ -54,13 +60,15 @@ class GraphEdit(QUndoCommand):
         self.merge_key = merge_key
 
     def redo(self) -> None:
-        self._owner.show_state(self.after)
-        if self._selected_after is not None:  # not the first time
+        if self._selected_after is None:  # the first time
+            self._owner.show_state(self.after)
+        else:
+            self.before = self._owner.return_to(self.after)
             self._owner.restore_selection(self._selected_after)
 
     def undo(self) -> None:
         self._selected_after = self._owner.selection
-        self._owner.show_state(self.before)
+        self.after = self._owner.return_to(self.before)
         self._owner.restore_selection(self._selected_before)
 
     def id(self) -> int:

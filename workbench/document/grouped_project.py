@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from workbench.core.network.blocks import Blocks, arrange_blocks, refolded
+from workbench.core.network.blocks import Blocks, arrange_blocks
 from workbench.core.network.folding import Folding, between, card_id, group_of, is_card
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import Position, Size, node_sizes
 from workbench.core.network.text import nodes_text
 from workbench.core.projects.project import Project
 from workbench.document import graph_edits, placement
-from workbench.document.edited_project import with_places
 from workbench.document.saved_project import SavedProject
+from workbench.document.view_state import folded_as, with_places
 from workbench.errors import GraphError, ParamError
 
 _NEW_GROUP = "block"
@@ -42,11 +42,11 @@ class GroupedProject(SavedProject):
         for name in names:
             if card_id(name) not in shown.members:
                 raise self._cannot_fold(name)
-        self._refold(f"Fold {_groups_text(names)}", folded)
+        self._refold(folded)
 
     def open_group(self, *names: str) -> None:
         """Shows the layers of groups; what is behind them makes room."""
-        self._refold(f"Open {_groups_text(names)}", self.folded - {*names})
+        self._refold(self.folded - {*names})
 
     def group(self, shown_ids: Iterable[str]) -> str:
         """Makes layers a group, which is open, and returns its name; they leave other groups."""
@@ -109,17 +109,9 @@ class GroupedProject(SavedProject):
             fix="Add them to the group, or ungroup it.",
         )
 
-    def _refold(self, text: str, folded: frozenset[str]) -> None:
-        self._push(text, self._folded_as(self._state, folded))
-
     def _opened(self, names: Iterable[str]) -> Project:
         """The state with these groups opened."""
-        return self._folded_as(self._state, self.folded - {*names})
-
-    def _folded_as(self, state: Project, folded: frozenset[str]) -> Project:
-        sizes = node_sizes(state.graph, self.layers)
-        places = refolded(state.graph, state.view.positions, sizes, state.view.folded, folded)
-        return replace(state, view=replace(state.view, positions=places, folded=folded))
+        return folded_as(self._state, self.folded - {*names}, self.layers)
 
     # places ------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from workbench.core.network.learning import (
 from workbench.core.network.roles import input_node, input_nodes, specs_of
 from workbench.core.specs import BackboneSpec, Role
 from workbench.document import graph_edits
-from workbench.document.edited_project import with_places
 from workbench.document.grouped_project import GroupedProject
+from workbench.document.view_state import with_places
 
 _VERBS: Mapping[Training, str] = {
     "always": "Train",

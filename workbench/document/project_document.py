@@ -19,7 +19,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement, rewiring
 from workbench.document.augmented_project import AugmentedProject
-from workbench.document.edited_project import with_places
+from workbench.document.view_state import with_places
 from workbench.errors import GraphError, ParamError
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."

@@ -21,7 +21,7 @@ from workbench.core.projects.data_edits import CONTENT_DIGITS
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part
 from workbench.core.storage.own_file import refuse_link, replace_own
 from workbench.errors import LinkFoundError
-from workbench.pictures.steps import STEP, in_steps
+from workbench.pictures.steps import in_steps
 
 Contents = np.ndarray[Any, np.dtype[np.bytes_]]
 """Ids of images: (n,) of CONTENT_DIGITS hexadecimal digits, dtype S32."""
@@ -77,9 +77,8 @@ def content_of_file(path: str) -> bytes | None:
 
 
 def _of_arrays(part: ArrayPart, ctx: LoadContext) -> Contents:
-    def step(start: int) -> list[bytes]:
-        block = np.asarray(part.pictures[start : start + STEP])
-        return [content_of_pixels(pixels) for pixels in block]
+    def step(places: slice) -> list[bytes]:
+        return [content_of_pixels(pixels) for pixels in np.asarray(part.pictures[places])]
 
     return np.array([content.hex() for content in in_steps(step, len(part), ctx, _WORDS)], _DTYPE)
 
@@ -105,8 +104,8 @@ def _of_files(part: FilePart, ctx: LoadContext) -> Contents:
 
 
 def _read(paths: Sequence[str], ctx: LoadContext) -> Iterator[bytes | None]:
-    def step(start: int) -> list[bytes | None]:
-        return [content_of_file(path) for path in paths[start : start + STEP]]
+    def step(places: slice) -> list[bytes | None]:
+        return [content_of_file(path) for path in paths[places]]
 
     yield from in_steps(step, len(paths), ctx, _WORDS)
 
@@ -122,8 +121,8 @@ def _absolute(path: str) -> bytes:
 def _marks(paths: Sequence[str], ctx: LoadContext) -> Iterator[bytes | None]:
     """Which file is at each path, by path, size and time of change; None where there is none."""
 
-    def step(start: int) -> list[bytes | None]:
-        return [_mark(path) for path in paths[start : start + STEP]]
+    def step(places: slice) -> list[bytes | None]:
+        return [_mark(path) for path in paths[places]]
 
     yield from in_steps(step, len(paths), ctx, _WORDS)
 

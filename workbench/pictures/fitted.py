@@ -6,11 +6,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ from workbench.errors import DatasetError, PictureError
 from workbench.pictures.file_rows import FileRows
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.rows import Rows
+from workbench.pictures.steps import in_steps
 from workbench.pictures.store import (
     BadRows,
     has_room,
@@ -40,7 +38,7 @@ _LAYOUT = 2
 """Raised when decoding or fitting changes what it gives, so that older rows are not read."""
 
 _STEP = 16
-"""Pictures a thread takes at a time."""
+"""Images a thread takes at a time: fewer than usual, for their pixels are kept."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,6 @@ def _file_mark(path: str) -> bytes:
 def _rows(
     part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
 ) -> Iterator[Pixels | str]:
-    """Decodes side by side, gives in order; a few steps ahead at most, so memory stays flat."""
     side = side_to_decode(shape)
 
     def one(index: int) -> Pixels | str:
@@ -150,32 +147,10 @@ def _rows(
         except PictureError as error:
             return _reason(error)
 
-    def step(start: int) -> list[Pixels | str]:
-        return [one(i) for i in range(start, min(start + _STEP, len(part)))]
+    def step(places: slice) -> list[Pixels | str]:
+        return [one(index) for index in range(len(part))[places]]
 
-    yield from _in_order(step, len(part), ctx, words)
-
-
-def _in_order(
-    step: Callable[[int], list[Pixels | str]], count: int, ctx: LoadContext, words: str
-) -> Iterator[Pixels | str]:
-    workers = min(8, os.cpu_count() or 1)
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
-    waiting: deque[Future[list[Pixels | str]]] = deque()
-    starts = iter(range(0, count, _STEP))
-    done = 0
-    try:
-        waiting.extend(pool.submit(step, s) for s in islice(starts, workers * 2))
-        while waiting:
-            ctx.check_cancelled()
-            ctx.progress(f"Preparing {words}: {done:,} of {count:,}", done / count)
-            rows = waiting.popleft().result()
-            waiting.extend(pool.submit(step, s) for s in islice(starts, 1))
-            done += len(rows)
-            yield from rows
-    finally:
-        pool.shutdown(cancel_futures=True)
-    ctx.progress(f"Preparing {words}: {count:,} of {count:,}", 1.0)
+    return in_steps(step, len(part), ctx, f"Preparing {words}", size=_STEP)
 
 
 def _reason(error: PictureError) -> str:

@@ -1,8 +1,10 @@
-"""What all requests and all answers have."""
+"""What all requests and all answers have, and an error in any of them."""
 
 from __future__ import annotations
 
 import msgspec
+
+PROTOCOL_VERSION = 1
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
@@ -15,3 +17,14 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer"):
     """An answer of a service worker; `id` is the request's, 0 for none."""
 
     id: int = 0
+
+
+class ErrorParts(msgspec.Struct, frozen=True, kw_only=True):
+    """A WorkbenchError on the wire; `kind` is its class, "" where that is not known."""
+
+    what: str
+    where: str = ""
+    received: str = ""
+    expected: str = ""
+    fix: str = ""
+    kind: str = ""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.messages import PROTOCOL_VERSION, ErrorParts, KeptWeights
+from workbench.protocol.bases import PROTOCOL_VERSION, ErrorParts
+from workbench.protocol.weights import KeptWeights
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):

@@ -1,5 +1,5 @@
-"""What is found out of a project and a TPU before there is one. Qt-free; also the JSON of
-`workbench preflight`. Parts that did not run are None or empty.
+"""What is found out of a project and a TPU before there is one: the messages about it. The report
+is also the JSON of `workbench preflight`. Parts that did not run are None or empty.
 """
 
 from __future__ import annotations
@@ -7,6 +7,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+
+from workbench.protocol.bases import Answer, Request
 
 Level = Literal["rules", "lowering", "compiler"]
 """How deep the check went: our rules; XLA's lowering here; the TPU's own compiler."""
@@ -125,3 +127,46 @@ class PreflightReport(msgspec.Struct, frozen=True, kw_only=True):
     suggested_batch: int = 0
     is_tight: bool = False
     seconds: float = 0.0
+
+
+class Preflight(Request, frozen=True, kw_only=True, tag="preflight"):
+    """Will a project train on a TPU? None is needed for the answer. Answers: some
+    PreflightStage, with a sweep some PreflightPoint, then PreflightDone.
+
+    Attributes:
+        project: Project-file text.
+        tpu: Name of a TPU, e.g. "v5e-8".
+        batch: Global batch; 0 for the recipe's.
+        level: How deep to look at most.
+        sweep: Try batches from small to large too.
+    """
+
+    project: str
+    tpu: str
+    batch: int = 0
+    level: Level = "compiler"
+    sweep: bool = False
+
+
+class PreflightStage(Answer, frozen=True, kw_only=True, tag="preflight_stage"):
+    """A level of a preflight has begun, or has ended; with all that is known by then."""
+
+    level: Level
+    state: LevelState
+    words: str = ""
+    problems: list[ReportProblem] = []
+    memory: Memory | None = None
+    estimate: Estimate | None = None
+    largest: list[LargestBuffer] = []
+
+
+class PreflightPoint(Answer, frozen=True, kw_only=True, tag="preflight_point"):
+    """One batch of a preflight's sweep."""
+
+    point: SweepPoint
+
+
+class PreflightDone(Answer, frozen=True, kw_only=True, tag="preflight_done"):
+    """Answer to Preflight."""
+
+    report: PreflightReport

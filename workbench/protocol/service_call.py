@@ -13,23 +13,15 @@ from typing import Self
 from workbench.errors import RunError, WireError
 from workbench.processes.child import Child, end_words
 from workbench.protocol.augmentation import AugmentationPreview
+from workbench.protocol.bases import PROTOCOL_VERSION
 from workbench.protocol.browsing import ImageContents
 from workbench.protocol.count_split import SplitCounts
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
-from workbench.protocol.messages import (
-    PROTOCOL_VERSION,
-    AnyAnswer,
-    AnyRequest,
-    BatchSizeFound,
-    DataDescription,
-    Done,
-    Evaluation,
-    Failed,
-    Hello,
-    LearningRateFound,
-    PreflightDone,
-    TestPictures,
-)
+from workbench.protocol.describe_data import DataDescription
+from workbench.protocol.evaluate import Evaluation, TestPictures
+from workbench.protocol.find import BatchSizeFound, LearningRateFound
+from workbench.protocol.messages import AnyAnswer, AnyRequest, Done, Failed, Hello
+from workbench.protocol.preflight import PreflightDone
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
 

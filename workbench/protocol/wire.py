@@ -13,7 +13,8 @@ from typing import TypeVar
 import msgspec
 
 from workbench.errors import WireError, WorkbenchError
-from workbench.protocol.messages import AnyAnswer, AnyRequest, ErrorParts
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.messages import AnyAnswer, AnyRequest
 
 MAX_ANSWER_BYTES = 1 << 20
 """Longest line of a service worker, its newline included."""

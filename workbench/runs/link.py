@@ -15,7 +15,7 @@ import msgspec
 from workbench.core.projects.project import Choice
 from workbench.core.storage.json_file import read_json, save_json
 from workbench.core.storage.save import save_bytes
-from workbench.protocol.messages import ErrorParts
+from workbench.protocol.bases import ErrorParts
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 

@@ -10,7 +10,7 @@ import msgspec
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.errors import RunFolderError, os_errors_as
 from workbench.protocol.events import BestEpoch, TestResult
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.weights import KeptWeights
 
 CARD_NAME = "model.json"
 WEIGHTS_NAME = "weights.npz"

@@ -9,16 +9,21 @@ from pathlib import Path
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.format import count, plural, share
-from workbench.core.network.graph import Graph
-from workbench.core.network.roles import has_role, input_node
+from workbench.core.network.outputs import with_num_outputs
+from workbench.core.network.roles import input_node
 from workbench.core.projects.project import Choice, Project
-from workbench.core.specs import BackboneSpec, Role, Shape
+from workbench.core.specs import BackboneSpec, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.layers import all_layers
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 from workbench.starter.counts import count_folder
-from workbench.starter.transfer import SMALLEST_SIDE, backbone_for, with_backbone
+from workbench.starter.transfer import (
+    SMALLEST_SIDE,
+    backbone_for,
+    input_shape_for,
+    with_backbone,
+)
 from workbench.templates import Template, find_template, list_templates
 
 _FROM_SCRATCH = "flowers_gap"
@@ -190,13 +195,13 @@ def _is_large(facts: DataFacts) -> bool:
 
 
 def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
-    project = with_backbone(find_template(_TRANSFER).project, spec)
+    project = with_backbone(find_template(_TRANSFER).project, spec, facts.num_images)
     project = replace(
         project,
-        graph=with_classes(project.graph, facts.num_classes),
+        graph=with_num_outputs(project.graph, all_layers(), facts.num_classes),
         dataset=facts.choice,
     )
-    height, width, _ = spec.input_shape
+    height, width, _ = input_shape_for(spec, facts.num_images)
     why = (
         f"{spec.title}, pretrained and frozen, with a new head, because a network "
         f"trained from scratch needs far more images; input {height} × {width}."
@@ -233,7 +238,7 @@ def _whole_templates() -> list[Template]:
 
 
 def _fitted(project: Project, facts: DataFacts) -> Project:
-    graph = with_classes(project.graph, facts.num_classes)
+    graph = with_num_outputs(project.graph, all_layers(), facts.num_classes)
     start = input_node(graph, all_layers())
     if start is not None and len(facts.shape) == _IMAGE_RANK:
         graph = graph.with_params(start.id, shape=tuple(facts.shape))
@@ -260,13 +265,3 @@ def _validation_share(facts: DataFacts, recipe: TrainingRecipe) -> float:
     num_train = facts.num_images * (1.0 - recipe.test_share)
     wanted = _VALIDATED_PER_CLASS * facts.num_classes / num_train
     return max(recipe.validation_share, min(round(wanted, 2), _MAX_VALIDATION_SHARE))
-
-
-def with_classes(graph: Graph, num_classes: int) -> Graph:
-    """The graph with its last Dense layer as wide as there are classes."""
-    layers = all_layers()
-    dense = [key for key in graph.order if has_role(graph.nodes[key], layers, Role.DENSE)]
-    if not dense:
-        return graph
-    width = layers[graph.nodes[dense[-1]].kind].width
-    return graph.with_params(dense[-1], **{width: num_classes})

@@ -10,7 +10,7 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.roles import input_node, specs_of
 from workbench.core.projects.project import Project, View
-from workbench.core.specs import BackboneSpec, BundledWeights, Role
+from workbench.core.specs import BackboneSpec, BundledWeights, Role, Shape
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
 from workbench.layers import all_layers
@@ -21,6 +21,12 @@ SMALLEST_SIDE = 48
 _MOST_MULTIPLY_ADDS = 1.6e12
 """Of the frozen layers, for all images together: about 20 s on two cores that compute in bfloat16.
 It does not depend on this computer, so that a folder gives the same project everywhere."""
+
+_MOST_BYTES = 2e9
+"""Of the pixels of all images together, which are kept as they are fitted to the input."""
+
+_SIDE_STEP = 32
+_LARGEST_TO_USUAL = 10 / 7
 
 
 def backbone_for(num_images: int) -> BackboneSpec:
@@ -33,9 +39,27 @@ def backbone_for(num_images: int) -> BackboneSpec:
     return affordable[-1] if affordable else smallest
 
 
-def with_backbone(project: Project, spec: BackboneSpec) -> Project:
+def input_shape_for(spec: BackboneSpec, num_images: int) -> Shape:
+    """Height, width and channels of the images that a frozen backbone is used with.
+
+    Pooled features of images somewhat larger than those that a network was trained on classify
+    better (Touvron et al. 2019, "Fixing the train-test resolution discrepancy"; on the flower
+    photos by one or two percent, `packaging/bench.sh input_sizes`): the largest for which so many
+    images, if their number is known, need only seconds and little of the disk.
+    """
+    usual, _, channels = spec.input_shape
+    if not num_images:
+        return spec.input_shape
+    for side in range(int(usual * _LARGEST_TO_USUAL), usual, -_SIDE_STEP):
+        is_computed_soon = num_images * multiply_adds(spec, side) <= _MOST_MULTIPLY_ADDS
+        if is_computed_soon and num_images * channels * side**2 <= _MOST_BYTES:
+            return (side, side, channels)
+    return spec.input_shape
+
+
+def with_backbone(project: Project, spec: BackboneSpec, num_images: int = 0) -> Project:
     """A project with another backbone in place of its only one, folded, and the input of the size
-    that is usual for it.
+    that is good for it and so many images; 0 where their number is not known.
 
     Raises:
         GraphError: the network has no group of pretrained layers between its input and a head.
@@ -48,8 +72,9 @@ def with_backbone(project: Project, spec: BackboneSpec) -> Project:
     outgoing = [e for e in graph.edges if e.source in members and e.target not in members]
     (before,) = {e.source for e in graph.edges if e.target in members and e.source not in members}
     rest = graph.without_nodes(members)
-    rest = rest.with_params(start.id, **{_shape_key(rest, start.id): spec.input_shape})
-    inserted = insert_backbone(rest, spec, before, spec.input_shape)
+    shape = input_shape_for(spec, num_images)
+    rest = rest.with_params(start.id, **{_shape_key(rest, start.id): shape})
+    inserted = insert_backbone(rest, spec, before, shape)
     whole = inserted.graph
     for edge in outgoing:
         whole = whole.with_edge(Edge(inserted.last, edge.target, edge.port))
@@ -57,12 +82,13 @@ def with_backbone(project: Project, spec: BackboneSpec) -> Project:
 
 
 @cache
-def multiply_adds(spec: BackboneSpec) -> int:
-    """Multiply-adds of one image of the backbone's usual size."""
+def multiply_adds(spec: BackboneSpec, side: int = 0) -> int:
+    """Multiply-adds of one image, which is square, of the backbone's usual size if not another."""
     layers = all_layers()
     start = specs_of(layers, Role.INPUT)[0]
-    node = Node("n1", start.key, start.key, {start.params[0].key: spec.input_shape})
-    inserted = insert_backbone(Graph.of([node]), spec, node.id, spec.input_shape)
+    shape = (side, side, spec.input_shape[-1]) if side else spec.input_shape
+    node = Node("n1", start.key, start.key, {start.params[0].key: shape})
+    inserted = insert_backbone(Graph.of([node]), spec, node.id, shape)
     return analyse(inserted.graph, layers, recipe=TrainingRecipe()).costs.multiply_adds
 
 

@@ -17,15 +17,8 @@ from importlib import import_module
 from typing import Any
 
 from workbench.errors import RunError, WireError, WorkbenchError
-from workbench.protocol.messages import (
-    PROTOCOL_VERSION,
-    AnyAnswer,
-    AnyRequest,
-    Cancel,
-    Done,
-    Failed,
-    Hello,
-)
+from workbench.protocol.bases import PROTOCOL_VERSION
+from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Done, Failed, Hello
 from workbench.protocol.wire import error_parts
 from workbench.worker.channel import Channel
 from workbench.worker.process.lazy_keras import LazyKeras

@@ -14,7 +14,7 @@ from workbench.core.checks.problems import ANOTHER_SOURCE
 from workbench.core.params import TextParam
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
-from workbench.downloads import keras_folder
+from workbench.downloads.download import keras_folder
 from workbench.layers import all_layers
 from workbench.templates import find_template, list_templates
 
@@ -98,7 +98,7 @@ DOWNLOADED = [spec for spec in all_datasets().values() if spec.needs_download]
 def test_what_cannot_be_downloaded_now_is_an_error_before_training(spec, monkeypatch):
     assert has_to_be_there(spec, {})
     assert absent_data(spec, {}) == ()  # it may come
-    monkeypatch.setattr("workbench.downloads.has_route", lambda address: False)
+    monkeypatch.setattr("workbench.downloads.download.has_route", lambda address: False)
     (missing,) = absent_data(spec, {})
     assert missing == MissingDownload(spec.title, sum(file.num_bytes for file in spec.downloads))
     graph = find_template("lenet5").project.graph
@@ -113,7 +113,7 @@ def test_what_cannot_be_downloaded_now_is_an_error_before_training(spec, monkeyp
 
 @pytest.mark.parametrize("spec", DOWNLOADED, ids=lambda spec: spec.key)
 def test_what_was_downloaded_before_is_no_problem_offline(spec, monkeypatch):
-    monkeypatch.setattr("workbench.downloads.has_route", lambda address: False)
+    monkeypatch.setattr("workbench.downloads.download.has_route", lambda address: False)
     keras_folder().mkdir(parents=True)
     for number, file in enumerate(spec.downloads):
         name = file.kept_name if number % 2 else file.file_name

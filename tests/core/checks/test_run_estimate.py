@@ -15,6 +15,7 @@ from workbench.core.checks.run_estimate import (
     numbers_per_picture,
     predict,
 )
+from workbench.core.network.graph import Edge, Graph, Node
 from workbench.layers import all_layers
 from workbench.runs.state.throughput import measured_run, predict_run
 from workbench.templates import find_template
@@ -142,6 +143,17 @@ def test_without_known_pictures_only_the_speed_is_reported() -> None:
     [
         ({}, "About 12 s per epoch, training memory 1.3 GB of 24.0 GB."),
         ({"epoch_s": None, "limit_bytes": 0}, "About 3,100 images/s, training memory 1.3 GB."),
+        (
+            {"total_s": 600.0},
+            "About 12 s per epoch, 10 min in all, training memory 1.3 GB of 24.0 GB.",
+        ),
+        (
+            {"once_s": 40.0, "fine_tuning_epoch_s": 50.0, "total_s": 300.0},
+            (
+                "About 12 s per epoch after 40 s for the frozen layers, then 50 s per epoch of "
+                "fine-tuning, 5 min in all, training memory 1.3 GB of 24.0 GB."
+            ),
+        ),
         ({"fitting_batch": 64}, "Does not fit: needs 1.3 GB of 24.0 GB. Try a batch of 64."),
         (
             {"fitting_batch": 0},
@@ -169,7 +181,86 @@ def test_frozen_layers_are_computed_once_and_not_in_each_epoch():
     analysis = analyse(project.graph, all_layers(), recipe=each)
     whole = predict_run(analysis, each, facts, speeds=[], limit_bytes=24 * 10**9)
     assert whole.once_s is None
-    assert 1 < frozen.once_s < whole.epoch_s
+    # Frozen layers are computed forward only, ahead or in each step.
+    assert frozen.once_s == pytest.approx(whole.epoch_s, rel=0.02)
     assert frozen.epoch_s < 0.02 * whole.epoch_s
     assert "for the frozen layers" in frozen.sentence()
     assert "for the frozen layers" not in whole.sentence()
+    epochs = project.recipe.epochs
+    assert frozen.total_s == pytest.approx(frozen.once_s + epochs * frozen.epoch_s)
+    assert whole.total_s == pytest.approx(epochs * whole.epoch_s)
+
+
+def _transfer(**values):
+    """The estimate of a pretrained network whose last quarter is fine-tuned in 20 of 30 epochs."""
+    project = find_template("flowers_transfer").project
+    recipe = project.recipe.with_values(epochs=30, fine_tuning_after=10, **values)
+    frozen = [key for key in project.graph.order if project.graph.nodes[key].training == "never"]
+    graph = project.graph
+    for key in frozen[-len(frozen) // 4 :]:
+        graph = graph.with_node(replace(graph.nodes[key], training="fine_tuning"))
+    analysis = analyse(graph, all_layers(), recipe=recipe)
+    facts = DatasetFacts((224, 224, 3), 5, "flowers", num_train=3_000, num_test=600)
+    found = predict_run(analysis, recipe, facts, speeds=[], limit_bytes=24 * 10**9)
+    return analysis, found
+
+
+def test_a_run_of_two_phases_takes_the_time_of_both():
+    analysis, found = _transfer()
+    head, tuning = analysis.phases
+    assert (head.epochs, tuning.epochs) == (10, 20)
+    assert head.frozen > tuning.frozen  # layers that learn are computed in each step
+    assert found.fine_tuning_epoch_s > 20 * found.epoch_s
+    epochs_s = 10 * found.epoch_s + 20 * found.fine_tuning_epoch_s
+    # What is frozen in fine-tuning, too, is computed ahead of it once more, up to another layer.
+    assert epochs_s + found.once_s < found.total_s < epochs_s + 2 * found.once_s
+    assert "per epoch of fine-tuning" in found.sentence()
+    assert "in all, training memory" in found.sentence()
+
+
+def test_fine_tuning_all_layers_takes_the_time_of_training_them():
+    project = find_template("flowers_transfer").project
+    graph = project.graph
+    for node in list(graph.nodes.values()):
+        if node.training == "never":
+            graph = graph.with_node(replace(node, training="fine_tuning"))
+    free = project.graph
+    for node in list(free.nodes.values()):
+        free = free.with_node(replace(node, training="always"))
+    facts = DatasetFacts((224, 224, 3), 5, "flowers", num_train=3_000, num_test=600)
+    tuned_recipe = project.recipe.with_values(epochs=2, fine_tuning_after=1)
+    tuned = analyse(graph, all_layers(), recipe=tuned_recipe)
+    plain = analyse(free, all_layers(), recipe=project.recipe)
+    found = [
+        predict_run(analysis, recipe, facts, speeds=[], limit_bytes=10**11)
+        for analysis, recipe in ((tuned, tuned_recipe), (plain, project.recipe))
+    ]
+    assert found[0].fine_tuning_epoch_s == pytest.approx(found[1].epoch_s)
+
+
+def test_without_the_cache_frozen_layers_are_computed_in_each_step():
+    _, cached = _transfer()
+    _, each = _transfer(feature_cache="off")
+    assert each.once_s is None
+    assert each.epoch_s > 100 * cached.epoch_s
+    assert each.total_s > cached.total_s
+
+
+def test_each_augmented_copy_takes_as_long_as_the_first():
+    project = find_template("flowers_transfer").project
+    graph = project.graph
+    start = next(key for key in graph.order if graph.nodes[key].kind == "input")
+    behind = next(edge for edge in graph.edges if edge.source == start)
+    edges = [edge for edge in graph.edges if edge != behind]
+    flip = Node("flip", "random_flip", "flip", {})
+    edges += [Edge(start, "flip"), Edge("flip", behind.target, behind.port)]
+    augmented = Graph.of([*graph.nodes.values(), flip], edges)
+    facts = DatasetFacts((224, 224, 3), 5, "flowers", num_train=3_000, num_test=600)
+
+    def once_s(graph, copies):
+        recipe = project.recipe.with_values(validation="none", augmented_copies=copies)
+        analysis = analyse(graph, all_layers(), recipe=recipe)
+        return predict_run(analysis, recipe, facts, speeds=[], limit_bytes=10**11).once_s
+
+    assert once_s(augmented, 3) == pytest.approx(3 * once_s(augmented, 1))
+    assert once_s(graph, 3) == pytest.approx(once_s(graph, 1))

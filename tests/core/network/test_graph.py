@@ -67,6 +67,9 @@ def test_order_puts_every_node_behind_what_feeds_it():
         assert all(place[edge.source] < place[edge.target] for edge in graph.edges)
         for node_id in graph.nodes:
             assert all(place[behind] > place[node_id] for behind in graph.descendants(node_id))
+            assert graph.ancestors(node_id) == {
+                other for other in graph.nodes if node_id in graph.descendants(other)
+            }
 
 
 def test_built_step_by_step_it_is_the_same_graph():

@@ -22,13 +22,8 @@ from workbench.protocol.data_check import (
     RuleCount,
     ShowFound,
 )
-from workbench.protocol.messages import (
-    ClassDescription,
-    DataDescription,
-    DescribeData,
-    Failed,
-    Progress,
-)
+from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData
+from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.wire import error_parts
 
 DESCRIPTION = DataDescription(

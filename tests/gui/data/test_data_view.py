@@ -15,14 +15,9 @@ from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.split import split_parts
 from workbench.gui.data.split_counts import Given, class_counts, split_counts, split_words
 from workbench.pictures.prepare import prepare
-from workbench.protocol.messages import (
-    ClassDescription,
-    DataDescription,
-    DescribeData,
-    ErrorParts,
-    Failed,
-    Progress,
-)
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData
+from workbench.protocol.messages import Failed, Progress
 
 DESCRIPTION = DataDescription(
     title="A folder",

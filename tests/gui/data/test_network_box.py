@@ -15,14 +15,9 @@ from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.network.present import backbones_of, network_words, reason_of
 from workbench.gui.kit.labels import unbroken
 from workbench.pictures.png import write_png
-from workbench.protocol.messages import (
-    ClassDescription,
-    DataDescription,
-    Done,
-    ErrorParts,
-    Failed,
-    Progress,
-)
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.describe_data import ClassDescription, DataDescription
+from workbench.protocol.messages import Done, Failed, Progress
 from workbench.templates import find_template
 
 WAIT_MS = 30_000

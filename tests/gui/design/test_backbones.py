@@ -100,6 +100,81 @@ def test_a_chosen_one_goes_behind_the_images_and_their_augmentation(design, cont
     assert len({places[key][0] for key in places}) == 1
 
 
+def search_for(panel, text: str) -> list[str]:
+    """Types into the search box of the canvas; what it offers."""
+    QTest.keyClicks(panel.search._field, text)
+    listed = panel.search._list
+    return [listed.item(row).text() for row in range(listed.count())]
+
+
+def enter(panel) -> None:
+    QTest.keyClick(panel.search._field, Qt.Key.Key_Return)
+
+
+@pytest.mark.parametrize("text", [SPEC.title[:9].lower(), "resnet", "pretrained", "imagenet"])
+def test_the_search_box_of_the_canvas_offers_them_first(design, context, text) -> None:
+    document = context.document
+    document.new(Project(graph=chain(context.layers, "input", "flatten", "dense")))
+    document.set_params("n1", shape=(96, 96, 3))
+    design.canvas.action("add").trigger()
+    offered = search_for(design.canvas, text)
+    titles = {spec.title for spec in all_backbones().values()}
+    named = {title for title in titles if text in title.lower()}
+    assert set(offered[: len(named) or len(titles)]) == (named or titles)
+    enter(design.canvas)
+    assert kinds(document) == ["input", offered[0], "flatten", "dense"]
+    assert design.canvas.scene.selected_ids() == [card_id(offered[0])]
+    assert document.undo_stack.count() == 2
+
+
+def test_a_layer_whose_name_begins_so_is_offered_before_them(design, context) -> None:
+    context.document.new(Project(graph=chain(context.layers, "input")))
+    design.canvas.action("add").trigger()
+    listed = search_for(design.canvas, "res")
+    assert listed[0] in {spec.title for spec in context.layers.values()}
+    assert "ResNet50" in listed[1:]
+
+
+@pytest.mark.parametrize("way", ["on", "after", "before", "at", "behind"])
+def test_the_search_box_inserts_one_where_it_was_asked(design, context, way) -> None:
+    document, panel = context.document, design.canvas
+    document.new(Project(graph=chain(context.layers, "input", "flatten", "dense")))
+    document.set_params("n1", shape=(96, 96, 3))
+    edge = Edge("n1", "n2")
+    panel.view.reveal(["n1", "n2"])
+    adder = panel.adder
+    if way == "on":
+        adder.search_on(edge)
+    elif way == "after":
+        adder.search_after("n1")
+    elif way == "before":
+        adder.search_before("n2")
+    elif way == "at":
+        adder.search_at(panel.scene.edges[edge].middle_point(), "")
+    else:
+        adder.search_at(panel.scene.nodes["n1"].output_point() + QPointF(400, 50), "n1")
+    assert SPEC.title in search_for(panel, SPEC.title)
+    enter(panel)
+    assert card_id(SPEC.title) in document.shown.graph.nodes
+    assert document.shown.graph.sources(CARD) == ("n1",)
+    assert document.graph.sources("n2") != ("n1",) or way == "behind"
+
+
+def test_a_refused_place_is_explained_and_a_replacement_offers_none(design, context) -> None:
+    document, panel = context.document, design.canvas
+    document.new(Project(graph=chain(context.layers, "input", "flatten", "dense")))
+    panel.select(["n3"])
+    panel.action("add").trigger()
+    search_for(panel, SPEC.title)
+    enter(panel)
+    assert "image" in hint(panel)
+    assert len(document.graph.nodes) == 3
+    panel.adder.search_replacement("n2")
+    assert search_for(panel, SPEC.title) == ["No layer has that name"]
+    panel.adder.search_before("n1")
+    assert search_for(panel, SPEC.title) == ["No layer has that name"]
+
+
 def test_one_is_dropped_on_a_connection(design, context) -> None:
     document = context.document
     document.new(Project(graph=chain(context.layers, "input", "flatten", "dense")))

@@ -98,14 +98,16 @@ def test_a_double_click_opens_and_folds(grouped, document, hand) -> None:
     assert document.folded == {"block"}
 
 
-def test_undo_folds_again_and_selects_what_was(grouped, document, hand) -> None:
+def test_opening_a_card_keeps_redo_and_undo_selects_what_was(grouped, document, hand) -> None:
     hand.click(center(grouped, BLOCK) - QPointF(60, 20))
-    hand.key(Qt.Key.Key_O)
-    assert document.folded == frozenset()
+    document.rename_group("block", "body")
     document.undo_stack.undo()
     assert grouped.scene.selected_ids() == [BLOCK]
+    hand.key(Qt.Key.Key_O)
+    assert document.folded == frozenset()
+    assert document.undo_stack.redoText() == "Rename block to body"
     document.undo_stack.redo()
-    assert "block" in grouped.scene.frames
+    assert document.graph.groups.keys() == grouped.scene.frames.keys() == {"body"}
 
 
 def test_a_drag_of_the_title_moves_all_layers(opened, document, hand) -> None:
@@ -187,7 +189,7 @@ def test_f2_renames_a_group_on_its_card(grouped, document, hand) -> None:
 def test_the_menu_of_a_title_is_about_the_group(opened, document) -> None:
     menu = right_click(opened, title(opened))
     assert opened.scene.selected_ids() == ["n2", "n3", "n4"]
-    assert {"Ungroup", "Fold or open group", "Freeze"} <= set(words(menu))
+    assert {"Ungroup", "Fold or open group", "Freeze layers"} <= set(words(menu))
     choose(menu, "Fold or open group")
     assert document.folded == {"block"}
     menu = right_click(opened, center(opened, BLOCK) - QPointF(60, 20))

@@ -18,7 +18,7 @@ from workbench.gui.common.drops import sort_drop
 from workbench.gui.shell import web_pictures
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import png_bytes
-from workbench.protocol.messages import ClassDescription, DataDescription, DescribeData
+from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData
 
 PNG = png_bytes(np.full((4, 6, 3), 7, np.uint8))
 

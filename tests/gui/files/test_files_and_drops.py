@@ -17,7 +17,10 @@ from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures.png import write_png
-from workbench.protocol.messages import Classified, Classify, Done, Evaluate, LoadWeights, Score
+from workbench.protocol.classify import Classified, Classify, Score
+from workbench.protocol.evaluate import Evaluate
+from workbench.protocol.messages import Done
+from workbench.protocol.weights import LoadWeights
 from workbench.templates import find_template
 
 np = pytest.importorskip("numpy")

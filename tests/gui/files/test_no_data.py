@@ -12,7 +12,7 @@ from tests.small_projects import project_to_download, project_without_folder, un
 from workbench.backbones import weights_file
 from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
-from workbench.downloads import keras_folder
+from workbench.downloads.download import keras_folder
 from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.source import DataSourcePanel
 from workbench.pictures.png import write_png
@@ -154,7 +154,7 @@ def test_each_card_says_in_what_its_recipe_differs(window):
 
 
 def test_a_download_without_a_connection_is_a_problem_with_a_button(window, monkeypatch, qtbot):
-    monkeypatch.setattr("workbench.downloads.has_route", lambda address: False)
+    monkeypatch.setattr("workbench.downloads.download.has_route", lambda address: False)
     window.files.new(find_template("cifar10_speedrun").project)
     document = window.context.document
     qtbot.waitUntil(lambda: not document.analysis.is_trainable)
@@ -169,7 +169,7 @@ def test_a_download_without_a_connection_is_a_problem_with_a_button(window, monk
     )
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.views.current_key == "data")
-    monkeypatch.setattr("workbench.downloads.has_route", lambda address: True)
+    monkeypatch.setattr("workbench.downloads.download.has_route", lambda address: True)
     window.show_problems()
     qtbot.waitUntil(lambda: document.analysis.is_trainable)
     window.popup.close()

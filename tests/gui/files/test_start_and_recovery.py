@@ -15,7 +15,8 @@ from workbench.gui.files import start_controller as start_flow
 from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.shell.faults import Faults, crash_report
 from workbench.pictures.png import write_png
-from workbench.protocol.messages import DataDescription, Progress
+from workbench.protocol.describe_data import DataDescription
+from workbench.protocol.messages import Progress
 from workbench.qt_guard import _bindings_versions, guard_none
 from workbench.templates import find_template
 

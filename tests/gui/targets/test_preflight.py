@@ -6,19 +6,17 @@ import pytest
 
 from tests.measurer import Measurer
 from workbench.gui.targets.menu import DIALOGS
-from workbench.protocol.messages import (
-    ErrorParts,
-    Failed,
-    Preflight,
-    PreflightDone,
-    PreflightPoint,
-    PreflightStage,
-)
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.messages import Failed
 from workbench.protocol.preflight import (
     Estimate,
     LargestBuffer,
     Memory,
+    Preflight,
+    PreflightDone,
+    PreflightPoint,
     PreflightReport,
+    PreflightStage,
     ReportFix,
     ReportProblem,
     SweepPoint,

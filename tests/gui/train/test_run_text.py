@@ -11,6 +11,7 @@ from workbench.gui.common.run_text import state_words
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
 from workbench.gui.train.runs.run_delegate import state_color
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
     CheckpointKept,
     Heartbeat,
@@ -19,7 +20,6 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import resumed_words, time_shares, time_words
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from workbench.core.checks.run_estimate import RunEstimate
-from workbench.gui.common.run_estimator import epoch_words
+from workbench.gui.common.run_estimator import time_title, time_words
 from workbench.gui.train import run_controller as run_flow
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue
@@ -179,7 +179,16 @@ def test_an_estimate_has_two_digits(epoch_s, num_runs, words):
         fitting_batch=None,
         num_runs=num_runs,
     )
-    assert epoch_words(prediction) == words
+    assert time_words(prediction) == words
+    assert time_title(prediction) == (
+        "Estimated speed" if epoch_s is None else "Estimated time per epoch"
+    )
+
+
+def test_where_epochs_differ_the_estimate_is_of_the_run():
+    prediction = RunEstimate(10.0, 0.3, 1, 0, None, 0, fine_tuning_epoch_s=50.0, total_s=303.0)
+    assert time_title(prediction) == "Estimated training time"
+    assert time_words(prediction) == "5 min 00 s"
 
 
 def test_the_estimate_follows_the_epochs_of_the_run_that_trains(qtbot, cifar, written):

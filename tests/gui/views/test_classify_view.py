@@ -17,20 +17,11 @@ from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.panels import panels_of
-from workbench.protocol.messages import (
-    Classified,
-    Classify,
-    Done,
-    ErrorParts,
-    Failed,
-    KeptWeights,
-    LoadWeights,
-    PickTestPictures,
-    Score,
-    TestPicture,
-    TestPictures,
-    WarmUp,
-)
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.classify import Classified, Classify, Score, WarmUp
+from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
+from workbench.protocol.messages import Done, Failed
+from workbench.protocol.weights import KeptWeights, LoadWeights
 
 
 class ScriptedService(QObject):

@@ -14,18 +14,17 @@ from workbench.gui.train.runs import controller as run_actions_flow
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
 from workbench.gui.train.runs.controller import RunActions
-from workbench.protocol.messages import (
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.find import (
     BatchSizeFound,
     BatchSizeTried,
-    ErrorParts,
-    Failed,
     FindBatchSize,
     FindLearningRate,
     LearningRateFound,
     LearningRateTrial,
     LearningRateTried,
-    Progress,
 )
+from workbench.protocol.messages import Failed, Progress
 from workbench.templates import find_template
 
 

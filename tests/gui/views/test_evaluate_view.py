@@ -17,16 +17,11 @@ from tests.gui.views.test_classify_view import (
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.evaluate import ClassScore, Evaluate, Evaluation
 from workbench.protocol.events import TestResult
-from workbench.protocol.messages import (
-    ClassScore,
-    ErrorParts,
-    Evaluate,
-    Evaluation,
-    Failed,
-    KeptWeights,
-    Progress,
-)
+from workbench.protocol.messages import Failed, Progress
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import EVALUATION_NAME, KeptEvaluation, keep_evaluation

@@ -16,6 +16,7 @@ from workbench.gui.train.memory_warning import MemoryWarning
 from workbench.gui.train.plan_popup import plan_facts, plan_pins
 from workbench.gui.train.run_header import CAPTION_PX, RunHeader
 from workbench.gui.train.view import TrainView
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
     CheckpointKept,
     EpochFinished,
@@ -24,7 +25,7 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.protocol.messages import ErrorParts, KeptWeights
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.link import Link, Remote, write_link, write_remote
 from workbench.runs.state.crash_diagnosis import Suggestion
 from workbench.runs.state.outcome import RunOutcome

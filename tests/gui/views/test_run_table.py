@@ -13,6 +13,7 @@ from workbench.gui.panels import panels_of
 from workbench.gui.train.runs.run_columns import COLUMNS
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE
 from workbench.gui.train.view import TrainView
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue
 
@@ -97,6 +98,25 @@ def test_a_click_on_a_heading_sorts(qtbot, view, runs):
     assert cells == ["Completed", "52.0%", "75.0%", "0.01", "64", "2"]
     QTest.mouseClick(panel.table, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not panel.list.header().isVisible())
+
+
+def test_validation_and_test_accuracy_of_a_row_are_of_the_saved_weights(
+    qtbot, view, written, context, open_library
+):
+    run = written("", project=FLOWERS).begin().train(1)
+    run.epoch(2, val_accuracy=0.4)  # worse than the first
+    run.finish(kept=KeptWeights(epoch=2, val_accuracy=0.4))
+    context.document.restore(FLOWERS)
+    open_library()
+    row = view.panels["train_runs"].list.model().index(0, 0)
+    titles = [column.title for column in COLUMNS]
+    cells = [row.siblingAtColumn(titles.index(title)) for title in ("Val. acc.", "Test acc.")]
+    assert [cell.data() for cell in cells] == ["40.0%", "75.0%"]
+    for cell in cells:
+        tip = cell.model().headerData(
+            cell.column(), Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+        )
+        assert "saved weights" in tip
 
 
 def test_waiting_runs_stand_in_the_order_of_their_turn(qtbot, view, context, runs, written):

@@ -12,7 +12,7 @@ from workbench.gui.common.run_text import state_words
 from workbench.gui.panels import panels_of
 from workbench.gui.train.run_header import clock
 from workbench.gui.train.view import TrainView
-from workbench.protocol.messages import ErrorParts
+from workbench.protocol.bases import ErrorParts
 from workbench.runs.control import command_of
 from workbench.runs.folder import create_run
 from workbench.runs.state import queue

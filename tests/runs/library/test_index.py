@@ -7,12 +7,15 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import SaveError
 from workbench.protocol.events import BestEpoch, LogLine, RunFinished
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import create_run
 from workbench.runs.home import runs_home
 from workbench.runs.library import index
 from workbench.runs.library import summary as summary_module
+from workbench.runs.library.filter import matches
 from workbench.runs.library.index import INDEX_NAME, list_runs
 from workbench.runs.library.summary import dataset_words
 from workbench.runs.log.event_log import EventWriter
@@ -42,6 +45,44 @@ def test_a_finished_run(finished):
     assert summary.best_val_accuracy == pytest.approx(0.8)
     assert summary.test_accuracy == 0.75
     assert not summary.has_model
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept", "words"),
+    [
+        ("last", KeptWeights(epoch=2, val_accuracy=0.7), 0.7),
+        ("best", KeptWeights(epoch=1, kind="best", val_accuracy=0.8), 0.8),
+        ("last", KeptWeights(epoch=2, is_partial=True), None),
+        ("last", None, 0.7),  # as runs of earlier versions, and those under way
+        ("best", None, 0.8),
+    ],
+)
+@pytest.mark.parametrize("is_over", [False, True])
+def test_validation_and_test_accuracy_are_of_the_same_weights(events, keep, kept, words, is_over):
+    project = Project(recipe=TrainingRecipe(keep=keep))
+    run = create_run(project)
+    *logged, finished = events(run)
+    best = BestEpoch(epoch=1, val_accuracy=0.8, val_loss=1.0)
+    with EventWriter(run.events_path) as writer:
+        for event in logged:
+            writer.write(event)
+        if is_over:
+            writer.write(msgspec.structs.replace(finished, kept=kept, best=best))
+    (summary,) = list_runs()
+    expected = words if is_over or words is not None else 0.7
+    assert summary.val_accuracy == (None if expected is None else pytest.approx(expected))
+    assert summary.best_val_accuracy == pytest.approx(0.8)
+    assert matches(summary, "val>75%") == (expected == 0.8)
+
+
+def test_the_epochs_done_are_counted_by_their_numbers(events):
+    """Early stopping of the head leaves some out."""
+    run = create_run(Project())
+    with EventWriter(run.events_path) as writer:
+        *logged, last, _finished = events(run)
+        for event in (*logged, last, msgspec.structs.replace(last, epoch=9)):
+            writer.write(event)
+    assert list_runs()[0].epochs_done == 9
 
 
 def test_the_second_look_reads_the_index_only(finished, monkeypatch):

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import WireError
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Batch, DataReady, LogLine, PhaseChanged, RunFinished
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.log.event_log import (
     LINE_LIMIT,
     LONGEST_LINE,

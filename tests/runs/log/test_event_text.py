@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
     Batch,
     DataReady,
@@ -14,7 +15,6 @@ from workbench.protocol.events import (
     RunStarted,
     TestResult,
 )
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.log.event_text import event_text
 
 

@@ -29,19 +29,21 @@ def test_a_run_is_taken_in(run, events):
     assert history.class_names == ["a", "b"]
     assert history.best.epoch == 1
     assert history.progress.fraction == 1.0
-    assert history.progress.eta_s == 0.0
+    assert history.progress.left.seconds == 0.0
     assert history.elapsed_s == 1.5
 
 
 def test_progress_half_way(run, events):
     history = MetricHistory()
     assert history.progress.fraction == 0.0
-    assert history.progress.eta_s is None
+    assert history.progress.left is None
     history.add_all(list(events(run))[:3])
     progress = history.progress
     assert (progress.step, progress.total_steps, progress.epoch, progress.epochs) == (3, 6, 1, 2)
     assert progress.fraction == 0.5
-    assert progress.eta_s == (3 * 10 + 2 * 1) / 100.0  # two validations of 3 images, a third each
+    assert (
+        progress.left.seconds == (3 * 10 + 2 * 1) / 100.0
+    )  # two validations of 3 images, a third each
     assert progress.images_per_second == 100.0
 
 

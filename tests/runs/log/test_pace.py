@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -18,7 +19,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.pace import Countdown, Pace
+from workbench.runs.log.pace import Countdown, Pace, TimeLeft, left_words
 
 
 def batch(first, steps, speed, *, time=0.0):
@@ -93,7 +94,7 @@ def test_the_time_left_is_steady_where_epochs_are_not():
             now += seconds / 10
             history.add(batch(number * 10 - 10 + tenth, 1, 3_000.0, time=now))
             if number > 5:
-                shown.append(countdown.shown(history.progress.eta_s, now))
+                shown.append(countdown.shown(history.progress.left.seconds, now))
         history.add(epoch(number, seconds, now))
     wanted = np.linspace(shown[0], 0.0, len(shown))
     assert np.abs(np.array(shown) - wanted).max() < 0.2 * shown[0]
@@ -104,9 +105,9 @@ def test_the_time_left_is_steady_where_epochs_are_not():
 def test_the_first_epoch_s_time_left_knows_of_validations():
     history = MetricHistory()
     history.add_all([started(0.0, epochs=2), data(), batch(1, 1, 0.0)])
-    assert history.progress.eta_s is None
+    assert history.progress.left is None
     history.add(batch(2, 3, 1_000.0))
-    assert history.progress.eta_s == pytest.approx((16 * 100 + 2 * 35) / 1_000.0)
+    assert history.progress.left.seconds == pytest.approx((16 * 100 + 2 * 35) / 1_000.0)
 
 
 def test_the_time_left_after_a_resume_is_that_of_the_new_trainer():
@@ -114,21 +115,21 @@ def test_the_time_left_after_a_resume_is_that_of_the_new_trainer():
     history = MetricHistory()
     history.add_all([PhaseChanged(phase="starting", text="", time=1.0), started(2.0), data()])
     history.add_all([epoch(number, 2.0, 2.0 + 2 * number) for number in range(1, 5)])
-    assert history.progress.eta_s == pytest.approx(40 * 2.0)
+    assert history.progress.left.seconds == pytest.approx(40 * 2.0)
     finished = RunFinished(outcome="stopped", run="r", seconds=9.0, epochs_done=4, is_paused=True)
     history.add_all([batch(31, 15, 5_000.0), finished])
     history.add(PhaseChanged(phase="starting", text="Resuming", time=900.0))
     assert history.is_resuming
-    assert history.progress.eta_s is None, "no countdown before a step is made"
+    assert history.progress.left is None, "no countdown before a step is made"
     history.add(started(930.0, at=45))
-    assert history.progress.eta_s is None
+    assert history.progress.left is None
     history.add(batch(46, 5, 10 * 100 / 6.0, time=933.0))
     by_speed = (350 * 100 + 35 * 35) / (10 * 100 / 6.0)
-    assert history.progress.eta_s == pytest.approx(by_speed)
+    assert history.progress.left.seconds == pytest.approx(by_speed)
     history.add(epoch(5, 3.5, 933.5))  # half of it was made before
-    assert history.progress.eta_s == pytest.approx(by_speed)
+    assert history.progress.left.seconds == pytest.approx(by_speed)
     history.add_all([batch(51, 10, 10 * 100 / 6.0, time=939.0), epoch(6, 6.0, 939.5)])
-    assert history.progress.eta_s == pytest.approx(34 * 6.0)
+    assert history.progress.left.seconds == pytest.approx(34 * 6.0)
 
 
 def test_a_countdown_counts_down_and_follows_slowly():
@@ -200,3 +201,49 @@ def test_where_the_time_went_counts_all_trainers_of_a_run():
     assert history.time_spent.advice == "second"
     history.add(spent(2.0))
     assert history.time_spent.input_s == 7.0
+
+
+def two_phases():
+    """A head of two epochs of 0.1 s, three of fine-tuning to follow."""
+    history = MetricHistory()
+    history.add_all([msgspec.structs.replace(started(0.0, epochs=5), fine_tuning_after=2), data()])
+    history.add_all([batch(1, 10, 10_000.0), epoch(1, 0.1)])
+    return history
+
+
+def test_the_time_left_of_the_head_ends_where_fine_tuning_begins():
+    history = two_phases()
+    assert history.progress.left == TimeLeft(pytest.approx(0.1), is_of_head=True)
+    assert left_words(TimeLeft(7.2, is_of_head=True)) == "7 s to fine-tuning"
+    assert left_words(TimeLeft(892.0)) == "14 min 52 s left"
+
+
+def test_the_time_left_of_fine_tuning_does_not_come_from_the_head():
+    """Its epochs take a hundred times as long: the whole network is computed."""
+    history = two_phases()
+    history.add_all([batch(11, 10, 10_000.0), epoch(2, 0.1)])
+    assert history.progress.left is None
+    history.add(batch(21, 1, 0.0))  # it compiles
+    assert history.progress.left is None
+    history.add(batch(22, 9, 100.0))
+    assert history.progress.left == TimeLeft(pytest.approx((20 * 100 + 2 * 35) / 100.0))
+    history.add_all([epoch(3, 10.0), batch(31, 5, 100.0)])
+    assert history.progress.left == TimeLeft(pytest.approx(15 * 10.0 / 10))
+
+
+def test_nothing_is_known_of_the_time_left_while_fine_tuning_is_prepared():
+    """Early stopping has ended the head: its other epochs are left out."""
+    history = two_phases()
+    history.add(PhaseChanged(phase="building", text="Preparing fine-tuning"))
+    assert history.progress.left is None
+    history.add(PhaseChanged(phase="features", text="Computing features", fraction=0.5))
+    assert history.progress.left is None
+    history.add_all([batch(21, 10, 100.0), PhaseChanged(phase="training", text="Epoch 3 of 5")])
+    assert history.progress.left == TimeLeft(pytest.approx((20 * 100 + 2 * 35) / 100.0))
+
+
+def test_a_run_resumed_in_fine_tuning_has_the_time_left_of_fine_tuning():
+    history = two_phases()
+    again = msgspec.structs.replace(started(9.0, at=20, epochs=5), fine_tuning_after=2)
+    history.add_all([batch(11, 10, 10_000.0), epoch(2, 0.1), again, batch(21, 10, 100.0)])
+    assert history.progress.left == TimeLeft(pytest.approx((20 * 100 + 2 * 35) / 100.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.protocol.events import BestEpoch
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.log.scores import (
     best_words,
     chosen_words,

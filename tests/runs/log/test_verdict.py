@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.protocol.events import DataReady, EpochFinished
+from workbench.protocol.events import DataReady, EpochFinished, Plan, RunStarted
+from workbench.runs.log.event_log import EventWriter, read_all
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.verdict import logged_verdict, verdict
 
 
@@ -70,6 +72,43 @@ def test_overfitting_is_named_with_the_epoch_since_which():
     words = "Overfitting since epoch 8: validation loss rises while training loss falls"
     assert verdict(epochs, data()) == words
     assert verdict(epochs[:11], data()) == ""  # three epochs are no trend
+
+
+def overfit(lowest=0.2):
+    """Epochs whose validation loss is the lowest in epoch 8, between two higher ones."""
+    val = np.where(EPOCHS <= 8, 0.6 - 0.04 * EPOCHS, 0.33 + 0.012 * (EPOCHS - 8))
+    val[7] = lowest
+    return run(FALLING.tolist(), val.tolist(), RISING_ACCURACY.tolist(), [0.9] * 40)
+
+
+def test_overfitting_is_counted_from_the_lowest_validation_loss():
+    epochs = overfit()
+    lowest = min(epochs, key=lambda epoch: epoch.val_loss)
+    assert verdict(epochs, data()).startswith(f"Overfitting since epoch {lowest.epoch}:")
+
+
+def started(at=None):
+    return RunStarted(
+        run="r", target="t", precision="float32", seed=1, versions={}, epochs=40, pid=1,
+        plan=Plan(precision="float32"), batch_size=100, resumed_at_step=at,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("resumed_epoch", [3, 9, 20])
+def test_window_and_log_agree_where_a_run_was_resumed(tmp_path, resumed_epoch):
+    """Epochs behind the place where it goes on are void, also before it has made one."""
+    path = tmp_path / "events.jsonl"
+    again = started(at=600 * resumed_epoch)
+    first, second = overfit(), overfit(lowest=0.4)[resumed_epoch:]
+    for events in ([started(), data(), *first, again], [again, *second]):
+        with EventWriter(path) as writer:
+            for event in events:
+                writer.write(event)
+        history = MetricHistory()
+        history.add_all(read_all(path))
+        assert logged_verdict(path) == history.verdict
+    since = 8 if resumed_epoch >= 8 else 7
+    assert history.verdict.startswith(f"Overfitting since epoch {since}:")
 
 
 @pytest.mark.parametrize(

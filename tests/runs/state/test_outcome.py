@@ -8,8 +8,8 @@ import pytest
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.host.memory import memory_limit
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Heartbeat, RunFinished
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import RESUMED_MARK

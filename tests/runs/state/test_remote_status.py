@@ -15,8 +15,8 @@ import pytest
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.file_lock import take_lock
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Plan
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.control import command_of, mirror_command_of, request_stop, send_command
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.library.index import list_runs

@@ -20,7 +20,10 @@ from workbench.cli import _service, main
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.protocol import messages as m
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.classify import Classified, Classify
+from workbench.protocol.export import ExportProject
+from workbench.protocol.messages import AnyAnswer, Failed
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.home import data_home
 
@@ -74,7 +77,7 @@ class Away:
 
     def export(self, some: Project, path: Path) -> Path:
         kind = "notebook" if path.suffix == ".ipynb" else "tpu_script"
-        answer = self.done(m.ExportProject, project=project_text(some), format=kind, path=str(path))
+        answer = self.done(ExportProject, project=project_text(some), format=kind, path=str(path))
         return Path(answer.path)
 
     def train(self, some: Project, name: str, cores: int) -> Path:
@@ -104,14 +107,14 @@ class Away:
         return folder
 
     def probabilities(self, run: str) -> np.ndarray:
-        rows = [a for a in self.answers(m.Classify, model=run, pictures=self.files) if is_row(a)]
+        rows = [a for a in self.answers(Classify, model=run, pictures=self.files) if is_row(a)]
         names = sorted({score.name for row in rows for score in row.scores})
         by_name = [{s.name: s.probability for s in row.scores} for row in rows]
         return np.array([[scores[name] for name in names] for scores in by_name])
 
 
 def is_row(answer) -> bool:
-    return isinstance(answer, m.Classified)
+    return isinstance(answer, Classified)
 
 
 class Service:
@@ -126,18 +129,18 @@ class Service:
         self.call, self.home = call, home
         self._id = 0
 
-    def answers(self, kind, **fields) -> list[m.AnyAnswer]:
+    def answers(self, kind, **fields) -> list[AnyAnswer]:
         self._id += 1
         return list(self.call.answers(kind(id=self._id, **fields)))
 
     def done(self, kind, **fields):
         answer = self.answers(kind, **fields)[-1]
-        assert not isinstance(answer, m.Failed), answer
+        assert not isinstance(answer, Failed), answer
         return answer
 
-    def failed(self, kind, **fields) -> m.ErrorParts:
+    def failed(self, kind, **fields) -> ErrorParts:
         answer = self.answers(kind, **fields)[-1]
-        assert isinstance(answer, m.Failed), answer
+        assert isinstance(answer, Failed), answer
         return answer.error
 
 

@@ -11,8 +11,8 @@ from workbench.core.training.content_split import SplitRule
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.png import write_png
 from workbench.protocol.count_split import CountSplit
+from workbench.protocol.describe_data import DescribeData
 from workbench.protocol.events import DataReady
-from workbench.protocol.messages import DescribeData
 from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import EventWriter
 

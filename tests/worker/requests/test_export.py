@@ -22,7 +22,11 @@ from tests.worker.requests.conftest import Service
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
-from workbench.protocol import messages as m
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.classify import Classified, Classify
+from workbench.protocol.export import Export
+from workbench.protocol.messages import Done
+from workbench.protocol.weights import LoadWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs
 
@@ -126,15 +130,15 @@ class Exchange:
         self.loaded = self.load(folder / "plain.weights.h5")
         for name, ending in (("weights", ".weights.h5"), ("keras", ".keras"), ("python", ".py")):
             path = str(folder / f"app{ending}")
-            text = self.service.done(m.Export, model=self.run, format=name, path=path).text
+            text = self.service.done(Export, model=self.run, format=name, path=path).text
             assert "differ from the model's by at most" in text
         plain_keras.do("check")
 
     def probabilities(self, model: str) -> np.ndarray:
         """Of the pictures."""
-        *answers, end = self.service.answers(m.Classify, model=model, pictures=self.pictures)
-        assert isinstance(end, m.Done), end
-        rows = [a for a in answers if isinstance(a, m.Classified)]
+        *answers, end = self.service.answers(Classify, model=model, pictures=self.pictures)
+        assert isinstance(end, Done), end
+        rows = [a for a in answers if isinstance(a, Classified)]
         by_name = [{s.name: s.probability for s in row.scores} for row in rows]
         return np.array([[scores[name] for name in NAMES] for scores in by_name])
 
@@ -142,8 +146,8 @@ class Exchange:
     def run(self) -> str:
         return self.loaded.path
 
-    def load(self, path: Path) -> m.Done:
-        return self.service.done(m.LoadWeights, project=self.project, weights=str(path))
+    def load(self, path: Path) -> Done:
+        return self.service.done(LoadWeights, project=self.project, weights=str(path))
 
     @property
     def project(self) -> str:
@@ -200,18 +204,18 @@ def test_the_script_is_formatted_and_lints(exchange):
 
 def test_an_export_replaces_the_old_file_only_when_it_is_whole(exchange, tmp_path):
     target = tmp_path / "sub" / "model.keras"
-    error = exchange.service.failed(m.Export, model=exchange.run, format="keras", path=str(target))
+    error = exchange.service.failed(Export, model=exchange.run, format="keras", path=str(target))
     assert str(target.parent) in f"{error.where} {error.received}"
     target.parent.mkdir()
     target.write_bytes(b"old")
-    exchange.service.done(m.Export, model=exchange.run, format="keras", path=str(target))
+    exchange.service.done(Export, model=exchange.run, format="keras", path=str(target))
     assert zipfile.is_zipfile(target)
     assert [path.name for path in target.parent.iterdir()] == ["model.keras"]
 
 
 def test_an_unknown_format_is_reported_with_the_known_ones(exchange, tmp_path):
     path = str(tmp_path / "x")
-    error = exchange.service.failed(m.Export, model=exchange.run, format="onnx", path=path)
+    error = exchange.service.failed(Export, model=exchange.run, format="onnx", path=path)
     assert "keras, python, weights" in error.expected
 
 
@@ -374,7 +378,7 @@ def test_a_zip_bomb_is_not_unpacked(exchange, tmp_path):
 
 def test_a_model_of_unknown_origin_is_not_opened(exchange):
     path = str(exchange.folder / "plain.keras")
-    error = exchange.service.failed(m.Classify, model=path, pictures=exchange.pictures[:1])
+    error = exchange.service.failed(Classify, model=path, pictures=exchange.pictures[:1])
     assert "not a model exported by Workbench" in error.what
     assert "load them there" in error.fix
 
@@ -438,9 +442,9 @@ def test_menu_drop_classify_and_command_give_the_same_class_names(
     assert names == dict.fromkeys(found, OTHER_NAMES)
 
 
-def refused(exchange: Exchange, path: Path) -> m.ErrorParts:
+def refused(exchange: Exchange, path: Path) -> ErrorParts:
     """Loads weights that must be refused; nothing may be left behind."""
     before = sorted((exchange.home / "runs").iterdir())
-    error = exchange.service.failed(m.LoadWeights, project=exchange.project, weights=str(path))
+    error = exchange.service.failed(LoadWeights, project=exchange.project, weights=str(path))
     assert sorted((exchange.home / "runs").iterdir()) == before
     return error

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from workbench.core.projects.project_file import project_text
-from workbench.protocol import messages as m
+from workbench.protocol.find import (
+    BatchSizeFound,
+    BatchSizeTried,
+    FindBatchSize,
+    FindLearningRate,
+    LearningRateFound,
+    LearningRateTrial,
+    LearningRateTried,
+)
+from workbench.protocol.messages import Failed, Progress
 from workbench.worker.requests import find_batch_size as find_batch
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup
 
@@ -17,14 +26,14 @@ pytestmark = pytest.mark.worker
 
 def _answers(service, request, **values):
     answers = service.answers(request, **values)
-    return [answer for answer in answers if not isinstance(answer, m.Progress)]
+    return [answer for answer in answers if not isinstance(answer, Progress)]
 
 
 def test_a_rate_that_is_too_low_is_replaced_by_one_that_trains(service, small_project):
     text = project_text(small_project(learning_rate=1e-6, epochs=10))
-    *tried, found = _answers(service, m.FindLearningRate, project=text)
-    assert isinstance(found, m.LearningRateFound), found
-    swept = [answer for answer in tried if isinstance(answer, m.LearningRateTried)]
+    *tried, found = _answers(service, FindLearningRate, project=text)
+    assert isinstance(found, LearningRateFound), found
+    swept = [answer for answer in tried if isinstance(answer, LearningRateTried)]
     rates = [rate for part in swept for rate in part.rates]
     losses = [loss for part in swept for loss in part.losses]
     assert rates == sorted(rates)
@@ -32,7 +41,7 @@ def test_a_rate_that_is_too_low_is_replaced_by_one_that_trains(service, small_pr
     assert rates[0] == pytest.approx(1e-7)
     # Untrained, three classes: ln 3.
     assert losses[0] == pytest.approx(1.1, abs=0.6)
-    trials = [answer for answer in tried if isinstance(answer, m.LearningRateTrial)]
+    trials = [answer for answer in tried if isinstance(answer, LearningRateTrial)]
     first, longest = trials[0], max(trial.steps for trial in trials)
     assert first.rate == found.present == 1e-6
     decisive = {trial.rate: trial.accuracy for trial in trials if trial.steps == longest}
@@ -45,7 +54,7 @@ def test_a_rate_that_is_too_low_is_replaced_by_one_that_trains(service, small_pr
 
 def test_a_rate_that_trains_well_is_kept(service, small_project):
     text = project_text(small_project(learning_rate=0.05, epochs=10))
-    *_, found = _answers(service, m.FindLearningRate, project=text)
+    *_, found = _answers(service, FindLearningRate, project=text)
     assert (found.verdict, found.suggested) == ("keep", 0.05)
     assert found.words.startswith("Your rate 0.05 is ")
     assert "; keep it. 0.05: " in found.words
@@ -55,8 +64,8 @@ def test_trials_pass_through_the_schedule_and_the_scaling_of_the_recipe(service,
     recipe = {"rate_scaling": "linear", "rate_base_batch": 5000, "schedule": "one_cycle"}
     # A hundredth of the field's value is what each step is made with.
     text = project_text(small_project(learning_rate=5.0, epochs=10, **recipe))
-    *tried, found = _answers(service, m.FindLearningRate, project=text)
-    trials = [answer for answer in tried if isinstance(answer, m.LearningRateTrial)]
+    *tried, found = _answers(service, FindLearningRate, project=text)
+    trials = [answer for answer in tried if isinstance(answer, LearningRateTrial)]
     assert trials[0].rate == 5.0
     assert (found.verdict, found.suggested) == ("keep", 5.0), trials
 
@@ -69,15 +78,15 @@ def test_labels_that_mean_nothing_are_no_reason_to_suggest_a_rate(
     arrays |= {key: random.permutation(arrays[key]) for key in ("y_train", "y_test")}
     np.savez(tmp_path / "shuffled.npz", **arrays)
     text = project_text(small_project(data=tmp_path / "shuffled.npz", epochs=2))
-    *_, found = _answers(service, m.FindLearningRate, project=text)
+    *_, found = _answers(service, FindLearningRate, project=text)
     assert (found.verdict, found.suggested, found.good) == ("unknown", None, [])
     assert "heck input scaling and labels." in found.words
 
 
 def test_batch_sizes_are_tried_up_to_the_number_of_pictures(service, small_project):
     text = project_text(small_project())
-    *tried, found = _answers(service, m.FindBatchSize, project=text, lowest=256, highest=4096)
-    assert isinstance(found, m.BatchSizeFound), found
+    *tried, found = _answers(service, FindBatchSize, project=text, lowest=256, highest=4096)
+    assert isinstance(found, BatchSizeFound), found
     assert [answer.size for answer in tried if answer.times == 1] == [256, 512]
     assert all(answer.images_per_second > 0 and answer.memory_bytes > 1e8 for answer in tried)
     assert found.largest == 512
@@ -91,7 +100,7 @@ def test_a_batch_that_cannot_fit_is_reported_and_not_tried(service, small_projec
     conv = {"filters": 8192, "kernel_size": (1, 1), "padding": "same"}
     huge = small_project(("conv2d", conv), ("up_sampling2d", {"size": (32, 32)}))
     text = project_text(huge)
-    tried, found = _answers(service, m.FindBatchSize, project=text, lowest=512)
+    tried, found = _answers(service, FindBatchSize, project=text, lowest=512)
     assert "available" in tried.problem
     assert found.largest == 0
     assert "512" in found.words
@@ -107,7 +116,7 @@ class FullTrial(BenchmarkSetup):
 def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_reported(small_project):
     job = SimpleNamespace(id=5)
     tried = find_batch._try(job, FullTrial(job, small_project(), None), 64)
-    assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")
+    assert tried == BatchSizeTried(id=5, size=64, problem="runs out of memory")
     words = find_batch._found(job, [tried], {}, FullTrial(job, small_project(), None)).words
     assert words == "Not even batch size 64 fits: it runs out of memory."
 
@@ -132,7 +141,7 @@ def disturbed(monkeypatch, small_project, speeds):
     data = SimpleNamespace(train=range(640))
     monkeypatch.setattr(find_batch, "_measured", measured)
     monkeypatch.setattr(find_batch, "set_up", lambda *_: BenchmarkSetup(job, small_project(), data))
-    request = m.FindBatchSize(id=7, project="", lowest=min(speeds), highest=max(speeds))
+    request = FindBatchSize(id=7, project="", lowest=min(speeds), highest=max(speeds))
     found = find_batch.find_batch_size(job, request)
     return [*sent, found], order
 
@@ -160,6 +169,6 @@ def test_speeds_that_still_contradict_each_other_are_called_uncertain(monkeypatc
 
 def test_a_project_that_cannot_be_trained_is_refused_in_words(service, small_project):
     text = project_text(small_project(classes=5))
-    *_, answer = service.answers(m.FindLearningRate, project=text)
-    assert isinstance(answer, m.Failed)
+    *_, answer = service.answers(FindLearningRate, project=text)
+    assert isinstance(answer, Failed)
     assert "5 outputs" in answer.error.what

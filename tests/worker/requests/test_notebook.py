@@ -23,8 +23,12 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text, save_project
 from workbench.datasets import all_datasets
 from workbench.pictures.prepare import prepare_part
-from workbench.protocol import messages as m
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
+from workbench.protocol.export import ExportProject
+from workbench.protocol.messages import Done, Failed
+from workbench.protocol.weights import LoadWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
@@ -71,7 +75,7 @@ def test_a_network_with_pretrained_weights_is_refused_with_what_can_be_done(away
     (template,) = filter(_is_pretrained, list_templates())
     for kind, name in (("notebook", "n.ipynb"), ("tpu_script", "s.py")):
         answer = away.answers(
-            m.ExportProject,
+            ExportProject,
             project=project_text(template.project),
             format=kind,
             path=str(tmp_path / name),
@@ -84,7 +88,7 @@ def test_bundled_images_are_taken_along_and_read_as_they_are_here(away, tmp_path
     project = find_template("flowers_dense").project
     path = tmp_path / "flowers.ipynb"
     answer = away.done(
-        m.ExportProject, project=project_text(project), format="notebook", path=str(path)
+        ExportProject, project=project_text(project), format="notebook", path=str(path)
     )
     archive = data_path("flowers1000.zip")
     assert f"It reads the images from {archive}: take that file along." in answer.text
@@ -106,11 +110,11 @@ def test_bundled_images_are_taken_along_and_read_as_they_are_here(away, tmp_path
 
 def test_an_unknown_format_and_a_broken_network_are_reported(away, tmp_path):
     path, text = tmp_path / "x.ipynb", project_text(notebook_project(away.data))
-    (answer,) = away.answers(m.ExportProject, project=text, format="keras", path=str(path))
+    (answer,) = away.answers(ExportProject, project=text, format="keras", path=str(path))
     assert "notebook" in answer.error.expected
     broken = project_text(Project(graph=chain(("input", {"shape": (8, 8, 1)}))))
-    *_, answer = away.answers(m.ExportProject, project=broken, format="notebook", path=str(path))
-    assert isinstance(answer, m.Failed)
+    *_, answer = away.answers(ExportProject, project=broken, format="notebook", path=str(path))
+    assert isinstance(answer, Failed)
     assert not path.exists()
 
 
@@ -153,7 +157,7 @@ def test_its_curve_is_the_runs_curve(away, trained):
 def test_the_test_pictures_are_scored_here_as_there(away, trained):
     some, folder = trained
     run = read_back(away, some, folder).path
-    here = away.done(m.Evaluate, model=run)
+    here = away.done(Evaluate, model=run)
     there = RunFolder(Path(run)).model_card().test
     assert here.accuracy == pytest.approx(there.accuracy)
     assert here.loss == pytest.approx(there.loss, abs=LIMIT)
@@ -172,7 +176,7 @@ def test_everything_a_recipe_has_trains_on_two_cores_and_comes_back(away):
     there = np.load(folder / "answers.npy")
     assert np.abs(away.probabilities(run) - there).max() <= LIMIT
     card = RunFolder(Path(run)).model_card()
-    here = away.done(m.Evaluate, model=run)
+    here = away.done(Evaluate, model=run)
     assert here.accuracy == pytest.approx(card.test.accuracy)
     assert here.loss == pytest.approx(card.test.loss, abs=LIMIT)
     assert sum(score.count for score in here.per_class) == card.test.count == 12
@@ -201,9 +205,9 @@ def test_the_commands_write_and_read_back(trained, run_command, tmp_path, capsys
     assert run_command(["readback", str(path), str(path)]) == 2
 
 
-def read_back(away: Away, some: Project, folder: Path) -> m.Done:
+def read_back(away: Away, some: Project, folder: Path) -> Done:
     zipped = str(folder / "workbench_result.zip")
-    return away.done(m.LoadWeights, project=project_text(some), weights=zipped)
+    return away.done(LoadWeights, project=project_text(some), weights=zipped)
 
 
 # hostile results ---------------------------------------------------------------------------
@@ -293,10 +297,10 @@ def test_the_result_of_another_network_is_refused(away, trained):
     assert "a different model" in error.what
 
 
-def refused(away: Away, some: Project, path: Path) -> m.ErrorParts:
+def refused(away: Away, some: Project, path: Path) -> ErrorParts:
     before = sorted((away.home / "runs").iterdir())
-    answer = away.answers(m.LoadWeights, project=project_text(some), weights=str(path))[-1]
-    assert isinstance(answer, m.Failed), answer
+    answer = away.answers(LoadWeights, project=project_text(some), weights=str(path))[-1]
+    assert isinstance(answer, Failed), answer
     assert sorted((away.home / "runs").iterdir()) == before
     assert not list(path.parent.glob("evil*")) + list(path.parent.parent.parent.glob("evil*"))
     return answer.error

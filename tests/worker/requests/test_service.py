@@ -19,9 +19,14 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.protocol import messages as m
+from workbench.protocol.bases import PROTOCOL_VERSION
 from workbench.protocol.browsing import ShowPicture
+from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.describe_data import DataDescription, DescribeData
+from workbench.protocol.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
+from workbench.protocol.messages import AnyAnswer, Cancel, Done, Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.weights import LoadWeights
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
@@ -82,17 +87,17 @@ class Brightness:
 
     def load(self, weights: Path) -> str:
         text = project_text(brightness_project(self.data))
-        answer = self.last(m.LoadWeights, project=text, weights=str(weights))
-        assert isinstance(answer, m.Done), answer
+        answer = self.last(LoadWeights, project=text, weights=str(weights))
+        assert isinstance(answer, Done), answer
         return answer.path
 
-    def answers(self, kind, **fields) -> list[m.AnyAnswer]:
+    def answers(self, kind, **fields) -> list[AnyAnswer]:
         self._id += 1
         answers = list(self._call.answers(kind(id=self._id, **fields)))
         assert {answer.id for answer in answers} == {self._id}
         return answers
 
-    def last(self, kind, **fields) -> m.AnyAnswer:
+    def last(self, kind, **fields) -> AnyAnswer:
         return self.answers(kind, **fields)[-1]
 
 
@@ -104,9 +109,9 @@ def brightness(tmp_path_factory):
             yield Brightness(call, tmp_path_factory.mktemp("service"))
 
 
-def classified(answers: list[m.AnyAnswer]) -> list[m.Classified]:
-    assert isinstance(answers[-1], m.Done), answers[-1]
-    return [answer for answer in answers if isinstance(answer, m.Classified)]
+def classified(answers: list[AnyAnswer]) -> list[Classified]:
+    assert isinstance(answers[-1], Done), answers[-1]
+    return [answer for answer in answers if isinstance(answer, Classified)]
 
 
 # classifying ----------------------------------------------------------------------------
@@ -125,7 +130,7 @@ def test_pictures_are_named_in_order_and_a_bad_one_stops_no_other(brightness):
         str(brightness.data / "bright/00.png"),
         str(brightness.folder / "missing.png"),
     ]
-    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(Classify, model=brightness.run, pictures=files))
     assert [one.file for one in found] == files
     assert [one.label for one in found] == ["dark", "", "bright", ""]
     assert [one.error is None for one in found] == [True, False, True, False]
@@ -140,7 +145,7 @@ def test_previews_are_the_picture_and_what_the_network_sees(brightness):
     Image.new("RGB", (60, 20), (250, 250, 250)).save(wide)
     (one,) = classified(
         brightness.answers(
-            m.Classify, model=brightness.run, pictures=[str(wide)], top=1, previews=True
+            Classify, model=brightness.run, pictures=[str(wide)], top=1, previews=True
         )
     )
     assert (one.width, one.height, one.input_shape) == (60, 20, [4, 6, 1])
@@ -154,7 +159,7 @@ def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):
     values = [(7 * number) % 256 for number in range(75)]
     folder = write_pictures(brightness.folder / "many", {"all": values})
     files = [str(folder / "all" / f"{number:02d}.png") for number in range(75)]
-    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(Classify, model=brightness.run, pictures=files))
     assert [one.label for one in found] == [
         "bright" if value > GREY_LIMIT else "dark" for value in values
     ]
@@ -163,11 +168,11 @@ def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):
 def test_a_model_whose_files_have_changed_is_loaded_anew(brightness):
     run = brightness.load(write_weights(brightness.folder / "second.weights.h5"))
     file = str(brightness.data / "dark/00.png")
-    before = classified(brightness.answers(m.Classify, model=run, pictures=[file]))
+    before = classified(brightness.answers(Classify, model=run, pictures=[file]))
     card = Path(run) / "model.json"
     text = card.read_text().replace('"bright"', '"light"').replace('"dark"', '"gloomy"')
     card.write_text(text)
-    after = classified(brightness.answers(m.Classify, model=run, pictures=[file]))
+    after = classified(brightness.answers(Classify, model=run, pictures=[file]))
     assert [before[0].label, after[0].label] == ["dark", "gloomy"]
 
 
@@ -179,16 +184,16 @@ def test_weights_that_are_not_finite_are_reported(brightness):
     card = Path(run) / "model.json"
     plain = msgspec.json.decode(card.read_bytes())
     card.write_bytes(msgspec.json.encode({**plain, "checksum": ""}))
-    answer = brightness.last(m.Classify, model=run, pictures=[str(brightness.data / "dark/00.png")])
-    assert isinstance(answer, m.Failed)
+    answer = brightness.last(Classify, model=run, pictures=[str(brightness.data / "dark/00.png")])
+    assert isinstance(answer, Failed)
     assert "diverged" in answer.error.what
 
 
-@pytest.mark.parametrize("request_kind", [m.Classify, m.WarmUp, m.Evaluate, m.PickTestPictures])
+@pytest.mark.parametrize("request_kind", [Classify, WarmUp, Evaluate, PickTestPictures])
 def test_a_run_without_weights_is_reported(brightness, tmp_path, request_kind):
-    fields = {"pictures": ["a.png"]} if request_kind is m.Classify else {}
+    fields = {"pictures": ["a.png"]} if request_kind is Classify else {}
     answer = brightness.last(request_kind, model=str(tmp_path), **fields)
-    assert isinstance(answer, m.Failed)
+    assert isinstance(answer, Failed)
     assert answer.error.kind == "RunFolderError"
     assert "no trained weights" in answer.error.what
 
@@ -197,8 +202,8 @@ def test_a_run_without_weights_is_reported(brightness, tmp_path, request_kind):
 
 
 def test_evaluating_uses_the_part_that_training_keeps_apart(brightness):
-    answer = brightness.last(m.Evaluate, model=brightness.run)
-    assert isinstance(answer, m.Evaluation)
+    answer = brightness.last(Evaluate, model=brightness.run)
+    assert isinstance(answer, Evaluation)
     assert answer.classes == ["bright", "dark"]
     assert answer.confusion == [[2, 0], [0, 2]]
     assert answer.accuracy == 1.0
@@ -212,7 +217,7 @@ def test_evaluating_uses_the_part_that_training_keeps_apart(brightness):
 def test_an_evaluation_is_kept_with_the_run(brightness, tmp_path):
     """Where the file is a link, the scores are answered all the same, and nothing is written."""
     run = RunFolder(Path(brightness.run))
-    answer = brightness.last(m.Evaluate, model=brightness.run)
+    answer = brightness.last(Evaluate, model=brightness.run)
     known = known_scores(run)
     assert known.kept.result == answer
     assert known.kept.checksum == known.checksum == run.model_card().checksum != ""
@@ -221,7 +226,7 @@ def test_an_evaluation_is_kept_with_the_run(brightness, tmp_path):
     path.unlink()
     (tmp_path / "mine").write_text("precious")
     path.symlink_to(tmp_path / "mine")
-    answer = brightness.last(m.Evaluate, model=brightness.run)
+    answer = brightness.last(Evaluate, model=brightness.run)
     path.unlink()
     assert answer.accuracy == 1.0
     assert (tmp_path / "mine").read_text() == "precious"
@@ -232,9 +237,9 @@ def test_another_source_is_matched_by_class_names(brightness, tmp_path):
         tmp_path / "x", {"Dark": [5, 130, 250], "BRIGHT": [255, 3], "Bright2": []}
     )
     answer = brightness.last(
-        m.Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
+        Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
     )
-    assert isinstance(answer, m.Evaluation), answer
+    assert isinstance(answer, Evaluation), answer
     assert answer.confusion == [[1, 1], [2, 1]]
     assert answer.accuracy == pytest.approx(2 / 5)
     dark = answer.per_class[1]
@@ -245,9 +250,9 @@ def test_another_source_is_matched_by_class_names(brightness, tmp_path):
 def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):
     data = write_pictures(tmp_path / "x", {"dark": [5], "purple": [255]})
     answer = brightness.last(
-        m.Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
+        Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
     )
-    assert isinstance(answer, m.Failed)
+    assert isinstance(answer, Failed)
     assert answer.error.received == "“purple”"
     assert "“bright”, “dark”" in answer.error.expected
 
@@ -255,10 +260,10 @@ def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):
 def test_a_data_set_that_has_gone_is_reported(brightness):
     moved = brightness.data.rename(brightness.folder / "moved")
     try:
-        answer = brightness.last(m.Evaluate, model=brightness.run)
+        answer = brightness.last(Evaluate, model=brightness.run)
     finally:
         moved.rename(brightness.data)
-    assert isinstance(answer, m.Failed)
+    assert isinstance(answer, Failed)
     assert str(brightness.data) in answer.error.where
 
 
@@ -269,13 +274,13 @@ def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_
     data = write_pictures(tmp_path / "x", {"a": list(range(10)), "b": list(range(20))})
     (data / "a" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut")
     answer = brightness.last(
-        m.DescribeData,
+        DescribeData,
         source="folder",
         params={"path": str(data)},
         thumbnails_per_class=3,
         recipe={"test_share": 0.2},
     )
-    assert isinstance(answer, m.DataDescription), answer
+    assert isinstance(answer, DataDescription), answer
     assert [c.split for c in answer.classes] == [[7, 1, 2], [14, 2, 4]]
     assert [(c.name, c.num_train, c.num_test) for c in answer.classes] == [
         ("a", 8, 2),
@@ -299,7 +304,7 @@ def test_a_training_picture_is_shown_large(brightness, tmp_path):
     labels = np.arange(6) % 2
     np.savez(tmp_path / "data.npz", x=pixels, y=labels)
     source = {"source": "npz", "params": {"path": str(tmp_path / "data.npz")}}
-    described = brightness.last(m.DescribeData, **source, thumbnails_per_class=2)
+    described = brightness.last(DescribeData, **source, thumbnails_per_class=2)
     for each in (each for c in described.classes for each in c.thumbnails):
         assert (each.file, each.width, each.height) == ("", 200, 120)
         with Image.open(each.path) as thumbnail:
@@ -329,24 +334,22 @@ def test_a_picture_in_a_file_is_shown_from_it(brightness, tmp_path):
 
 
 def test_an_unknown_source_and_a_wrong_value_are_reported(brightness):
-    answer = brightness.last(m.DescribeData, source="imagenet", params={})
+    answer = brightness.last(DescribeData, source="imagenet", params={})
     assert "fashion_mnist" in answer.error.expected
-    answer = brightness.last(
-        m.DescribeData, source="folder", params={"path": "x", "fit": "squeeze"}
-    )
+    answer = brightness.last(DescribeData, source="folder", params={"path": "x", "fit": "squeeze"})
     assert answer.error.kind == "ParamError"
 
 
 def test_test_pictures_come_with_their_true_class(brightness):
-    answer = brightness.last(m.PickTestPictures, model=brightness.run, count=3, seed=1)
-    assert isinstance(answer, m.TestPictures), answer
+    answer = brightness.last(PickTestPictures, model=brightness.run, count=3, seed=1)
+    assert isinstance(answer, TestPictures), answer
     assert len(answer.pictures) == 3
     assert answer.total > max(one.index for one in answer.pictures)
     files = [one.path for one in answer.pictures]
-    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(Classify, model=brightness.run, pictures=files))
     assert [one.label for one in found] == [one.label for one in answer.pictures]
     index = answer.pictures[-1].index
-    again = brightness.last(m.PickTestPictures, model=brightness.run, indices=[index, 9_999])
+    again = brightness.last(PickTestPictures, model=brightness.run, indices=[index, 9_999])
     assert [(one.index, one.label) for one in again.pictures] == [
         (index, answer.pictures[-1].label)
     ]
@@ -371,13 +374,13 @@ class RawWorker:
         self.process.stdin.write(b"".join(lines))
         self.process.stdin.flush()
 
-    def read(self) -> m.AnyAnswer:
+    def read(self) -> AnyAnswer:
         return decode_answer(self.process.stdout.readline())
 
-    def read_until(self, request_id: int) -> m.AnyAnswer:
+    def read_until(self, request_id: int) -> AnyAnswer:
         while True:
             answer = self.read()
-            if answer.id == request_id and not isinstance(answer, m.Progress):
+            if answer.id == request_id and not isinstance(answer, Progress):
                 return answer
 
     def end(self) -> int:
@@ -397,13 +400,13 @@ def raw(tmp_path):
 
 def test_hello_comes_first_and_data_needs_no_tensorflow(raw, tmp_path):
     hello = raw.read()
-    assert isinstance(hello, m.Hello)
-    assert (hello.protocol, hello.pid) == (m.PROTOCOL_VERSION, raw.process.pid)
+    assert isinstance(hello, Hello)
+    assert (hello.protocol, hello.pid) == (PROTOCOL_VERSION, raw.process.pid)
     assert {"workbench", "tensorflow", "keras"} <= set(hello.versions)
     data = write_pictures(tmp_path / "data", {"a": [1, 2], "b": [3, 4]})
-    request = m.DescribeData(id=1, source="folder", params={"path": str(data)})
+    request = DescribeData(id=1, source="folder", params={"path": str(data)})
     raw.send(encode_request(request))
-    assert isinstance(raw.read_until(1), m.DataDescription)
+    assert isinstance(raw.read_until(1), DataDescription)
     assert "tensorflow" not in Path(f"/proc/{hello.pid}/maps").read_text()
     assert raw.end() == 0
     assert [path.name for path in tmp_path.iterdir()] == ["data"]  # no session folder is left
@@ -415,11 +418,11 @@ def test_lines_that_are_no_requests_are_answered_and_passed_over(raw):
     raw.send(b"x" * 3 * MAX_REQUEST_BYTES, b" and on\n", b" " * MAX_REQUEST_BYTES + b"{}\n")
     for is_long in (False, False, False, True, True):
         answer = raw.read()
-        assert isinstance(answer, m.Failed)
+        assert isinstance(answer, Failed)
         assert (answer.id, answer.error.kind) == (0, "WireError")
         assert ("too long" in answer.error.what) == is_long
-    raw.send(encode_request(m.WarmUp(id=7, model="/no/such/run")))
-    assert isinstance(raw.read_until(7), m.Failed)
+    raw.send(encode_request(WarmUp(id=7, model="/no/such/run")))
+    assert isinstance(raw.read_until(7), Failed)
     assert raw.end() == 0
 
 
@@ -427,28 +430,28 @@ def test_a_request_under_way_is_cancelled_and_the_next_one_is_done(raw, tmp_path
     data = write_pictures(tmp_path / "data", {"a": [1], "b": [3]})
     for number in range(4_000):
         os.link(data / "a/00.png", data / "a" / f"copy_{number}.png")
-    request = m.DescribeData(id=1, source="folder", params={"path": str(data)})
-    raw.send(encode_request(request), encode_request(m.Cancel(id=2, target=1)))
+    request = DescribeData(id=1, source="folder", params={"path": str(data)})
+    raw.send(encode_request(request), encode_request(Cancel(id=2, target=1)))
     final = {}
     while len(final) < 2:
         answer = raw.read()
-        if not isinstance(answer, m.Progress | m.Hello):
+        if not isinstance(answer, Progress | Hello):
             final[answer.id] = answer
     assert final[1].error.what == "Canceled."
-    assert isinstance(final[2], m.Done)
-    raw.send(encode_request(m.Cancel(id=3, target=1)))
+    assert isinstance(final[2], Done)
+    raw.send(encode_request(Cancel(id=3, target=1)))
     assert "already finished" in raw.read_until(3).text
     assert raw.end() == 0
 
 
 def test_a_number_that_is_in_use_is_refused(raw, tmp_path):
     data = write_pictures(tmp_path / "data", {"a": [1], "b": [3]})
-    line = encode_request(m.DescribeData(id=1, source="folder", params={"path": str(data)}))
+    line = encode_request(DescribeData(id=1, source="folder", params={"path": str(data)}))
     raw.send(line, line)
     raw.read()
     answers = [raw.read_until(1), raw.read_until(1)]
     kinds = {type(answer) for answer in answers}
-    assert kinds == {m.Failed, m.DataDescription}
+    assert kinds == {Failed, DataDescription}
     assert raw.end() == 0
 
 
@@ -456,10 +459,10 @@ def test_closing_its_input_ends_a_busy_worker_and_removes_its_folder(raw, tmp_pa
     data = write_pictures(tmp_path / "data", {"a": [1], "b": [3]})
     for number in range(4_000):
         os.link(data / "a/00.png", data / "a" / f"copy_{number}.png")
-    raw.send(encode_request(m.DescribeData(id=1, source="folder", params={"path": str(data)})))
+    raw.send(encode_request(DescribeData(id=1, source="folder", params={"path": str(data)})))
     raw.process.stdin.close()
     answers = [decode_answer(line) for line in raw.process.stdout]
-    assert isinstance(answers[-1], m.Failed | m.DataDescription)
+    assert isinstance(answers[-1], Failed | DataDescription)
     assert raw.process.wait(60) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
@@ -477,10 +480,10 @@ def test_a_terminated_worker_removes_its_folder(raw, tmp_path):
 
 def test_a_blocking_call_to_a_killed_worker_ends_in_words():
     with ServiceCall() as call:
-        (first, *_) = call.answers(m.WarmUp(id=1, model="/no/such/run"))
-        assert isinstance(first, m.Failed | m.Progress)
+        (first, *_) = call.answers(WarmUp(id=1, model="/no/such/run"))
+        assert isinstance(first, Failed | Progress)
         os.kill(call.hello.pid, signal.SIGKILL)
-        answers = list(call.answers(m.WarmUp(id=2, model="/no/such/run")))
+        answers = list(call.answers(WarmUp(id=2, model="/no/such/run")))
     assert len(answers) == 1
     assert answers[0].id == 2
     assert "killed (signal 9)" in answers[0].error.what

@@ -14,7 +14,7 @@ from tests.worker.requests.conftest import notebook_project
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text, save_project
 from workbench.exports import run_exports, untrained_exports
-from workbench.protocol import messages as m
+from workbench.protocol.export import ExportProject
 from workbench.templates import list_templates
 
 pytestmark = [pytest.mark.worker, pytest.mark.timeout(600)]
@@ -61,7 +61,7 @@ def test_unknown_classes_are_numbered_and_that_is_said(service, tmp_path):
     for each in list_templates():
         path = tmp_path / f"{each.key}.py"
         answer = service.done(
-            m.ExportProject, project=project_text(each.project), format="python", path=str(path)
+            ExportProject, project=project_text(each.project), format="python", path=str(path)
         )
         is_known = each.project.dataset.params.get("path", "known") != ""
         assert ("Set CLASS_NAMES" in answer.text) is not is_known, each.key
@@ -74,7 +74,7 @@ def test_the_script_trains_and_classifies_by_itself(service, away, tmp_path):
     project = notebook_project(away.data, epochs=1)
     path = tmp_path / "stripes.py"
     answer = service.done(
-        m.ExportProject, project=project_text(project), format="python", path=str(path)
+        ExportProject, project=project_text(project), format="python", path=str(path)
     )
     assert "trains it with plain Keras" in answer.text
     weights = tmp_path / "new.weights.h5"

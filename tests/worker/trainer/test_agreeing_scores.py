@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import EpochFinished, RunStarted
-from workbench.protocol.messages import Evaluate
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.state.throughput import read_speeds
 

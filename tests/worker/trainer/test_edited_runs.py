@@ -19,8 +19,8 @@ from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import pack
 from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare
+from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import CheckpointKept, DataReady, LogLine, RunFinished, RunStarted
-from workbench.protocol.messages import Evaluate
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.start import start_trainer
 from workbench.runs.store.weights_file import read_arrays

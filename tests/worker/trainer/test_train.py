@@ -10,6 +10,7 @@ import pytest
 
 from tests.worker.conftest import ENDLESS
 from workbench.errors import GraphError, RunFolderError
+from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -19,7 +20,6 @@ from workbench.protocol.events import (
     PhaseChanged,
     RunStarted,
 )
-from workbench.protocol.messages import Evaluate
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.control import request_stop
 from workbench.runs.folder import create_run

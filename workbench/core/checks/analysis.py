@@ -11,7 +11,7 @@ from workbench.core.checks import fixes
 from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_asked_for
-from workbench.core.checks.frozen import computed_once
+from workbench.core.checks.frozen import PhaseWork, work_of_phases
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.learning import (
     FindPretrained,
@@ -84,7 +84,7 @@ class Analysis:
         costs: Parameters, multiply-adds and memory, per node and in all.
         problems: Errors first, then what is not finished, warnings and hints, each in the order
             of the network.
-        computed_once: Ids of the frozen layers that are computed once for each image.
+        phases: What each phase of the training computes.
     """
 
     shapes: Mapping[str, Shape]
@@ -92,7 +92,7 @@ class Analysis:
     input_shape: Shape | None
     costs: Costs
     problems: list[Problem]
-    computed_once: frozenset[str] = frozenset()
+    phases: tuple[PhaseWork, ...] = (PhaseWork(),)
 
     @property
     def is_trainable(self) -> bool:
@@ -185,7 +185,7 @@ def analyse(
             ),
             key=_rank,
         ),
-        computed_once(graph, layers, found.propagation, recipe),
+        work_of_phases(graph, layers, found.propagation, recipe),
     )
 
 

@@ -5,11 +5,13 @@ an image in every step of a phase, so that they need to be computed only once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from workbench.core.checks.shapes import Propagation
+from workbench.core.network.augmentation import augmentation_nodes
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.roles import Layers, input_node, pipeline_nodes
-from workbench.core.training.phases import phases_of
+from workbench.core.training.phases import Phase, phases_of
 from workbench.core.training.recipe import TrainingRecipe
 
 Learns = Callable[[Node], bool]
@@ -43,24 +45,51 @@ def frozen_end(graph: Graph, layers: Layers, found: Propagation, learns: Learns)
     return end
 
 
-def computed_once(
-    graph: Graph, layers: Layers, found: Propagation, recipe: TrainingRecipe
-) -> frozenset[str]:
-    """Ids of the layers that are computed once for each image in the first phase of a training, on
-    this computer; none where all are computed in each step.
+@dataclass(frozen=True)
+class PhaseWork:
+    """Which layers are computed in the epochs of a phase.
+
+    Attributes:
+        epochs: How many there are.
+        frozen: Ids of the layers of its frozen part.
+        copies: How often that is computed for each training image before the first epoch, on this
+            computer; 0 where it is computed in each step.
     """
-    if not recipe.may_cache_features or all(n.training == "always" for n in graph.nodes.values()):
-        return frozenset()
-    head = phases_of(recipe)[0]
-    end = frozen_end(graph, layers, found, lambda node: head.learns(node.training))
-    if end is None:
-        return frozenset()
-    ahead, waiting = {end}, [end]
+
+    epochs: int = 1
+    frozen: frozenset[str] = frozenset()
+    copies: int = 0
+
+
+def work_of_phases(
+    graph: Graph, layers: Layers, found: Propagation, recipe: TrainingRecipe
+) -> tuple[PhaseWork, ...]:
+    """What each phase of a training computes; `found` is the propagation of the graph."""
+    phases = phases_of(recipe)
+    if all(node.training == "always" for node in graph.nodes.values()):
+        return tuple(PhaseWork(phase.end_epoch - phase.first_epoch) for phase in phases)
+    copies = recipe.augmented_copies if augmentation_nodes(graph, layers) else 1
+    works = []
+    for phase in phases:
+        frozen = _up_to(graph, _end_in(phase, graph, layers, found)) & found.shapes.keys()
+        once = copies if frozen and recipe.may_cache_features else 0
+        works.append(PhaseWork(phase.end_epoch - phase.first_epoch, frozenset(frozen), once))
+    return tuple(works)
+
+
+def _end_in(phase: Phase, graph: Graph, layers: Layers, found: Propagation) -> str | None:
+    return frozen_end(graph, layers, found, lambda node: phase.learns(node.training))
+
+
+def _up_to(graph: Graph, end: str | None) -> set[str]:
+    """A layer and all before it; none where there is no layer."""
+    ahead = {end} if end is not None else set()
+    waiting = list(ahead)
     while waiting:
         new = set(graph.sources(waiting.pop())) - ahead
         ahead |= new
         waiting.extend(new)
-    return frozenset(ahead & found.shapes.keys())
+    return ahead
 
 
 def _frozen_nodes(graph: Graph, layers: Layers, found: Propagation, learns: Learns) -> set[str]:

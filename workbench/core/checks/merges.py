@@ -65,7 +65,7 @@ class Merge:
         sources = self.graph.sources(self.node)
         shared: set[str] = set()
         for other in (*sources[:port], *sources[port + 1 :]):
-            shared |= {other, *_ancestors(self.graph, other)}
+            shared |= self.graph.ancestors(other) | {other}
         branch: list[str] = []
         at = sources[port]
         while at not in shared and len(branch) < _LONGEST_BRANCH:
@@ -196,17 +196,6 @@ def _one_after_another(key: str, steps: Sequence[Fix]) -> Fix:
     first, *more = (step.title for step in steps)
     title = list_text([first, *(words[0].lower() + words[1:] for words in more)])
     return Fix(key, title, lambda graph: reduce(lambda done, step: step.apply(done), steps, graph))
-
-
-def _ancestors(graph: Graph, node_id: str) -> set[str]:
-    found: set[str] = set()
-    waiting = [node_id]
-    while waiting:
-        for source in graph.sources(waiting.pop()):
-            if source not in found:
-                found.add(source)
-                waiting.append(source)
-    return found
 
 
 def _set_all(changes: Changes, graph: Graph) -> Graph:

@@ -8,12 +8,14 @@ has made (`runs.state.throughput`); before the first one it is a guess, and call
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import msgspec
 
 from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
+from workbench.core.checks.frozen import PhaseWork
 from workbench.core.format import memory_text, plural, rough_duration
 
 BASE_BYTES = 620_000_000
@@ -65,14 +67,18 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     epoch_factor: float = 1.0
 
 
+Near = list[tuple[MeasuredRun, float]]
+"""Runs, and how unlike the one that is predicted each is."""
+
+
 @dataclass(frozen=True)
 class RunEstimate:
     """What a run will take.
 
     Attributes:
-        images_per_second: While training.
-        epoch_s: Seconds of an epoch with its validation; None while the number of images
-            is not known.
+        images_per_second: While training, in the first phase.
+        epoch_s: Seconds of an epoch of the first phase with its validation; None while the number
+            of images is not known.
         memory_bytes: The most the trainer will hold.
         limit_bytes: What a process can have here; 0 where unknown.
         fitting_batch: The largest power of two that fits; None when the batch itself fits,
@@ -80,6 +86,9 @@ class RunEstimate:
         num_runs: Runs of this computer that the speed was learned from; 0: a first guess.
         once_s: Seconds before the first epoch, for the frozen layers; None where they are not
             computed ahead, or while the number of images is not known.
+        fine_tuning_epoch_s: As `epoch_s`, of the fine-tuning phase; None where there is none.
+        total_s: Seconds of all epochs of all phases, without early stopping, and of what is
+            computed ahead of them; None while the number of images is not known.
     """
 
     images_per_second: float
@@ -89,6 +98,13 @@ class RunEstimate:
     fitting_batch: int | None
     num_runs: int
     once_s: float | None = None
+    fine_tuning_epoch_s: float | None = None
+    total_s: float | None = None
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the run is nothing but epochs of one length."""
+        return self.once_s is None and self.fine_tuning_epoch_s is None
 
     @property
     def fits(self) -> bool:
@@ -112,15 +128,23 @@ class RunEstimate:
         return f"{words} No batch size fits: make the model smaller."
 
     def sentence(self) -> str:
-        """As people write them: "About 12 s per epoch, training memory 1.3 GB of 24.0 GB."."""
-        speed = (
-            f"About {rough_duration(self.epoch_s)} per epoch"
-            if self.epoch_s is not None
-            else f"About {float(f'{self.images_per_second:.2g}'):,.0f} images/s"
-        )
+        """As people write them: "About 12 s per epoch, 2 min in all, training memory 1.3 GB of 24.0
+        GB.".
+        """
+        return self.trouble or f"{self.time_words()}, training memory {self.memory_words}."
+
+    def time_words(self) -> str:
+        """How long its parts take: "About 0.3 s per epoch after 40 s for the frozen layers, then 50
+        s per epoch of fine-tuning, 5 min in all".
+        """
+        if self.epoch_s is None:
+            return f"About {float(f'{self.images_per_second:.2g}'):,.0f} images/s"
+        words = f"About {rough_duration(self.epoch_s)} per epoch"
         if self.once_s is not None:
-            speed += f" after {rough_duration(self.once_s)} for the frozen layers"
-        return self.trouble or f"{speed}, training memory {self.memory_words}."
+            words += f" after {rough_duration(self.once_s)} for the frozen layers"
+        if self.fine_tuning_epoch_s is not None:
+            words += f", then {rough_duration(self.fine_tuning_epoch_s)} per epoch of fine-tuning"
+        return words if self.total_s is None else f"{words}, {rough_duration(self.total_s)} in all"
 
     def basis(self) -> str:
         """Where the figures come from, in words."""
@@ -151,12 +175,12 @@ def predict(
     batch_size: int,
     precision: str,
     steps_per_epoch: int | None,
+    num_train: int = 0,
     num_validation: int = 0,
-    num_images: int = 0,
     picture_bytes: int = 0,
     limit_bytes: int = 0,
     num_cores: int = 2,
-    computed_once: Collection[str] = (),
+    phases: Sequence[PhaseWork] = (PhaseWork(),),
 ) -> RunEstimate:
     """Predicts a run.
 
@@ -166,22 +190,20 @@ def predict(
         batch_size: Images per step.
         precision: "float32" or "bfloat16".
         steps_per_epoch: Steps of an epoch; None while it is not known.
+        num_train: Training images; 0 while unknown.
         num_validation: Images validated after each epoch.
-        num_images: Training and validation images; 0 while unknown.
         picture_bytes: Bytes of all images that are held in memory.
         limit_bytes: Memory a process can have; 0 where unknown.
         num_cores: Cores at work, for the first guess.
-        computed_once: Ids of the layers that are computed once for each image, ahead.
+        phases: What each phase computes, one or two.
     """
-    ahead = sum(costs.nodes[key].multiply_adds for key in computed_once)
-    numbers_ahead = numbers_per_picture(costs, computed_once)
-    multiply_adds = costs.multiply_adds - ahead
-    numbers = numbers_per_picture(costs) - numbers_ahead
-    near = _nearest(measured, multiply_adds, numbers, batch_size, precision)
-    slowness = _slowness(near) if near else 2 / max(1, num_cores)
-    seconds = _guess(multiply_adds, numbers, precision) * slowness
-    if computed_once:
-        seconds = max(seconds, _SECONDS_PER_STEP / batch_size)
+    speeds = [
+        _PhaseSpeed.of(
+            costs, work, measured, batch=batch_size, precision=precision, num_cores=num_cores
+        )
+        for work in phases
+    ]
+    near = speeds[0].near
 
     def needed(batch: int) -> int:
         plain = memory_needed(costs, costs_batch=batch_size, batch_size=batch, precision=precision)
@@ -189,19 +211,80 @@ def predict(
 
     room = _LARGEST_SHARE * limit_bytes if limit_bytes else math.inf
     fits = needed(batch_size) <= room
-    pictures = (steps_per_epoch or 0) * batch_size + VALIDATION_SHARE * num_validation
-    once_s = None
-    if computed_once and num_images:
-        once_s = num_images * VALIDATION_SHARE * slowness * _guess(ahead, numbers_ahead, precision)
+    epochs_s, once_s = [], []
+    if steps_per_epoch:
+        num_steps = steps_per_epoch * batch_size
+        epochs_s = [each.epoch_s(num_steps, num_validation) for each in speeds]
+        once_s = [each.once_s(num_train, num_validation) for each in speeds]
+    times = zip(phases, epochs_s, once_s, strict=False)
     return RunEstimate(
-        images_per_second=1 / seconds,
-        epoch_s=pictures * seconds * _epoch_factor(near) if steps_per_epoch else None,
+        images_per_second=1 / speeds[0].train_s,
+        epoch_s=epochs_s[0] if epochs_s else None,
         memory_bytes=needed(batch_size),
         limit_bytes=limit_bytes,
         fitting_batch=None if fits else _largest(batch_size, lambda b: needed(b) <= room),
         num_runs=len(near),
-        once_s=once_s,
+        once_s=(once_s[0] or None) if once_s else None,
+        fine_tuning_epoch_s=epochs_s[-1] if len(epochs_s) > 1 else None,
+        total_s=sum(w.epochs * e + once for w, e, once in times) if epochs_s else None,
     )
+
+
+@dataclass(frozen=True)
+class _PhaseSpeed:
+    """How fast the images of one phase are computed.
+
+    Attributes:
+        work: Which layers that are.
+        near: The runs it was learned from.
+        train_s, validation_s: Seconds for an image of a training step, of a validation.
+        ahead_s: Seconds for an image that the frozen part computes once.
+    """
+
+    work: PhaseWork
+    near: Near
+    train_s: float
+    validation_s: float
+    ahead_s: float
+
+    @classmethod
+    def of(
+        cls,
+        costs: Costs,
+        work: PhaseWork,
+        measured: Sequence[MeasuredRun],
+        *,
+        batch: int,
+        precision: str,
+        num_cores: int,
+    ) -> Self:
+        """The speed of a phase: frozen layers are computed forward only, or not at all."""
+        forward = VALIDATION_SHARE * (not work.copies)
+        ahead = sum(costs.nodes[key].multiply_adds for key in work.frozen)
+        numbers_ahead = numbers_per_picture(costs, work.frozen)
+        behind = costs.multiply_adds - ahead
+        numbers_behind = numbers_per_picture(costs) - numbers_ahead
+        multiply_adds = behind + round(forward * ahead)
+        numbers = numbers_behind + round(forward * numbers_ahead)
+        near = _nearest(measured, multiply_adds, numbers, batch, precision)
+        slowness = _slowness(near) if near else 2 / max(1, num_cores)
+        seconds = _guess(multiply_adds, numbers, precision) * slowness
+        if work.frozen:
+            seconds = max(seconds, _SECONDS_PER_STEP / batch)
+        once = VALIDATION_SHARE * slowness * _guess(ahead, numbers_ahead, precision)
+        validation = VALIDATION_SHARE * slowness * _guess(behind, numbers_behind, precision)
+        return cls(work, near, seconds, validation + once * (not work.copies), once)
+
+    def epoch_s(self, num_trained: int, num_validated: int) -> float:
+        """Seconds of an epoch of so many images."""
+        computed_s = num_trained * self.train_s + num_validated * self.validation_s
+        return computed_s * _epoch_factor(self.near)
+
+    def once_s(self, num_train: int, num_validation: int) -> float:
+        """Seconds before the first epoch, for data of so many images."""
+        if not self.work.copies:
+            return 0.0
+        return (self.work.copies * num_train + num_validation) * self.ahead_s
 
 
 def _guess(multiply_adds: int, numbers: int, precision: str) -> float:
@@ -211,9 +294,6 @@ def _guess(multiply_adds: int, numbers: int, precision: str) -> float:
         + numbers * _SECONDS_PER_NUMBER[precision]
         + _SECONDS_PER_PICTURE
     )
-
-
-Near = list[tuple[MeasuredRun, float]]
 
 
 def _nearest(

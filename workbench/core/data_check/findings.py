@@ -162,13 +162,10 @@ Settled = Iterable[tuple[Finding, Action]]
 """Findings, each with an action."""
 
 
-def with_action(project: Project, finding: Finding, action: Action) -> Project:
-    """The project after an action; the recipe changes where the action is one of the recipe."""
-    return with_actions(project, [(finding, action)])
-
-
 def with_actions(project: Project, settled: Settled) -> Project:
-    """The project after some actions, one after the other."""
+    """The project after some actions, one after the other; the recipe changes by those that have
+    values of it.
+    """
     edits = project.edits
     left_out, once, kept = set(edits.left_out), set(edits.once), set(edits.kept)
     labels, parts = dict(edits.labels), dict(edits.parts)

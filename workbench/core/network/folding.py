@@ -87,8 +87,13 @@ class Folding:
         return tuple(dict.fromkeys(map(self.shown_id, node_ids)))
 
     def layers_of(self, shown_ids: Iterable[str]) -> tuple[str, ...]:
-        """Ids of the layers that some cards stand for."""
-        return tuple(key for each in shown_ids for key in self.members.get(each, (each,)))
+        """Ids of the layers that some cards stand for, also of groups that are open by now."""
+        groups = self.full.groups
+        return tuple(
+            key
+            for each in shown_ids
+            for key in (groups.get(group_of(each), ()) if is_card(each) else (each,))
+        )
 
     def edges_of(self, shown: Edge) -> tuple[Edge, ...]:
         """The connections of the graph that a shown one is: several from one layer to the layers

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -149,16 +149,13 @@ class Graph:
         """True when some nodes feed themselves."""
         return len(self.order) != len(self.nodes)
 
+    def ancestors(self, node_id: str) -> frozenset[str]:
+        """Ids of all nodes that a node depends on, without itself."""
+        return _reached(node_id, self.sources)
+
     def descendants(self, node_id: str) -> frozenset[str]:
         """Ids of all nodes that depend on a node, without itself."""
-        seen: set[str] = set()
-        waiting = [node_id]
-        while waiting:
-            for node in self.targets(waiting.pop()):
-                if node not in seen:
-                    seen.add(node)
-                    waiting.append(node)
-        return frozenset(seen - {node_id})
+        return _reached(node_id, self.targets)
 
     def free_port(self, node_id: str) -> int:
         """The lowest input number of a node that no edge ends at."""
@@ -233,6 +230,18 @@ class Graph:
     def new_name(self, stem: str) -> str:
         """A name that no node of this graph has: "conv2d", "conv2d_2", ..."""
         return free_name(stem, {node.name for node in self.nodes.values()})
+
+
+def _reached(node_id: str, step: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    """Ids of all nodes that one or more steps lead to, without the one they start at."""
+    seen: set[str] = set()
+    waiting = [node_id]
+    while waiting:
+        for node in step(waiting.pop()):
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
+    return frozenset(seen - {node_id})
 
 
 def free_name(stem: str, taken: Collection[str]) -> str:

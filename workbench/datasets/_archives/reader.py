@@ -1,11 +1,10 @@
 """The archive reader: a short-lived child process, the only code that opens foreign archives.
 
-Run by path as `python -I reader.py`, with an order as JSON on stdin. It imports nothing
-of Workbench, sets its own limits first, and can write no file: what is in the archive goes to
-stdout in pieces, and its parent decides what becomes of it.
+Run by path (`processes.limited`), with an order as JSON on stdin. It imports nothing of
+Workbench and can write no file: what is in the archive goes to stdout in pieces, and its parent
+decides what becomes of it.
 
-Order:  {"path", "kind": "zip" or "tar", "max_files", "max_bytes", "max_file_bytes",
-        "memory_bytes", "cpu_s"}
+Order:  {"path", "kind": "zip" or "tar", "max_files", "max_bytes", "max_file_bytes"}
 Answer: frames, each a JSON line with "bytes" and as many bytes:
         {"total"}                          bytes of all files, 0 where that is not known
         {"name", "is_first", "is_last", "at"}   a piece of a file; how far it is, 0 to 1
@@ -20,7 +19,6 @@ import io
 import json
 import lzma
 import os
-import resource
 import stat
 import sys
 import tarfile
@@ -46,7 +44,6 @@ class _RefusedError(Exception):
 def main() -> int:
     """Reads one order, writes the frames; 0 also when the archive was rejected."""
     order = json.loads(sys.stdin.buffer.read(_MAX_ORDER_BYTES))
-    _limit(int(order["memory_bytes"]), int(order["cpu_s"]))
     try:
         for fields, data in _frames(order):
             _write(fields, data)
@@ -58,19 +55,6 @@ def main() -> int:
         _write({"error": f"it is damaged or cut off ({str(error)[:120]})"})
     sys.stdout.buffer.flush()
     return 0
-
-
-def _limit(memory_bytes: int, cpu_s: int) -> None:
-    for kind, value in (
-        (resource.RLIMIT_AS, memory_bytes),
-        (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NOFILE, 32),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(kind)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)  # noqa: PLW2901
-        resource.setrlimit(kind, (value, value))
 
 
 def _write(fields: dict[str, Any], data: bytes = b"") -> None:

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +26,7 @@ from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.pictures.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
+from workbench.processes.limited import limited_command
 
 Kind = Literal["zip", "tar"]
 
@@ -98,13 +98,11 @@ class _Unpacking:
             "max_files": min(MAX_FILES, _SLACK_FILES + size // _BYTES_PER_FILE),
             "max_bytes": min(MAX_BYTES, _SLACK_BYTES + _RATIO * size),
             "max_file_bytes": MAX_FILE_BYTES,
-            "memory_bytes": _MEMORY_BYTES,
-            "cpu_s": 120 + size // 10**6,
         }
-        command = [sys.executable, "-I", str(_READER)]
+        cpu_s = 120 + size // 10**6
         try:
             with Child(
-                command,
+                limited_command(_READER, memory_bytes=_MEMORY_BYTES, cpu_s=cpu_s),
                 name="its reader",
                 environment={"LC_ALL": "C.UTF-8"},
                 order=json.dumps(order).encode(),

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from workbench.core.specs import LoadContext
 from workbench.core.storage.own_file import make_own_folder
-from workbench.downloads import Download, fetch_unknown, host_of
+from workbench.downloads.download import Download, host_of
+from workbench.downloads.fetch import fetch_unknown
 from workbench.errors import DatasetError
 
 STORAGE_HOST = "storage.googleapis.com"

@@ -9,7 +9,7 @@ from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 
 def cost_words(analysis: Analysis, recipe: TrainingRecipe, *, is_augmented: bool) -> str:
     """How often the images are augmented, and what that costs."""
-    if not analysis.computed_once:
+    if not analysis.phases[0].copies:
         return "Every image is augmented differently in each epoch." if is_augmented else ""
     copies = recipe.augmented_copies
     if not is_augmented:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
 from workbench.core.format import share
-from workbench.protocol.messages import Classified
+from workbench.protocol.classify import Classified
 
 MAX_PREVIEW_PX = 640
 

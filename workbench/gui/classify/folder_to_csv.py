@@ -15,7 +15,7 @@ from workbench.core.format import count, plural
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, WorkbenchError
 from workbench.pictures.folders import list_pictures
-from workbench.protocol.messages import Classified, Classify
+from workbench.protocol.classify import Classified, Classify
 
 PICTURES_PER_REQUEST = 64
 

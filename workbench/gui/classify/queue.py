@@ -11,7 +11,7 @@ from workbench.client.question import Handlers
 from workbench.client.service_process import ServiceProcess
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview, picture_name
-from workbench.protocol.messages import Classified, Classify
+from workbench.protocol.classify import Classified, Classify
 
 PICTURES_PER_REQUEST = 32
 

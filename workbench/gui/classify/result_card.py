@@ -13,7 +13,7 @@ from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.messages import ErrorParts
+from workbench.protocol.bases import ErrorParts
 from workbench.runs.log.scores import weights_words
 
 PICTURE_PX = 176

@@ -17,7 +17,9 @@ from workbench.gui.classify.folder_to_csv import FolderToCsv
 from workbench.gui.classify.labeled_folder import Tally, labeled_images
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
-from workbench.protocol.messages import AnyAnswer, TestPicture, WarmUp
+from workbench.protocol.classify import WarmUp
+from workbench.protocol.evaluate import TestPicture
+from workbench.protocol.messages import AnyAnswer
 
 _MOST_LINES = 1_000
 

@@ -23,7 +23,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.messages import PickTestPictures, TestPictures
+from workbench.protocol.evaluate import PickTestPictures, TestPictures
 
 NUM_PICTURES = 24
 _NUMBER = IntParam("number", 0, "Its place in the test set.", minimum=0, maximum=9_999_999)
@@ -41,7 +41,6 @@ class TestSetPicker(QFrame):
     def __init__(self, theme: Theme, service: ServiceProcess, background: Background) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self._service = service
         self._background = background
         self._model: Path | None = None
         self._seed = 0

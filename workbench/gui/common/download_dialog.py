@@ -9,7 +9,7 @@ from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
 from workbench.core.format import bytes_text
 from workbench.core.specs import BackboneSpec, DownloadedWeights
-from workbench.downloads import host_of
+from workbench.downloads.download import host_of
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label

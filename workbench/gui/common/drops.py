@@ -20,7 +20,7 @@ from workbench.core.specs import DatasetSpec
 from workbench.datasets import all_datasets
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.pictures.folders import ENDINGS, is_hidden
-from workbench.protocol.messages import WEIGHTS_ENDINGS
+from workbench.protocol.weights import WEIGHTS_ENDINGS
 
 RESULT_NAME = "workbench_result"
 """How the file begins that a notebook leaves; browsers add " (1)"."""

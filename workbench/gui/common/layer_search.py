@@ -1,13 +1,22 @@
-"""Layer types as lists show them: by category, or by what was typed. Qt-free."""
+"""Layer types and pretrained networks as lists show them: by category, or by what was typed.
+
+Qt-free.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from workbench.core.format import short
 from workbench.core.registry import Registry
-from workbench.core.specs import CATEGORIES, LayerSpec
+from workbench.core.specs import CATEGORIES, BackboneSpec, LayerSpec
+
+BACKBONE_CATEGORY = "backbone"
+"""The category of pretrained networks, which have their own icon and color."""
 
 _SCATTERED, _NOT_AT_ALL = 5, 6
+_BACKBONE_WORDS = "backbone pretrained imagenet"
+"""What people type who look for one, but do not know its name."""
 
 
 def by_category(layers: Registry[LayerSpec]) -> Iterator[tuple[str, str, list[LayerSpec]]]:
@@ -38,6 +47,41 @@ def find_layers(
     return sorted(
         better or found,
         key=lambda spec: (sum(ranks[spec.key]), *_place(spec, is_search=bool(words))),
+    )
+
+
+def find_backbones(backbones: Registry[BackboneSpec], text: str) -> list[BackboneSpec]:
+    """The pretrained networks that all words of a text fit, in their order."""
+    words = text.lower().split()
+    specs = sorted(backbones.values(), key=lambda spec: spec.order)
+    known = ((f"{spec.title} {spec.key} {_BACKBONE_WORDS}".lower(), spec) for spec in specs)
+    return [spec for text, spec in known if all(word in text for word in words)]
+
+
+def best_first(
+    layers: Sequence[LayerSpec], backbones: Sequence[BackboneSpec], text: str
+) -> list[LayerSpec | BackboneSpec]:
+    """What was found as one list: a pretrained network is in front where its name begins with what
+    was typed, and that of no layer does.
+    """
+    typed = text.strip().lower()
+    is_layer = bool(layers) and layers[0].title.lower().startswith(typed)
+    named = [spec for spec in backbones if spec.title.lower().startswith(typed)]
+    front = [] if is_layer else named
+    return [*front, *layers, *(spec for spec in backbones if spec not in front)]
+
+
+def backbone_size(spec: BackboneSpec) -> str:
+    """How large a pretrained network is, and what comes out of it."""
+    return f"{short(spec.num_parameters)} parameters, {spec.num_features:,} features"
+
+
+def backbone_facts(spec: BackboneSpec) -> str:
+    """What a pretrained network is, in three lines."""
+    height, width, _ = spec.input_shape
+    return (
+        f"{spec.title}: pretrained on ImageNet\n{spec.summary}\n"
+        f"{backbone_size(spec)}, usual images {height} × {width}"
     )
 
 

@@ -25,7 +25,7 @@ def model_words(run: RunSummary, *, is_own: bool = True) -> str:
     """A run as a model: name, time, accuracy and what it was measured on; of another project with
     that before it.
     """
-    figure = figure_words(run.test_accuracy, run.best_val_accuracy)
+    figure = figure_words(run.test_accuracy, run.val_accuracy)
     name = run.label if is_own else full_name(run)
     parts = [name, when(run.created), figure]
     return " · ".join(part for part in parts if part)

@@ -93,14 +93,25 @@ class RunEstimator(QObject):
         )
 
 
-def epoch_words(prediction: RunEstimate) -> str:
-    """Such as "12 s"; the speed where the number of images is not known yet."""
+def time_words(prediction: RunEstimate) -> str:
+    """Such as "12 s", of an epoch, or of the run where its epochs differ; the speed where the
+    number of images is not known yet.
+    """
     if prediction.epoch_s is None:
         return f"{count(_two_digits(prediction.images_per_second))} images/s"
-    if prediction.epoch_s < 1:
+    known_s = None if prediction.is_even else prediction.total_s
+    shown_s = prediction.epoch_s if known_s is None else known_s
+    if shown_s < 1:
         return "under 1 s"
-    seconds = _two_digits(prediction.epoch_s)
+    seconds = _two_digits(shown_s)
     return f"{seconds} s" if seconds < 10 else duration(seconds)
+
+
+def time_title(prediction: RunEstimate) -> str:
+    """What `time_words` are of."""
+    if prediction.epoch_s is None:
+        return "Estimated speed"
+    return "Estimated time per epoch" if prediction.is_even else "Estimated training time"
 
 
 def _two_digits(value: float) -> int:

@@ -14,7 +14,8 @@ from workbench.core.projects.project_file import project_text
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.file_dialogs import ask_file
-from workbench.protocol.messages import RESULT_ENDING, WEIGHTS_ENDINGS, Done, LoadWeights
+from workbench.protocol.messages import Done
+from workbench.protocol.weights import RESULT_ENDING, WEIGHTS_ENDINGS, LoadWeights
 
 _FILTER = f"Weights ({' '.join(f'*{ending}' for ending in WEIGHTS_ENDINGS)});;All files (*)"
 

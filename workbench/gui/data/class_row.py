@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from workbench.gui.data.classes.name_field import ClassNameField
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.messages import ClassDescription
+from workbench.protocol.describe_data import ClassDescription
 
 _HEIGHT_PX = 64
 _NAME_PX = 132

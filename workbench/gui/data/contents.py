@@ -20,7 +20,7 @@ from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
 from workbench.gui.kit.messages import error_text
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
@@ -33,7 +33,6 @@ class DataContentsPanel(QScrollArea):
     def __init__(self, state: DataState) -> None:
         super().__init__()
         self._state = state
-        self._theme = state.context.theme
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._rows: list[ClassRow] = []

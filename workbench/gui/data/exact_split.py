@@ -13,7 +13,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.count_split import CountSplit, SplitCounts
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 
 _DELAY_MS = 300
 

@@ -20,7 +20,8 @@ from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.messages import Done, Thumbnail
+from workbench.protocol.describe_data import Thumbnail
+from workbench.protocol.messages import Done
 
 _SIZE_PX, _LEAST_PX = QSize(720, 680), QSize(360, 320)
 _AROUND_PX = 64

@@ -8,7 +8,7 @@ from workbench.core.format import count, share
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import split_sizes
 from workbench.gui.data.exact_split import Exact
-from workbench.protocol.messages import ClassDescription, DataDescription
+from workbench.protocol.describe_data import ClassDescription, DataDescription
 
 
 @dataclass(frozen=True)

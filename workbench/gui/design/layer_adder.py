@@ -8,13 +8,14 @@ from functools import partial
 from PySide6.QtCore import QObject, QPoint, QPointF
 
 from workbench.backbones import all_backbones
+from workbench.core.network.blocks import GROUP_HEIGHT
 from workbench.core.network.graph import Edge
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.core.specs import LayerSpec
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.design.gestures import placement
-from workbench.gui.design.gestures.placement import Placement, card_height, place_at
+from workbench.gui.design.gestures.placement import Placement, card_height, fed_at, place_at
 from workbench.gui.design.search_add import SearchAdd
 
 _IN_COLUMN = 60.0
@@ -22,6 +23,9 @@ _IN_COLUMN = 60.0
 _BOX_OFFSET = QPoint(12, 12)
 
 Add = Callable[[LayerSpec], object]
+AddBackbone = Callable[[str], object]
+Place = Callable[[float], Placement]
+"""Where a card of a height goes."""
 Edit = Callable[[Callable[[], str]], str | None]
 
 
@@ -38,7 +42,9 @@ class LayerAdder(QObject):
         self._search = search
         self._edit = edit
         self._chosen: Add = self._add_by_selection
+        self._chosen_backbone: AddBackbone | None = None
         search.chosen.connect(self._on_chosen)
+        search.backbone_chosen.connect(self._on_backbone_chosen)
         view.search_asked.connect(self.search_at)
 
     def add(self, key: str) -> str | None:
@@ -64,39 +70,43 @@ class LayerAdder(QObject):
         point = self._view.visible_rect().center()
         if after is not None:
             point = self._reveal(after).output_point()
-        self._open(point, self._add_by_selection, needs_input=self._has_source())
+        selected = self._scene.selected_ids()
+        add = self._add_by_selection
+        network = self._behind(selected[-1]) if selected else self.add_backbone
+        self._open(point, add, network, needs_input=self._has_source())
 
     def search_at(self, point: QPointF, after: str) -> None:
         """Asks for a layer to place at a scene point, fed by `after` where it is not ""."""
         if after:
             at_end = partial(self._at_end_of, after=after, point=point)
-            self._open(point, lambda spec: self._add(spec, at_end(spec)), needs_input=True)
+            self._open_fed(point, at_end)
         else:
             at = partial(place_at, self._scene, point=point)
-            self._open(point, lambda spec: self._add(spec, at(spec)))
+            network = self._inserted(partial(fed_at, self._scene, point))
+            self._open(point, lambda spec: self._add(spec, at(spec)), network)
 
     def search_on(self, edge: Edge) -> None:
         """Asks for a layer to put into an edge."""
-
-        def add(spec: LayerSpec) -> None:
-            height = card_height(spec, self._scene)
-            self._add(spec, placement.on_edge(self._scene, edge, height))
-
-        self._open(self._scene.edges[edge].middle_point(), add, needs_input=True)
+        place = partial(placement.on_edge, self._scene, edge)
+        self._open_fed(self._scene.edges[edge].middle_point(), place)
 
     def search_after(self, node_id: str) -> None:
         """Asks for a layer to come between a node and all that it feeds."""
         insert = self._scene.document.insert_after
         point = self._reveal(node_id).output_point()
         add = partial(self._do, lambda spec: insert(spec.key, node_id))
-        self._open(point, add, needs_input=True)
+        network = self._behind(node_id) if len(self._scene.graph.edges_from(node_id)) < 2 else None
+        self._open(point, add, network, needs_input=True)
 
     def search_before(self, node_id: str) -> None:
         """Asks for a layer to come right before a node."""
         insert = self._scene.document.insert_before
-        has_input = bool(self._scene.graph.edges_into(node_id))
+        entering = self._scene.graph.edges_into(node_id)
         add = partial(self._do, lambda spec: insert(spec.key, node_id))
-        self._open(self._reveal(node_id).input_point(), add, needs_input=has_input)
+        on_edge = partial(placement.on_edge, self._scene)
+        network = self._inserted(partial(on_edge, entering[0])) if entering else None
+        point = self._reveal(node_id).input_point()
+        self._open(point, add, network, needs_input=bool(entering))
 
     def search_replacement(self, node_id: str) -> None:
         """Asks for the layer type that a node is to be from now on."""
@@ -113,10 +123,43 @@ class LayerAdder(QObject):
         self._view.reveal([node_id])
         return self._scene.nodes[node_id]
 
-    def _open(self, point: QPointF, add: Add, *, needs_input: bool = False) -> None:
-        self._chosen = add
+    def _open_fed(self, point: QPointF, place: Place) -> None:
+        """Asks for a layer or a pretrained network to put where something leads into it."""
+
+        def add(spec: LayerSpec) -> None:
+            self._add(spec, place(card_height(spec, self._scene)))
+
+        self._open(point, add, self._inserted(place), needs_input=True)
+
+    def _open(
+        self,
+        point: QPointF,
+        add: Add,
+        add_backbone: AddBackbone | None = None,
+        *,
+        needs_input: bool = False,
+    ) -> None:
+        self._chosen, self._chosen_backbone = add, add_backbone
         corner = self._view.mapFromScene(point) + _BOX_OFFSET
-        self._search.open_at(corner, needs_input=needs_input)
+        has_backbones = add_backbone is not None
+        self._search.open_at(corner, needs_input=needs_input, with_backbones=has_backbones)
+
+    def _on_backbone_chosen(self, key: str) -> None:
+        if self._chosen_backbone is not None:
+            self._chosen_backbone(key)
+
+    def _behind(self, node_id: str) -> AddBackbone:
+        return self._inserted(partial(placement.behind, self._scene, node_id))
+
+    def _inserted(self, place: Place) -> AddBackbone:
+        """Inserts a pretrained network as a drop at that place would."""
+
+        def insert(key: str) -> str | None:
+            spec, at, document = all_backbones()[key], place(GROUP_HEIGHT), self._scene.document
+            edit = partial(document.insert_backbone, spec, at.position)
+            return self._show(self._edit(lambda: edit(after=at.after, edge=at.edge)))
+
+        return insert
 
     def _on_chosen(self, key: str) -> None:
         self._chosen(self._scene.layers[key])
@@ -137,12 +180,12 @@ class LayerAdder(QObject):
             return place_at(self._scene, spec, self._view.visible_rect().center())
         return placement.behind(self._scene, after, card_height(spec, self._scene))
 
-    def _at_end_of(self, spec: LayerSpec, after: str, point: QPointF) -> Placement:
+    def _at_end_of(self, height: float, after: str, point: QPointF) -> Placement:
         """Where a dragged connection was dropped: there, and always by a new edge."""
         source = self._scene.nodes[after]
         is_below = abs(point.x() - source.output_point().x()) < _IN_COLUMN
         x = source.pos().x() if is_below else point.x() - NODE_WIDTH / 2
-        y = point.y() - card_height(spec, self._scene) / 4
+        y = point.y() - height / 4
         return Placement((round(x), round(y)), after=after)
 
     def _add_by_selection(self, spec: LayerSpec) -> str | None:

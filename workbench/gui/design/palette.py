@@ -10,9 +10,17 @@ from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QSh
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.backbones import all_backbones
-from workbench.core.format import bytes_text, short
+from workbench.core.format import bytes_text
 from workbench.core.specs import CATEGORIES, BackboneSpec, DownloadedWeights, LayerSpec
-from workbench.gui.common.layer_search import by_category, find_layers
+from workbench.gui.common.layer_search import (
+    BACKBONE_CATEGORY,
+    backbone_facts,
+    backbone_size,
+    best_first,
+    by_category,
+    find_backbones,
+    find_layers,
+)
 from workbench.gui.design.canvas.gesture import BACKBONE_MIME, LAYER_MIME
 from workbench.gui.design.state import DesignState
 from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
@@ -24,8 +32,6 @@ _LIST_PX = 8
 _KEY = Qt.ItemDataRole.UserRole
 _CATEGORY = Qt.ItemDataRole.UserRole + 1
 _BACKBONE = Qt.ItemDataRole.UserRole + 2
-_BACKBONES = "backbone"
-"""The category of pretrained networks, which have their own icon and color."""
 
 
 class PalettePanel(QWidget):
@@ -79,8 +85,8 @@ class PalettePanel(QWidget):
         self._refresh_icons()
 
     def _fill_backbones(self) -> None:
-        self._add_heading(_BACKBONES, "Backbones")
-        for spec in sorted(all_backbones().values(), key=lambda spec: spec.order):
+        self._add_heading(BACKBONE_CATEGORY, "Backbones")
+        for spec in find_backbones(all_backbones(), ""):
             self.list.addItem(backbone_item(spec))
 
     def _add_heading(self, category: str, title: str) -> None:
@@ -107,11 +113,11 @@ class PalettePanel(QWidget):
                 item.setForeground(QColor(self._theme.colors.dim))
 
     def _on_search(self, text: str) -> None:
-        found = [spec.key for spec in find_layers(self._layers, text)]
-        categories = {self._layers[key].category for key in found}
-        backbones = find_backbones(text)
+        layers, networks = find_layers(self._layers, text), find_backbones(all_backbones(), text)
+        found, backbones = [spec.key for spec in layers], [spec.key for spec in networks]
+        categories = {spec.category for spec in layers}
         if backbones:
-            categories.add(_BACKBONES)
+            categories.add(BACKBONE_CATEGORY)
         for row in range(self.list.count()):
             item = self.list.item(row)
             key, backbone = item.data(_KEY), item.data(_BACKBONE)
@@ -119,16 +125,8 @@ class PalettePanel(QWidget):
             item.setHidden(backbone not in backbones if backbone else not is_found)
         self._nothing.setVisible(not found and not backbones)
         self._nothing.setText(f"No layer matches “{text}”. Try “pool”, “conv” or “noise”.")
-        self._select(self._best(text.strip().lower(), found, backbones))
-
-    def _best(self, text: str, layers: Sequence[str], backbones: Sequence[str]) -> str:
-        """What Enter adds: a pretrained network where its name begins so, and no layer's does."""
-        if not text:
-            return ""
-        named = [key for key in backbones if all_backbones()[key].title.lower().startswith(text)]
-        is_layer = bool(layers) and self._layers[layers[0]].title.lower().startswith(text)
-        best = (*(() if is_layer else named), *layers, *backbones)
-        return best[0] if best else ""
+        best = best_first(layers, networks, text) if text.strip() else []
+        self._select(best[0].key if best else "")
 
     def _select(self, key: str) -> None:
         items = [self.list.item(row) for row in range(self.list.count())]
@@ -204,29 +202,17 @@ def backbone_item(spec: BackboneSpec) -> QListWidgetItem:
         where = f"Downloads {bytes_text(weights.num_bytes)} once"
         item.setText(f"{spec.title} · {weights.num_bytes / 1e6:.0f} MB")
     item.setData(_BACKBONE, spec.key)
-    item.setData(_CATEGORY, _BACKBONES)
-    facts = f"{short(spec.num_parameters)} parameters, {spec.num_features:,} features"
-    height, width, _ = spec.input_shape
-    lines = (
-        f"{spec.title}: pretrained on ImageNet",
-        spec.summary,
-        f"{facts}, usual images {height} × {width}",
-        f"{where}. License: {spec.license}",
-        "Drag it to a connection, or press Enter to insert it behind Input.",
+    item.setData(_CATEGORY, BACKBONE_CATEGORY)
+    item.setToolTip(
+        plain_tip(
+            f"{backbone_facts(spec)}\n{where}. License: {spec.license}\n"
+            "Drag it to a connection, or press Enter to insert it behind Input."
+        )
     )
-    item.setToolTip(plain_tip("\n".join(lines)))
-    words = f"{spec.title}, backbone, {facts}, {where}"
+    words = f"{spec.title}, backbone, {backbone_size(spec)}, {where}"
     item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
     item.setSizeHint(QSize(0, 28))
     return item
-
-
-def find_backbones(text: str) -> list[str]:
-    """Keys of the pretrained networks that all words of a text fit, in their order."""
-    words = text.lower().split()
-    specs = sorted(all_backbones().values(), key=lambda spec: spec.order)
-    known = {spec.key: f"{spec.title} {spec.key} backbone pretrained imagenet" for spec in specs}
-    return [key for key, text in known.items() if all(word in text.lower() for word in words)]
 
 
 def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:

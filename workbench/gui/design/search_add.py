@@ -6,15 +6,24 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
+from workbench.backbones import all_backbones
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec
-from workbench.gui.common.layer_search import find_layers
+from workbench.core.specs import BackboneSpec, LayerSpec
+from workbench.gui.common.layer_search import (
+    BACKBONE_CATEGORY,
+    backbone_facts,
+    best_first,
+    find_backbones,
+    find_layers,
+)
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 
 _WIDTH, _HEIGHT = 300, 320
 _MARGIN = 8
+_CHOSEN = Qt.ItemDataRole.UserRole
+"""(key, whether it is a layer type) of an item."""
 _KEYS = Qt.Key
 _STEPS = {_KEYS.Key_Down: 1, _KEYS.Key_Up: -1, _KEYS.Key_PageDown: 8, _KEYS.Key_PageUp: -8}
 
@@ -24,10 +33,12 @@ class SearchAdd(QFrame):
 
     Signals:
         chosen(str): Key of the layer type.
+        backbone_chosen(str): Key of the pretrained network.
         closed(): Nothing (more) is asked.
     """
 
     chosen = Signal(str)
+    backbone_chosen = Signal(str)
     closed = Signal()
 
     def __init__(self, layers: Registry[LayerSpec], theme: Theme, parent: QWidget) -> None:
@@ -35,7 +46,7 @@ class SearchAdd(QFrame):
         self._canvas = parent
         self._layers = layers
         self._theme = theme
-        self._needs_input = False
+        self._needs_input, self._with_backbones = False, True
         self.setObjectName("searchAdd")
         self.setAccessibleName("Add a layer")
         self._field = QLineEdit()
@@ -52,14 +63,17 @@ class SearchAdd(QFrame):
         self._list.itemClicked.connect(self._choose)
         self.hide()
 
-    def open_at(self, place: QPoint, *, needs_input: bool = False) -> None:
+    def open_at(
+        self, place: QPoint, *, needs_input: bool = False, with_backbones: bool = True
+    ) -> None:
         """Opens near a point of the canvas, inside it.
 
         Args:
             place: In pixels of the canvas.
             needs_input: Offers only layers that something can lead into.
+            with_backbones: Offers pretrained networks too.
         """
-        self._needs_input = needs_input
+        self._needs_input, self._with_backbones = needs_input, with_backbones
         room = self._canvas.rect()
         height = min(_HEIGHT, max(160, room.height() - 2 * _MARGIN))
         self.setFixedSize(_WIDTH, height)
@@ -80,11 +94,10 @@ class SearchAdd(QFrame):
 
     def _fill(self, text: str) -> None:
         self._list.clear()
-        for spec in find_layers(self._layers, text, needs_input=self._needs_input):
-            item = QListWidgetItem(self._theme.category_icon(spec.category), spec.title)
-            item.setData(Qt.ItemDataRole.UserRole, spec.key)
-            item.setToolTip(plain_tip(spec.summary))
-            self._list.addItem(item)
+        layers = find_layers(self._layers, text, needs_input=self._needs_input)
+        backbones = find_backbones(all_backbones(), text) if self._with_backbones else []
+        for spec in best_first(layers, backbones, text):
+            self._list.addItem(self._item(spec))
         if not self._list.count():
             exists = self._needs_input and find_layers(self._layers, text)
             words = "This layer cannot have an input" if exists else ""
@@ -93,11 +106,21 @@ class SearchAdd(QFrame):
             self._list.addItem(item)
         self._list.setCurrentRow(0)
 
+    def _item(self, spec: LayerSpec | BackboneSpec) -> QListWidgetItem:
+        is_layer = isinstance(spec, LayerSpec)
+        category = spec.category if isinstance(spec, LayerSpec) else BACKBONE_CATEGORY
+        tip = spec.summary if isinstance(spec, LayerSpec) else backbone_facts(spec)
+        item = QListWidgetItem(self._theme.category_icon(category), spec.title)
+        item.setData(_CHOSEN, (spec.key, is_layer))
+        item.setToolTip(plain_tip(tip))
+        return item
+
     def _choose(self, item: QListWidgetItem | None) -> None:
-        key = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
-        if key:
+        chosen = item.data(_CHOSEN) if item is not None else None
+        if chosen:
+            key, is_layer = chosen
             self.hide()
-            self.chosen.emit(str(key))
+            (self.chosen if is_layer else self.backbone_chosen).emit(key)
             self.closed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -15,7 +15,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.kit.painted import SortHeader
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.messages import ClassScore, Evaluation
+from workbench.protocol.evaluate import ClassScore, Evaluation
 
 NUMBERS = {
     "Precision": (86, "Of the images predicted as this class, the share that belongs to it"),

@@ -6,7 +6,7 @@ from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label
-from workbench.protocol.messages import Evaluation
+from workbench.protocol.evaluate import Evaluation
 
 
 class ConfusionPanel(TitledBox):

@@ -19,7 +19,8 @@ from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.files.controller import FileController
 from workbench.gui.kit.messages import show_error
-from workbench.protocol.messages import DataDescription, DescribeData, Progress
+from workbench.protocol.describe_data import DataDescription, DescribeData
+from workbench.protocol.messages import Progress
 from workbench.starter import DataFacts, Start, start_for_data, start_for_folder
 
 

@@ -14,7 +14,7 @@ from workbench.core.checks.problems import SEVERITIES, Fix, Problem
 from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.run_estimator import epoch_words
+from workbench.gui.common.run_estimator import time_title, time_words
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import row
@@ -156,10 +156,9 @@ class StatusLine(QStatusBar):
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
         self._set_tip("Memory", trouble or _TIPS["Memory"])
-        name = "time per epoch" if prediction.epoch_s is not None else "speed"
-        self._values["Epoch"][0].setText(f"Estimated {name}")
-        self._values["Epoch"][1].setText(epoch_words(prediction))
-        self._set_tip("Epoch", prediction.basis())
+        self._values["Epoch"][0].setText(time_title(prediction))
+        self._values["Epoch"][1].setText(time_words(prediction))
+        self._set_tip("Epoch", f"{prediction.time_words()} ({prediction.basis()}).")
 
 
 def problem_counts(problems: Iterable[Problem]) -> str:

@@ -15,7 +15,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.background import Background
-from workbench.downloads import Download, fetch_unknown, host_of
+from workbench.downloads.download import Download, host_of
+from workbench.downloads.fetch import fetch_unknown
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.common.drops import Drop
 from workbench.gui.kit.messages import ask_choice, show_error

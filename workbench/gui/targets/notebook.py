@@ -19,7 +19,8 @@ from workbench.gui.common.drops import RESULT_NAME
 from workbench.gui.kit.file_dialogs import ask_file
 from workbench.gui.kit.messages import show_error, show_notice
 from workbench.gui.kit.save_path import ask_save_path
-from workbench.protocol.messages import Done, ExportProject
+from workbench.protocol.export import ExportProject
+from workbench.protocol.messages import Done
 
 _RESULT_FILTER = "Notebook results (*.zip);;All files (*)"
 _NEXT_STEPS = (

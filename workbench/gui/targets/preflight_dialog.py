@@ -20,8 +20,8 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.targets.preflight_report import PreflightReportView
 from workbench.hardware.tpu_chips import chip_choice
 from workbench.preflight.compiler_environment import CompilerEnvironment
-from workbench.protocol.messages import AnyAnswer, Preflight, PreflightPoint, PreflightStage
-from workbench.protocol.preflight import PreflightReport
+from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.preflight import Preflight, PreflightPoint, PreflightReport, PreflightStage
 from workbench.targets import tpu_choices
 
 SIZE = QSize(720, 760)

@@ -23,7 +23,6 @@ from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint
 from workbench.hardware.tpu_chips import chip_choice
 from workbench.preflight.reported import fixes_of
 from workbench.preflight.verdict import memory_words
-from workbench.protocol.messages import PreflightStage
 from workbench.protocol.preflight import (
     ESTIMATE_WORDS,
     HONESTY,
@@ -34,6 +33,7 @@ from workbench.protocol.preflight import (
     LevelState,
     Memory,
     PreflightReport,
+    PreflightStage,
     ReportProblem,
     SweepPoint,
 )

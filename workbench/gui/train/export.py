@@ -14,7 +14,7 @@ from workbench.core.specs import ExportSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.save_path import ask_save_path
-from workbench.protocol.messages import Export
+from workbench.protocol.export import Export
 from workbench.runs.naming import SEPARATOR
 
 

@@ -8,8 +8,8 @@ from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import CheckpointKept
-from workbench.protocol.messages import ErrorParts
 
 ICON_PX = 18
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import monotonic
 
 from PySide6.QtCore import Qt, QTimer
@@ -9,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
 
 from workbench.client.run_follower import RunFollower
-from workbench.core.format import count, duration, share
+from workbench.core.format import clock, count, share
 from workbench.gui.common.run_text import far_words, headline
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure
@@ -20,7 +21,7 @@ from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plan_popup import PlanPopup
 from workbench.runs.log.event_text import resumed_words
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.pace import Countdown
+from workbench.runs.log.pace import Countdown, TimeLeft, left_words
 from workbench.runs.log.scores import best_words, plan_words, saved_words
 
 SAY_HOW_LONG_AFTER_S = 2.0
@@ -46,6 +47,7 @@ _ON_TEST_TIP = (
     "Validated on the test set: the best epoch was chosen on it, and its accuracy is slightly "
     "optimistic."
 )
+_TO_FINE_TUNING_TIP = "How long fine-tuning takes is known after its first steps."
 _TIPS = {
     "pause": "Saves a checkpoint and ends the training process (Ctrl+F5). Can be resumed at any "
     "time.",
@@ -125,7 +127,8 @@ class RunHeader(QFrame):
         self.left.setAlignment(right)
         # Of one width: the bar between them stays as it is while they count.
         self.elapsed.setFixedWidth(metrics.horizontalAdvance(clock(LONGEST_S)))
-        self.left.setFixedWidth(metrics.horizontalAdvance(left_words(LONGEST_S)))
+        longest = (left_words(TimeLeft(LONGEST_S, is_of_head)) for is_of_head in (False, True))
+        self.left.setFixedWidth(max(map(metrics.horizontalAdvance, longest)))
         names = column(self.caption, self.headline, STRETCH, spacing=2)
         figures = (self.speed, self.best, self.best_epoch, self.test)
         buttons = row(self.pause, self.resume, self.stop, spacing=BUTTON_SPACING_PX)
@@ -293,11 +296,14 @@ class RunHeader(QFrame):
         # Events bring the trainer's clock, which differs from this one by a little.
         self._elapsed_s = max(self._elapsed_s, elapsed_s) if is_live else elapsed_s
         self.elapsed.setText(clock(self._elapsed_s) if self._elapsed_s else "")
-        if not is_live or progress.eta_s is None:
+        left = progress.left
+        self.left.setToolTip(_TO_FINE_TUNING_TIP if left is not None and left.is_of_head else "")
+        if not is_live or left is None:
             self._countdown.clear()
             self.left.setText("")
             return
-        self.left.setText(left_words(self._countdown.shown(progress.eta_s, monotonic())))
+        seconds = self._countdown.shown(left.seconds, monotonic())
+        self.left.setText(left_words(replace(left, seconds=seconds)))
 
     def _show_figures(self, follower: RunFollower) -> None:
         history = follower.history
@@ -326,17 +332,6 @@ def _weights_words(history: MetricHistory) -> str:
     if finished is not None:
         return saved_words(finished.kept)
     return plan_words(started.keep) if started is not None else ""
-
-
-def clock(seconds: float) -> str:
-    """A time that counts up or down, in whole seconds: "7 s", "14 min 52 s"."""
-    whole = round(seconds)
-    return f"{whole} s" if whole < 10 else duration(whole)
-
-
-def left_words(seconds: float) -> str:
-    """How long it will still take."""
-    return f"{clock(seconds)} left"
 
 
 def _set(label: QLabel, text: str) -> None:

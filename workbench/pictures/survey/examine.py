@@ -92,9 +92,9 @@ def examine(part: Part, ctx: LoadContext, wanted: Wanted | None = None) -> Exami
     )
     shape = None if wanted is None else wanted.shape
 
-    def step(start: int) -> list[_Seen]:
+    def step(places: slice) -> list[_Seen]:
         seen = []
-        for place in range(start, min(start + STEP, count)):
+        for place in range(count)[places]:
             ctx.check_cancelled()  # a step of large photos takes many seconds
             seen.append(_look(part, place, shape))
         return seen

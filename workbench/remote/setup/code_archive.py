@@ -13,8 +13,7 @@ from pathlib import Path
 
 import workbench
 from workbench.assets import resource_path
-from workbench.backbones import all_backbones, checked_file
-from workbench.errors import WeightsError
+from workbench.backbones import checked_file, known_backbone
 
 PACKAGES = (
     "core",
@@ -22,6 +21,7 @@ PACKAGES = (
     "hardware",
     "host",
     "processes",
+    "downloads",
     "pictures",
     "programs",
     "layers",
@@ -36,7 +36,7 @@ PACKAGES = (
 )
 """Whole packages; tests/remote/setup/test_setup.py checks that the trainer imports nothing else."""
 
-MODULES = ("__init__.py", "errors.py", "assets.py", "downloads.py")
+MODULES = ("__init__.py", "errors.py", "assets.py")
 
 _ROOT = Path(workbench.__file__).resolve().parent
 _BACKBONES = "backbones"  # folder of the resources
@@ -59,7 +59,7 @@ def code_archive(backbones: tuple[str, ...] = ()) -> tuple[str, bytes]:
             _add(archive, path.relative_to(_ROOT).as_posix(), path, zipfile.ZIP_DEFLATED)
         for path in sorted(resource_path(_BACKBONES).glob("*.json")):
             _add(archive, f"_resources/{_BACKBONES}/{path.name}", path, zipfile.ZIP_DEFLATED)
-        for path in map(_weights_of, backbones):
+        for path in (checked_file(known_backbone(key)) for key in backbones):
             # Numbers that look like noise: packing them would only take time.
             _add(archive, f"_resources/{_BACKBONES}/{path.name}", path, zipfile.ZIP_STORED)
     return hashlib.sha256(data.getvalue()).hexdigest(), data.getvalue()
@@ -70,17 +70,6 @@ def _sources() -> Iterator[Path]:
     for package in PACKAGES:
         found = (_ROOT / package).rglob("*")
         yield from sorted(path for path in found if path.suffix in {".py", ".toml"})
-
-
-def _weights_of(key: str) -> Path:
-    spec = all_backbones().get(key)
-    if spec is None:
-        raise WeightsError(
-            "The pretrained weights are of a network that this version does not have.",
-            received=key[:80],
-            expected=", ".join(all_backbones()),
-        )
-    return checked_file(spec)
 
 
 def _add(archive: zipfile.ZipFile, name: str, path: Path, packing: int) -> None:

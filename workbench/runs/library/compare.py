@@ -271,6 +271,7 @@ def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:
     yield Row("Outcome", outcome_words(left.outcome), outcome_words(right.outcome))
     figures: tuple[tuple[str, Callable[[RunSummary], float | None], _Figure], ...] = (
         ("Test accuracy", lambda run: run.test_accuracy, _SHARE),
+        ("Val. accuracy of the same weights", lambda run: run.val_accuracy, _SHARE),
         ("Best val. accuracy", lambda run: run.best_val_accuracy, _SHARE),
         ("Val. loss of the best epoch", lambda run: run.best_loss, _LOSS),
         ("Epochs", lambda run: run.epochs_done, _COUNT),

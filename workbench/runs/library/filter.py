@@ -39,14 +39,14 @@ def _outcome(run: RunSummary) -> str:
 
 
 def _accuracy(run: RunSummary) -> float | None:
-    return run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
+    return run.test_accuracy if run.test_accuracy is not None else run.val_accuracy
 
 
 _SHARES: dict[str, Callable[[RunSummary], float | None]] = {
     "acc": _accuracy,
     "accuracy": _accuracy,
     "test": lambda run: run.test_accuracy,
-    "val": lambda run: run.best_val_accuracy,
+    "val": lambda run: run.val_accuracy,
 }
 _FIGURES: dict[str, Callable[[RunSummary], float | None]] = {
     **_SHARES,

@@ -25,13 +25,14 @@ from workbench.runs.folder import RunFolder, RunRequest, tail_bytes
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import decode_line
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.scores import saved_val_accuracy
 from workbench.runs.naming import run_name, settings_words, source_words
 from workbench.runs.places import place_words
 from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 6
+SUMMARY_VERSION = 7
 
 NETWORK = ("graph",)
 REQUESTED = ("graph", "recipe", "dataset", "target")
@@ -63,7 +64,10 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         verdict: What is wrong with how it has learned, in words; "" where nothing is.
         created: Seconds since the epoch.
         epochs_done, epochs: Finished and planned.
-        best_val_accuracy, test_accuracy: 0..1 where known.
+        best_val_accuracy: Of the best epoch, 0..1 where known.
+        val_accuracy, test_accuracy: Of the weights that are saved, 0..1 where measured for them;
+            while none are, the former of those that would be.
+        keep: The recipe's value for the weights to save, "last" or "best".
         best_loss: Validation loss of the best epoch.
         learning_rate, batch_size: As requested; None where the request does not say.
         seconds: How long it has trained.
@@ -97,7 +101,9 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     epochs_done: int = 0
     epochs: int = 0
     best_val_accuracy: float | None = None
+    val_accuracy: float | None = None
     test_accuracy: float | None = None
+    keep: str = "last"
     best_loss: float | None = None
     learning_rate: float | None = None
     batch_size: int | None = None
@@ -143,7 +149,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
         epochs=started.epochs if started is not None else _planned_epochs(request),
         test_accuracy=finished.test.accuracy if finished and finished.test else None,
         seconds=history.elapsed_s,
-        **_of_epochs(history),
+        **_of_epochs(history, _keep(request)),
         parameters=_parameters(msgspec.json.encode(request.project.get("graph"))),
         dataset=dataset_words(request.project.get("dataset")),
         tags=notes.tags,
@@ -161,16 +167,20 @@ def with_epochs(run: RunSummary, history: MetricHistory) -> RunSummary:
     """A run with the figures of these epochs, which may be more than were logged when it was
     listed.
     """
-    return msgspec.structs.replace(run, **_of_epochs(history))
+    return msgspec.structs.replace(run, **_of_epochs(history, run.keep))
 
 
-def _of_epochs(history: MetricHistory) -> dict[str, Any]:
+def _of_epochs(history: MetricHistory, keep: str) -> dict[str, Any]:
     """What an epoch may change."""
     finished, best = history.finished, history.best
     last = history.epochs[-1] if history.epochs else None
     return {
-        "epochs_done": finished.epochs_done if finished is not None else len(history.epochs),
+        "epochs_done": finished.epochs_done if finished else last.epoch if last else 0,
         "best_val_accuracy": best.val_accuracy if best else None,
+        "val_accuracy": saved_val_accuracy(
+            finished.kept if finished is not None else None, keep, best, last
+        ),
+        "keep": keep,
         "best_loss": best.val_loss if best else None,
         "images_per_second": last.images_per_second if last is not None else None,
     }
@@ -287,6 +297,11 @@ def _recipe_number(request: RunRequest, key: str) -> float | None:
     recipe = request.project.get("recipe")
     value = recipe.get(key) if isinstance(recipe, dict) else None
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _keep(request: RunRequest) -> str:
+    recipe = request.project.get("recipe")
+    return "best" if isinstance(recipe, dict) and recipe.get("keep") == "best" else "last"
 
 
 def dataset_words(choice: Any) -> str:

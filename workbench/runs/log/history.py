@@ -28,7 +28,7 @@ from workbench.protocol.events import (
 )
 from workbench.runs.log.columns import Column
 from workbench.runs.log.curve_columns import CurveColumns
-from workbench.runs.log.pace import Pace, RunClock, seconds_left, time_of_both
+from workbench.runs.log.pace import Pace, RunClock, TimeLeft, phase_steps, time_left, time_of_both
 from workbench.runs.log.series import Series
 from workbench.runs.log.verdict import verdict
 
@@ -43,6 +43,9 @@ _LATEST = {
 }
 """Events of which only the latest counts, and where it is kept."""
 
+_PREPARING = frozenset({"building", "features"})
+"""What a trainer does before the first step of a phase."""
+
 
 @dataclass(frozen=True)
 class TrainingProgress:
@@ -50,7 +53,8 @@ class TrainingProgress:
 
     Attributes:
         fraction: 0..1 of all steps; 1.0 only when completed.
-        eta_s: Seconds left, None while unknown: before the first steps of each trainer.
+        left: How long it will still take, None while unknown: before the first steps of each
+            trainer, and of each phase.
         images_per_second: Over the last 20 s of steps, None before the first.
         step, total_steps: Steps done and planned (0 while unknown).
         epoch, epochs: The epoch being trained, from 1, and how many there will be.
@@ -58,7 +62,7 @@ class TrainingProgress:
     """
 
     fraction: float
-    eta_s: float | None
+    left: TimeLeft | None
     images_per_second: float | None
     step: int
     total_steps: int
@@ -171,8 +175,14 @@ class MetricHistory:
         self.curves.add_batches(events, self._times_of(events))
         size = self.started.batch_size if self.started else 0
         for event in events:
+            if self._begins_fine_tuning(event):
+                self._pace.clear()
             self._pace.add(event, size)
         self.last_batch = events[-1]
+
+    def _begins_fine_tuning(self, event: Batch) -> bool:
+        after = self.started.fine_tuning_after if self.started is not None else None
+        return bool(after) and event.first_step - 1 == (after or 0) * self.steps_per_epoch
 
     def _times_of(self, events: list[Batch]) -> Column:
         """Each event's end in seconds, without pauses; never falling, though clocks may be."""
@@ -280,7 +290,7 @@ class MetricHistory:
         fraction = 1.0 if is_completed else min(step / total, 0.999) if total else 0.0
         return TrainingProgress(
             fraction=fraction,
-            eta_s=self._eta(total - step),
+            left=self._left(step, total),
             images_per_second=self._pace.images_per_second,
             step=step,
             total_steps=total,
@@ -299,10 +309,13 @@ class MetricHistory:
         """Whether a resumed trainer gets ready for its first step: `elapsed_s` stands still."""
         return self._clock.is_waiting
 
-    def _eta(self, steps_left: int) -> float | None:
+    def _left(self, step: int, total: int) -> TimeLeft | None:
         if self.finished is not None:
-            return 0.0
-        if self.is_resuming:
+            return TimeLeft(0.0)
+        is_preparing = self.phase is not None and self.phase.phase in _PREPARING
+        if self.is_resuming or is_preparing:
             return None  # a countdown would go on while no step is made
-        speed = self._pace.images_per_second
-        return seconds_left(steps_left, self.epochs, self.started, self.data, speed)
+        begin, _ = phase_steps(step, total, self.started, self.steps_per_epoch)
+        # The latest speed is that of the phase before while no step of this one is made.
+        speed = self._pace.images_per_second if step > begin else None
+        return time_left(step, total, self.epochs, self.started, self.data, speed=speed)

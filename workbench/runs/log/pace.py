@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from workbench.core.checks.run_estimate import VALIDATION_SHARE
+from workbench.core.format import clock
 from workbench.protocol.events import (
     Batch,
     DataReady,
@@ -53,7 +55,7 @@ class Pace:
             self._seconds -= first_s
 
     def clear(self) -> None:
-        """Forgets the speed: another trainer begins, perhaps elsewhere."""
+        """Forgets the speed: another trainer begins, perhaps elsewhere, or another phase."""
         self._calls.clear()
         self._images, self._seconds = 0, 0.0
 
@@ -63,29 +65,64 @@ class Pace:
         return self._images / self._seconds if self._seconds > 0.0 else None
 
 
-def seconds_left(
-    steps_left: int,
+@dataclass(frozen=True)
+class TimeLeft:
+    """An estimate of how long a run will still take.
+
+    Attributes:
+        seconds: Of the epochs to come, with their validations.
+        is_of_head: It ends where fine-tuning begins: what an epoch of that takes is not known
+            before its first steps.
+    """
+
+    seconds: float
+    is_of_head: bool = False
+
+
+def left_words(left: TimeLeft) -> str:
+    """As "14 min 52 s left", "7 s to fine-tuning"."""
+    return f"{clock(left.seconds)} {'to fine-tuning' if left.is_of_head else 'left'}"
+
+
+def phase_steps(
+    step: int, total_steps: int, started: RunStarted | None, steps_per_epoch: int
+) -> tuple[int, int]:
+    """Steps done when the phase of the next step begins, and when it is over."""
+    head = (started.fine_tuning_after or 0) * steps_per_epoch if started is not None else 0
+    if not head:
+        return 0, total_steps
+    return (0, head) if step < head else (head, total_steps)
+
+
+def time_left(
+    step: int,
+    total_steps: int,
     epochs: Sequence[EpochFinished],
     started: RunStarted | None,
     data: DataReady | None,
+    *,
     speed: float | None,
-) -> float | None:
-    """Seconds of the steps to come with their validations, by the latest epochs that the present
-    trainer has made as a whole: one before it may have had another computer, or one with other
-    work. Before the first of them by `speed`, images per second. None while nothing is known.
+) -> TimeLeft | None:
+    """Of the phase that the next step belongs to, by the latest epochs that the present trainer has
+    made in it as a whole: one before it may have had another computer, or one with other work, and
+    in another phase other layers are computed. Before the first of them by `speed`, images per
+    second, if it is known in this phase. None while nothing is known.
     """
     steps = data.steps_per_epoch if data is not None else 0
-    begin = (started.resumed_at_step or 0) if started is not None else 0
+    first, end = phase_steps(step, total_steps, started, steps)
+    resumed = (started.resumed_at_step or 0) if started is not None else 0
+    begin, to_come = max(first, resumed), max(0, end - step)
+    is_of_head = end < total_steps
     own = [epoch.seconds for epoch in epochs[-_EPOCHS:] if epoch.step - steps >= begin]
     if own and steps:
-        return max(0, steps_left) * median(own) / steps
+        return TimeLeft(to_come * median(own) / steps, is_of_head)
     if started is None or not speed:
         return None
-    images = max(0, steps_left) * started.batch_size
+    images = to_come * started.batch_size
     if data is not None and steps:
-        validations = math.ceil(max(0, steps_left) / steps)
+        validations = math.ceil(to_come / steps)
         images += round(validations * data.num_validation * VALIDATION_SHARE)
-    return images / speed
+    return TimeLeft(images / speed, is_of_head)
 
 
 class Countdown:

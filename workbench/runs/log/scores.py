@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.format import count, share
-from workbench.protocol.events import BestEpoch
-from workbench.protocol.messages import KeptWeights
+from workbench.protocol.events import BestEpoch, EpochFinished
+from workbench.protocol.weights import KeptWeights
 
 _BEST = {
     "val_accuracy": "best val. accuracy",
@@ -91,8 +91,28 @@ def plan_words(keep: str) -> str:
     return f"Saves the weights of the {keep} epoch" if keep in ("last", "best") else ""
 
 
-def figure_words(test: float | None, best_val: float | None) -> str:
-    """A run's one figure with its name: "test 89.3%", while it trains "val. 90.8%"."""
+def saved_val_accuracy(
+    kept: KeptWeights | None, keep: str, best: BestEpoch | None, last: EpochFinished | None
+) -> float | None:
+    """Validation accuracy 0..1 of the weights that the test accuracy is of: those that are saved,
+    else those that would be now; None where it was not measured for them.
+
+    Args:
+        kept: The saved weights; None where none are, or it was not logged.
+        keep: The recipe's value for the weights to save, "last" or "best".
+        best: The best epoch so far.
+        last: The last epoch so far.
+    """
+    if kept is not None:
+        return kept.val_accuracy
+    epoch = best if keep == "best" else last
+    return epoch.val_accuracy if epoch is not None else None
+
+
+def figure_words(test: float | None, val: float | None) -> str:
+    """A run's one figure with its name, of the saved weights: "test 89.3%", while it trains
+    "val. 90.8%".
+    """
     if test is not None:
         return f"test {share(test)}"
-    return f"val. {share(best_val)}" if best_val is not None else ""
+    return f"val. {share(val)}" if val is not None else ""

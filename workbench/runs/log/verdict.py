@@ -8,10 +8,12 @@ from pathlib import Path
 from statistics import median
 
 from workbench.core.format import count, share
-from workbench.protocol.events import DataReady, EpochFinished
+from workbench.protocol.events import DataReady, EpochFinished, RunStarted
 from workbench.runs.log.event_log import decode_line
 
-_TAGS = tuple(f'{{"event":"{tag}"'.encode() for tag in ("epoch_finished", "data_ready"))
+_TAGS = tuple(
+    f'{{"event":"{tag}"'.encode() for tag in ("run_started", "epoch_finished", "data_ready")
+)
 
 _CHANCE_EPOCHS = 4
 """Fewer epochs at chance are not worth a word: some networks take a few to begin."""
@@ -26,7 +28,8 @@ _RISEN = 1.1
 _FALLEN = 0.9
 _LATER = 5
 """Overfitting: so many epochs after its minimum the validation loss is a tenth above it, while the
-training loss has fallen by a tenth."""
+training loss has fallen by a tenth. How high the minimum is counts as the median of three epochs: a
+lucky one is no trend."""
 
 
 def verdict(epochs: Sequence[EpochFinished], data: DataReady | None) -> str:
@@ -38,9 +41,11 @@ def verdict(epochs: Sequence[EpochFinished], data: DataReady | None) -> str:
 
 
 def logged_verdict(path: Path) -> str:
-    """The verdict on a run by its event log; reads the lines of epochs alone."""
+    """The verdict on a run by its event log; epochs that a resumed trainer has made void do not
+    count.
+    """
     data: DataReady | None = None
-    epochs: dict[int, EpochFinished] = {}
+    epochs: list[EpochFinished] = []
     try:
         with path.open("rb") as file:
             for line in file:
@@ -48,10 +53,12 @@ def logged_verdict(path: Path) -> str:
                 if isinstance(event, DataReady):
                     data = event
                 elif isinstance(event, EpochFinished):
-                    epochs[event.epoch] = event
+                    epochs = [epoch for epoch in epochs if epoch.epoch < event.epoch] + [event]
+                elif isinstance(event, RunStarted) and event.resumed_at_step is not None:
+                    epochs = [epoch for epoch in epochs if epoch.step <= event.resumed_at_step]
     except OSError:
         return ""
-    return verdict([epochs[number] for number in sorted(epochs)], data)
+    return verdict(epochs, data)
 
 
 def _diverged(epochs: Sequence[EpochFinished], classes: int) -> str:
@@ -81,17 +88,18 @@ def _at_chance(epochs: Sequence[EpochFinished], data: DataReady, classes: int) -
 
 
 def _overfit(epochs: Sequence[EpochFinished]) -> str:
-    """The validation loss rises while the training loss falls, for several epochs."""
+    """The validation loss rises while the training loss falls, for several epochs; counted from the
+    epoch of the lowest validation loss.
+    """
     measured = [e for e in epochs if e.val_loss is not None and e.loss is not None]
     if len(measured) <= _LATER:
         return ""
     validation = [float(epoch.val_loss or 0.0) for epoch in measured]
     training = [float(epoch.loss or 0.0) for epoch in measured]
-    # Of three neighbors each: one lucky or unlucky epoch is no trend.
     smooth = [median(validation[max(0, i - 1) : i + 2]) for i in range(len(validation))]
-    best = smooth.index(min(smooth))
+    best = validation.index(min(validation))
     is_late = len(measured) - 1 - best >= _LATER
-    has_risen = min(validation[-3:]) > _RISEN * smooth[best]
+    has_risen = min(validation[-3:]) > _RISEN * min(smooth)
     has_fallen = max(training[-3:]) < _FALLEN * training[best]
     if not (is_late and has_risen and has_fallen):
         return ""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from workbench.errors import OutOfMemoryError
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
-from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder, tail_bytes, tail_lines
 from workbench.runs.link import Link, has_mirror, read_link, read_remote
 from workbench.runs.log.event_log import LINE_LIMIT, decode_line

@@ -26,7 +26,7 @@ from workbench.hardware.cluster import (
     read_addresses,
     with_ports,
 )
-from workbench.protocol.messages import ErrorParts
+from workbench.protocol.bases import ErrorParts
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.store.checkpoint import DataMark, checkpoint_path

@@ -218,7 +218,8 @@ def _fingerprint(
     built: BuiltModel, graph: Graph, layers: Registry[LayerSpec], end: str, precision: str
 ) -> str:
     """Identifies a frozen part: its layers with their values, and its weights."""
-    order = [key for key in graph.order if key == end or end in graph.descendants(key)]
+    needed = graph.ancestors(end) | {end}
+    order = [key for key in graph.order if key in needed]
     at_work = outside_training([layer for _, layer in built.pipeline])
     # Augmentation is in the keys of the copies: other images are the same with and without it.
     left_out = {key for key, layer in built.pipeline if layer not in at_work}

@@ -24,7 +24,7 @@ def freeze(built: BuiltModel, graph: Graph, learns: Callable[[str], bool]) -> No
 
 def behind(built: BuiltModel, graph: Graph, end: str) -> BuiltModel:
     """The network behind a layer, of the same Keras layers: its input is that layer's output."""
-    before = {end, *_ancestors(graph, end)}
+    before = graph.ancestors(end) | {end}
     output = built.layers[end].output
     start = keras.Input(shape=output.shape[1:], dtype=output.dtype, name="features")
     tensors: dict[str, Any] = {end: start}
@@ -42,14 +42,3 @@ def extractor(built: BuiltModel, end: str) -> Callable[[Any], Any]:
     layer `end`, computed in one call, with the weights of now.
     """
     return fast_inference(keras.Model(built.model.input, built.layers[end].output))
-
-
-def _ancestors(graph: Graph, node_id: str) -> set[str]:
-    found: set[str] = set()
-    waiting = [node_id]
-    while waiting:
-        for source in graph.sources(waiting.pop()):
-            if source not in found:
-                found.add(source)
-                waiting.append(source)
-    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,9 +14,9 @@ import numpy as np
 
 from workbench.errors import ChildDiedError, DeadlineError, WeightsError
 from workbench.processes.child import Child, end_words
+from workbench.processes.limited import limited_command
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, decode_card
-from workbench.worker.foreign import read_weights
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
 """Where a `.keras` file holds its weights."""
@@ -33,6 +32,7 @@ _MAX_FILE_BYTES = 16 << 30
 _MEMBERS = {".keras": KERAS_WEIGHTS_MEMBER, ".zip": RESULT_MEMBERS[0]}
 _MAX_RESULT_EXTRA = 128 << 20  # curve and card
 _DEADLINE_S = 20
+_READER = Path(__file__).resolve().with_name("read_weights.py")
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "HDF5_USE_FILE_LOCKING": "FALSE", "LC_ALL": "C.UTF-8"}
 
 
@@ -176,10 +176,9 @@ def _run_reader(
     order: dict[str, Any], path: Path, limit: int, deadline_s: float
 ) -> tuple[_Head, bytes]:
     """The reader's findings, and the bytes that follow them: at most the limit."""
-    command = [sys.executable, "-I", str(Path(read_weights.__file__).resolve())]
-    memory_bytes = (1 << 30) + 3 * limit
-    more = {"path": _regular(path), "only": _only(path), "memory_bytes": memory_bytes}
-    sent = json.dumps({"layers": [], **order, **more, "cpu_s": _DEADLINE_S}).encode()
+    command = limited_command(_READER, memory_bytes=(1 << 30) + 3 * limit, cpu_s=_DEADLINE_S)
+    more = {"path": _regular(path), "only": _only(path)}
+    sent = json.dumps({"layers": [], **order, **more}).encode()
     with Child(command, name="its reader", environment=_ENVIRONMENT, order=sent) as child:
         try:
             fields, data = child.frame(limit=limit, deadline_s=deadline_s)

@@ -1,11 +1,11 @@
 """The weights reader: a short-lived child process, the only code that opens foreign HDF5.
 
-Run by path as `python -I read_weights.py`, with an order as JSON on stdin. It imports
-nothing of Workbench, sets its own limits before it imports h5py, and walks the file only
-along the names in its order: HDF5 of unknown origin crashes and hangs libraries that walk
-it freely. A finding is an answer, not an error; the parent puts it into words.
+Run by path (`processes.limited`), with an order as JSON on stdin. It imports nothing of
+Workbench, and walks the file only along the names in its order: HDF5 of unknown origin crashes
+and hangs libraries that walk it freely. A finding is an answer, not an error; the parent puts it
+into words.
 
-Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "memory_bytes", "cpu_s",
+Order:  {"path", "member", "max_bytes", "max_member_bytes", "only",
         "names": {name: [shape, dtype]}, "known": [name], "layers": [[shape]]}; `member`
         is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
         is handed back as it is. Where `only` names members, the archive may hold no others.
@@ -22,7 +22,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import resource
 import stat
 import sys
 import zipfile
@@ -40,7 +39,6 @@ class _RefusedError(Exception):
 def main() -> int:
     """Reads one order, writes one answer; 0 also when the file was rejected."""
     order = json.loads(sys.stdin.buffer.read(_MAX_ORDER_BYTES))
-    _limit(int(order["memory_bytes"]), int(order["cpu_s"]))
     try:
         head, chunks = _read(order)
     except _RefusedError as error:
@@ -54,19 +52,6 @@ def main() -> int:
         out.write(chunk)
     out.flush()
     return 0
-
-
-def _limit(memory_bytes: int, cpu_s: int) -> None:
-    for kind, value in (
-        (resource.RLIMIT_AS, memory_bytes),
-        (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NOFILE, 64),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(kind)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)  # noqa: PLW2901
-        resource.setrlimit(kind, (value, value))
 
 
 def _read(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
@@ -111,7 +96,7 @@ def _check_members(names: list[str], only: list[str]) -> None:
 def _read_arrays(
     source: Any, names: dict[str, list[Any]], known: list[str], layers: list[list[list[int]]]
 ) -> tuple[dict[str, Any], list[bytes]]:
-    import h5py  # only after the limits are set
+    import h5py  # not needed for a member that is handed back as it is
 
     reader = _Reader(h5py)
     try:
@@ -163,7 +148,7 @@ class _Reader:
             self._take(name, found[()])
 
     def _take(self, name: str, array: Any) -> None:
-        import numpy as np  # only after the limits are set
+        import numpy as np  # as above
 
         if array.dtype.kind == "f":
             count = int(array.size - np.count_nonzero(np.isfinite(array)))

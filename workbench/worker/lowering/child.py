@@ -21,7 +21,7 @@ from workbench.errors import ChildDiedError, DeadlineError
 from workbench.preflight.lowered import Lowered, Lowering, Refused, Unchecked
 from workbench.processes.child import Child
 from workbench.protocol import wire
-from workbench.protocol.messages import ErrorParts
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.worker_command import worker_command
 from workbench.runs.environment import trainer_environment
 from workbench.worker.process.failure import error_parts

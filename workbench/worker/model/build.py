@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,7 +204,7 @@ def _make_model(
 
 
 def connect(
-    graph: Graph, made: Mapping[str, Any], tensors: dict[str, Any], skipped: set[str]
+    graph: Graph, made: Mapping[str, Any], tensors: dict[str, Any], skipped: Collection[str]
 ) -> None:
     """Calls the layers in order on each other's outputs; `tensors` holds the start."""
     for node_id in graph.order:

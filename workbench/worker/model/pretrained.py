@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backbones import all_backbones, block_of, checked_file
+from workbench.backbones import block_of, checked_file, known_backbone
 from workbench.core.network.graph import Graph, Node
 from workbench.core.specs import BackboneSpec
-from workbench.errors import GraphError, WeightsError
+from workbench.errors import GraphError
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.foreign.foreign_weights import read_published_weights
 
@@ -26,7 +26,7 @@ def pretrained_arrays(key: str) -> Weights:
     Raises:
         WeightsError: they are missing, damaged, or not those of this backbone.
     """
-    spec = backbone(key)
+    spec = known_backbone(key)
     path = checked_file(spec)
     found = _bundled(path) if spec.is_bundled else _published(spec, path)
     for layer, values in block_of(spec).constants.items():
@@ -34,19 +34,6 @@ def pretrained_arrays(key: str) -> Weights:
         constants = {name: np.reshape(value, shapes[name]) for name, value in values.items()}
         found[layer] = {name: array.astype(np.float32) for name, array in constants.items()}
     return found
-
-
-def backbone(key: str) -> BackboneSpec:
-    """A backbone by its key; raises WeightsError where this version has none."""
-    spec = all_backbones().get(key)
-    if spec is None:
-        raise WeightsError(
-            "The pretrained weights are of a network that this version does not have.",
-            received=key[:80],
-            expected=", ".join(all_backbones()),
-            fix="Open the project with the version that made it, or start with random weights.",
-        )
-    return spec
 
 
 def _bundled(path: Path) -> Weights:

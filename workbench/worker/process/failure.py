@@ -10,7 +10,7 @@ from typing import TypeVar
 from workbench.errors import OutOfMemoryError, RunError, TpuError, WorkbenchError
 from workbench.hardware.tpu_faults import Fault, fault_of
 from workbench.protocol import wire
-from workbench.protocol.messages import ErrorParts
+from workbench.protocol.bases import ErrorParts
 
 _MAX_TEXT = 600
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")

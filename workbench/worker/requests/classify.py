@@ -12,7 +12,8 @@ from workbench.pictures.decode import decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import thumbnail
-from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Score, WarmUp
+from workbench.protocol.classify import Classified, Classify, Score, WarmUp
+from workbench.protocol.messages import AnyAnswer, Done
 from workbench.protocol.wire import error_parts
 from workbench.runs.model_card import weights_of
 from workbench.worker.requests.session import Job

@@ -13,7 +13,8 @@ from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.core.training.split import TEST, VALIDATION
 from workbench.pictures.divide import divide
 from workbench.protocol.count_split import CountSplit, SplitCounts
-from workbench.protocol.messages import AnyAnswer, DescribeData
+from workbench.protocol.describe_data import DescribeData
+from workbench.protocol.messages import AnyAnswer
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.sources import edits_of, load_data
 from workbench.worker.requests.session import Job

@@ -22,16 +22,14 @@ from workbench.pictures.edited import changes_note, edited
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
 from workbench.protocol.browsing import OwnClass
-from workbench.protocol.messages import (
-    AnyAnswer,
+from workbench.protocol.describe_data import (
     ClassDescription,
     DataDescription,
     DescribeData,
-    PickTestPictures,
-    TestPicture,
-    TestPictures,
     Thumbnail,
 )
+from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
+from workbench.protocol.messages import AnyAnswer
 from workbench.worker.foreign.foreign_weights import read_any_card
 from workbench.worker.input.sources import (
     find_source,

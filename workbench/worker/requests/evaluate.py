@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import WorkbenchError
-from workbench.protocol.messages import AnyAnswer, ClassScore, Evaluate, Evaluation
+from workbench.protocol.evaluate import ClassScore, Evaluate, Evaluation
+from workbench.protocol.messages import AnyAnswer
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import weights_of
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation

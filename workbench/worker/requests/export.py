@@ -19,8 +19,9 @@ from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.errors import InputError, SaveError
 from workbench.exports import run_exports
 from workbench.layers import all_layers
-from workbench.protocol.messages import AnyAnswer, Done, ExportProject
-from workbench.protocol.messages import Export as ExportRequest
+from workbench.protocol.export import Export as ExportRequest
+from workbench.protocol.export import ExportProject
+from workbench.protocol.messages import AnyAnswer, Done
 from workbench.runs.model_card import ModelCard
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights, build_model

@@ -21,7 +21,8 @@ from workbench.errors import SaveError
 from workbench.exports import training_exports, untrained_exports
 from workbench.layers import all_layers
 from workbench.programs.notebook_cells import network_source
-from workbench.protocol.messages import AnyAnswer, Done, ExportProject
+from workbench.protocol.export import ExportProject
+from workbench.protocol.messages import AnyAnswer, Done
 from workbench.worker.input.sources import fit_of
 from workbench.worker.process.lazy_keras import keras
 from workbench.worker.requests.export import format_of

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.backbones import fetch_weights
+from workbench.backbones import fetch_weights, known_backbone
 from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.messages import AnyAnswer, Done
-from workbench.worker.model.pretrained import backbone, pretrained_arrays
+from workbench.worker.model.pretrained import pretrained_arrays
 from workbench.worker.requests.session import Job
 
 
@@ -16,7 +16,7 @@ def fetch_backbone(job: Job, request: FetchBackbone) -> AnyAnswer:
         DownloadError: no connection, refused by the server, or a wrong checksum.
         WeightsError: no such network, or the file is damaged or of another one.
     """
-    spec = backbone(request.key)
+    spec = known_backbone(request.key)
     path = fetch_weights(spec, job)
     job.progress(f"Checking the weights of {spec.title}")
     pretrained_arrays(spec.key)

@@ -21,12 +21,8 @@ from workbench.core.training.batch_speeds import BatchSpeeds
 from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
 from workbench.processes.memory import resident_bytes
-from workbench.protocol.messages import (
-    AnyAnswer,
-    BatchSizeFound,
-    BatchSizeTried,
-    FindBatchSize,
-)
+from workbench.protocol.find import BatchSizeFound, BatchSizeTried, FindBatchSize
+from workbench.protocol.messages import AnyAnswer
 from workbench.worker.process.failure import is_out_of_memory
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup, set_up
 from workbench.worker.requests.session import Job

@@ -17,13 +17,13 @@ from workbench.core.training.rate_finder.sweep import (
     sweep_steps,
 )
 from workbench.core.training.rate_finder.trial import Trial, Values, trial_rates
-from workbench.protocol.messages import (
-    AnyAnswer,
+from workbench.protocol.find import (
     FindLearningRate,
     LearningRateFound,
     LearningRateTrial,
     LearningRateTried,
 )
+from workbench.protocol.messages import AnyAnswer
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup, set_up

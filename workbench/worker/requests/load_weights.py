@@ -20,13 +20,8 @@ from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
-from workbench.protocol.messages import (
-    RESULT_ENDING,
-    WEIGHTS_ENDINGS,
-    AnyAnswer,
-    Done,
-    LoadWeights,
-)
+from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.weights import RESULT_ENDING, WEIGHTS_ENDINGS, LoadWeights
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card

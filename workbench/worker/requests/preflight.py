@@ -20,14 +20,16 @@ from workbench.preflight.compiler_environment import CompilerEnvironment
 from workbench.preflight.examine import Examination, Question
 from workbench.preflight.findings import Findings
 from workbench.preflight.lowered import Lowering
-from workbench.protocol.messages import (
-    AnyAnswer,
+from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.preflight import (
+    Level,
+    LevelState,
     Preflight,
     PreflightDone,
     PreflightPoint,
     PreflightStage,
+    SweepPoint,
 )
-from workbench.protocol.preflight import Level, LevelState, SweepPoint
 from workbench.worker.lowering.child import lower_within
 from workbench.worker.requests.session import Job
 

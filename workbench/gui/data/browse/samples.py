@@ -7,7 +7,7 @@ from typing import overload
 
 from workbench.gui.data.browse.model import ImageRows
 from workbench.gui.data.sample_dialog import Sample
-from workbench.protocol.messages import Thumbnail
+from workbench.protocol.describe_data import Thumbnail
 
 
 class GridSamples(Sequence[Sample]):

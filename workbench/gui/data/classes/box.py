@@ -24,7 +24,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, row
-from workbench.protocol.messages import DataDescription
+from workbench.protocol.describe_data import DataDescription
 
 _HINT = "Double-click a name to rename it (F2). No file is changed."
 _LEAST = 2

@@ -161,7 +161,8 @@ class NetworkBox(Box):
             started = start_on(facts, spec).summarized
             if spec is None or len(backbones_of(project.graph)) != 1:
                 return started
-            return replace(with_backbone(project, spec), summary=started.summary)
+            changed = with_backbone(project, spec, facts.num_images)
+            return replace(changed, summary=started.summary)
 
         self._work(chosen)
 

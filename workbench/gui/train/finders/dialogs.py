@@ -12,8 +12,7 @@ from workbench.gui.kit.layout import STRETCH, column
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint
 from workbench.gui.train.finders.finder import FinderDialog
 from workbench.gui.train.finders.rate_plots import RatePlots
-from workbench.protocol.messages import (
-    AnyAnswer,
+from workbench.protocol.find import (
     BatchSizeFound,
     BatchSizeTried,
     FindBatchSize,
@@ -22,6 +21,7 @@ from workbench.protocol.messages import (
     LearningRateTrial,
     LearningRateTried,
 )
+from workbench.protocol.messages import AnyAnswer
 
 LEARNING_RATE = (
     "Raises the learning rate until the loss rises (learning rate range test), then trains a copy "

@@ -11,7 +11,7 @@ from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.sweep_plot import LearningRatePlot
 from workbench.gui.plots.trial_plot import TrialPlot, TrialPoint
-from workbench.protocol.messages import LearningRateFound, LearningRateTrial, LearningRateTried
+from workbench.protocol.find import LearningRateFound, LearningRateTrial, LearningRateTried
 
 
 class RatePlots(QWidget):

@@ -20,12 +20,14 @@ class RunColumn:
         width_px: Its width; 0 for the first, which takes what is left.
         value: What it is sorted by; None where a run has none, which comes last.
         words: What is written there.
+        tip: What the figures are of; "" where the title says it.
     """
 
     title: str
     width_px: int
     value: Callable[[RunSummary], float | str | None]
     words: Callable[[RunSummary], str]
+    tip: str = ""
 
 
 def _number(value: float | None, show: Callable[[float], str]) -> str:
@@ -41,8 +43,21 @@ COLUMNS: tuple[RunColumn, ...] = (
     RunColumn(
         "State", 84, lambda run: run.outcome, lambda run: outcome_words(run.outcome).capitalize()
     ),
-    RunColumn("Val. acc.", 76, lambda r: r.best_val_accuracy, lambda r: share(r.best_val_accuracy)),
-    RunColumn("Test acc.", 76, lambda r: r.test_accuracy, lambda r: share(r.test_accuracy)),
+    RunColumn(
+        "Val. acc.",
+        76,
+        lambda run: run.val_accuracy,
+        lambda run: share(run.val_accuracy),
+        tip="Of the saved weights, as the test accuracy; during training of those that would be "
+        "saved now. The header of a run shows its best epoch.",
+    ),
+    RunColumn(
+        "Test acc.",
+        76,
+        lambda run: run.test_accuracy,
+        lambda run: share(run.test_accuracy),
+        tip="Of the saved weights",
+    ),
     RunColumn(
         "Rate", 76, lambda r: r.learning_rate, lambda r: _number(r.learning_rate, "{:g}".format)
     ),

@@ -108,7 +108,7 @@ class RunDelegate(QStyledItemDelegate):
 
     def _paint_figure(self, painter: QPainter, line: QRect, run: RunSummary) -> None:
         """Writes the accuracy at the right of a line, which is as much shorter afterwards."""
-        figure = figure_words(run.test_accuracy, run.best_val_accuracy)
+        figure = figure_words(run.test_accuracy, run.val_accuracy)
         painter.setFont(self._theme.font(12, tabular=True))
         painter.setPen(QColor(self._theme.colors.text))
         painter.drawText(line, _RIGHT, figure)

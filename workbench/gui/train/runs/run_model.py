@@ -84,6 +84,8 @@ class RunModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return COLUMNS[section].tip
         return COLUMNS[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:

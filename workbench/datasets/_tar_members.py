@@ -1,8 +1,4 @@
-"""Data sets that Keras downloads: the same addresses, files, checksums and folder.
-
-A file that Keras has already fetched is used as it is; one fetched here is found by Keras.
-Nothing is unpacked onto the disk: members are read in memory, by name.
-"""
+"""Members of a downloaded tar archive, read in memory by name; nothing is written to the disk."""
 
 from __future__ import annotations
 
@@ -10,17 +6,9 @@ import zlib
 from collections.abc import Collection
 from pathlib import Path
 
-from workbench import downloads
-from workbench.core.specs import LoadContext
-from workbench.downloads import Download, keras_folder
 from workbench.errors import DatasetError
 
 MAX_MEMBER_BYTES = 256 * 2**20
-
-
-def fetch(ctx: LoadContext, download: Download) -> Path:
-    """The file, from Keras's folder or else from the internet; errors as `downloads.fetch`."""
-    return downloads.fetch(download, keras_folder(), ctx)
 
 
 def read_tar_members(path: Path, names: Collection[str]) -> dict[str, bytes]:
@@ -29,7 +17,7 @@ def read_tar_members(path: Path, names: Collection[str]) -> dict[str, bytes]:
     Raises:
         DatasetError: damaged, a member is missing, or larger than MAX_MEMBER_BYTES.
     """
-    import tarfile  # noqa: PLC0415 - as above
+    import tarfile  # noqa: PLC0415 - the window reads SPECs and never unpacks
 
     found: dict[str, bytes] = {}
     try:

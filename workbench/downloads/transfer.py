@@ -1,11 +1,5 @@
-"""Files from the internet: fetched once, checked, kept; the only place that reaches a web server.
-
-A download that breaks off is continued where it was (HTTP ranges), by this call or by the next
-one, and another address is tried where there is one. A file appears under its name once its
-checksum is right. A process whose file another one is fetching waits for it.
-
-Not by pooch: it unpacks a .gz file whose server sends it as "Content-Encoding: gzip", so that
-the checksum no longer fits, and it begins again after a broken connection.
+"""Reading a file from its server. What breaks off is continued where it was (HTTP ranges), by this
+transfer or by the next one, and another address is tried where there is one.
 """
 
 from __future__ import annotations
@@ -18,22 +12,15 @@ import shutil
 import time
 import urllib.error
 import urllib.parse
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from workbench.core.storage.file_lock import take_lock
-from workbench.core.storage.own_file import open_own, refuse_link
-from workbench.errors import DownloadError
-from workbench.hardware.network_route import has_route
+from workbench.downloads.download import Download, Progress, host_of
+from workbench.errors import DownloadError, os_errors_as
 
 TIMEOUT_S = 20.0
 """How long a silent server is waited for."""
-
-PARTIAL_PREFIX = ".workbench-downloading-"
-PARTIAL_AGE_S = 7 * 86_400.0
-"""What a download that was never finished has left is kept for so long."""
 
 _CHUNK_BYTES = 256 * 1024
 _RETRIES = 2
@@ -46,156 +33,6 @@ _SPARE_BYTES = 256 * 2**20
 _MD5_LENGTH = 32
 _NO_MORE = 416  # "range not satisfiable"
 _PARTIAL_CONTENT = 206
-
-
-class Progress(Protocol):
-    """Where a download is reported, and what ends it: a LoadContext is one."""
-
-    def progress(self, text: str, fraction: float | None = None) -> None:
-        """Reports what is being done; fraction 0..1 where known."""
-
-    def check_cancelled(self) -> None:
-        """Raises the caller's own cancel exception when the user has canceled."""
-
-
-@dataclass(frozen=True)
-class Download:
-    """One file on the internet.
-
-    Attributes:
-        title: Words for people, e.g. "CIFAR-10".
-        address: Where it is.
-        checksum: sha256, or md5 (32 digits) where its makers publish no other; "" where nobody
-            knows it: such a file is fetched again in each call of `fetch_unknown`.
-        keras_name: Name under which Keras keeps it in its cache.
-        mirrors: Further addresses of the same file, tried in this order.
-        num_bytes: Its size, said before it is downloaded; 0 where it is not known.
-        kind: Keras's folder for it: "datasets", "models".
-    """
-
-    title: str
-    address: str
-    checksum: str
-    keras_name: str = ""
-    mirrors: tuple[str, ...] = ()
-    num_bytes: int = 0
-    kind: str = "datasets"
-
-    @property
-    def file_name(self) -> str:
-        """The name at the end of the address."""
-        return urllib.parse.urlsplit(self.address).path.rsplit("/", 1)[-1]
-
-    @property
-    def kept_name(self) -> str:
-        """The name under which it is kept."""
-        return self.keras_name or self.file_name
-
-    def is_kept(self) -> bool:
-        """Whether Keras's folder has a file of its name; whether that is right, `fetch` finds."""
-        return any((keras_folder(self.kind) / name).is_file() for name in self.kept_names)
-
-    def has_route(self) -> bool:
-        """False where it is certain that none of its addresses can be reached now."""
-        return any(has_route(address) for address in (self.address, *self.mirrors))
-
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        """Names under which it may be kept, the best first."""
-        return tuple(dict.fromkeys((self.kept_name, self.file_name)))
-
-
-def keras_folder(kind: str = "datasets") -> Path:
-    """Where Keras keeps files of a kind, "datasets" or "models": below ~/.keras or KERAS_HOME."""
-    home = os.environ.get("KERAS_HOME")
-    return (Path(home) if home else Path("~/.keras").expanduser()) / kind
-
-
-def fetch(download: Download, folder: Path, ctx: Progress) -> Path:
-    """The file in `folder`, where it is already there and right, or else from the internet.
-
-    Raises:
-        DownloadError: no connection, rejected by the server, or a wrong checksum.
-        LinkFoundError: a link has the file's name.
-    """
-    found = _kept(download, folder, ctx)
-    if found is not None:
-        return found
-    with _stored_in(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        _remove_old_partials(folder)
-        partial = folder / f"{PARTIAL_PREFIX}{download.checksum[:16]}"
-        with _locked(partial, download, ctx) as descriptor:
-            # Another process may have finished it while its lock was waited for.
-            found = _kept(download, folder, ctx)
-            if found is None:
-                with os.fdopen(os.dup(descriptor), "rb+") as file:
-                    _Transfer(download, file, folder, ctx).run()
-                found = folder / download.kept_name
-                refuse_link(found)
-                partial.replace(found)
-            else:
-                partial.unlink(missing_ok=True)
-    return found
-
-
-def fetch_unknown(download: Download, path: Path, ctx: Progress, *, max_bytes: int) -> None:
-    """Fetches a file whose checksum nobody knows into the new file `path`, with at most
-    `max_bytes`; what is incomplete is removed.
-
-    Raises:
-        DownloadError: as `fetch`, or it is larger.
-        LinkFoundError: a link has the file's name.
-    """
-    with _stored_in(path.parent):
-        descriptor = open_own(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        try:
-            with os.fdopen(descriptor, "rb+") as file:
-                _Transfer(download, file, path.parent, ctx, max_bytes).run()
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-
-
-def host_of(address: str) -> str:
-    """The computer that an address names, with its port where it names one."""
-    return urllib.parse.urlsplit(address).netloc.rpartition("@")[2]
-
-
-def _kept(download: Download, folder: Path, ctx: Progress) -> Path | None:
-    for name in download.kept_names:
-        path = folder / name
-        if path.is_file():
-            ctx.progress(f"Checking {download.title}")
-            with path.open("rb") as file:
-                if _checksum(file, download, ctx) == download.checksum:
-                    return path
-    return None
-
-
-@contextlib.contextmanager
-def _locked(partial: Path, download: Download, ctx: Progress) -> Iterator[int]:
-    """The partial file, open and locked for this process alone."""
-    while True:
-        descriptor = take_lock(partial, wait_s=0.2)
-        if descriptor is None:
-            ctx.check_cancelled()
-            ctx.progress(f"Another process is downloading {download.title}")
-            continue
-        if _is_at(descriptor, partial):
-            break
-        os.close(descriptor)  # finished and renamed by its owner while it was waited for
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.lstat())
-    except FileNotFoundError:
-        return False
 
 
 class _BrokenOffError(Exception):
@@ -214,7 +51,7 @@ class _WrongError(_BrokenOffError):
     """What came is another file; it has been emptied."""
 
 
-class _Transfer:
+class Transfer:
     """Brings a file from the first of its addresses that gives it."""
 
     def __init__(
@@ -260,7 +97,7 @@ class _Transfer:
         if not self._download.checksum:
             return
         self._file.seek(0)
-        received = _checksum(self._file, self._download, self._ctx)
+        received = checksum_of(self._file, self._download, self._ctx)
         if received != self._download.checksum:
             self._file.truncate(0)
             raise _WrongError(f"checksum {received}", "the file is damaged or has changed")
@@ -336,7 +173,7 @@ class _Transfer:
         done = start
         while piece := answer.read(_CHUNK_BYTES):
             self._ctx.check_cancelled()
-            with _stored_in(self._folder):
+            with stored_in(self._folder):
                 self._file.write(piece)
             done += len(piece)
             self._check_size(done, 0)
@@ -360,6 +197,22 @@ class _Transfer:
                 received=f"{needed:,} bytes",
                 fix="Free some space, or set KERAS_HOME to a folder on another disk.",
             )
+
+
+def checksum_of(file: Any, download: Download, ctx: Progress) -> str:
+    """The checksum of an open file, from where it is, of the kind that the download's own is."""
+    is_md5 = len(download.checksum) == _MD5_LENGTH
+    digest = hashlib.md5(usedforsecurity=False) if is_md5 else hashlib.sha256()
+    while piece := file.read(1 << 22):
+        ctx.check_cancelled()
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def stored_in(folder: Path) -> AbstractContextManager[None]:
+    """Raises an OSError as a DownloadError that names the folder."""
+    fix = "Free some space, or set KERAS_HOME to another folder."
+    return os_errors_as(DownloadError, "The download could not be stored.", folder, fix=fix)
 
 
 def _open(address: str, start: int, validator: str) -> Any:
@@ -397,34 +250,6 @@ def _words(download: Download, done: int, total: int) -> tuple[str, float | None
     if not total:
         return f"{words} MB", None
     return f"{words} of {total / 1e6:,.1f} MB", min(1.0, done / total)
-
-
-def _checksum(file: Any, download: Download, ctx: Progress) -> str:
-    is_md5 = len(download.checksum) == _MD5_LENGTH
-    digest = hashlib.md5(usedforsecurity=False) if is_md5 else hashlib.sha256()
-    while piece := file.read(1 << 22):
-        ctx.check_cancelled()
-        digest.update(piece)
-    return digest.hexdigest()
-
-
-def _remove_old_partials(folder: Path) -> None:
-    for path in folder.glob(f"{PARTIAL_PREFIX}*"):
-        with contextlib.suppress(OSError):  # another process has just finished it
-            if time.time() - path.lstat().st_mtime > PARTIAL_AGE_S:
-                path.unlink()
-
-
-@contextlib.contextmanager
-def _stored_in(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DownloadError(
-            f"The download could not be stored: {error.strerror or error}.",
-            where=str(folder),
-            fix="Free some space, or set KERAS_HOME to another folder.",
-        ) from error
 
 
 def _failed(download: Download, folder: Path, received: str, cause: str) -> DownloadError:

@@ -1,0 +1,51 @@
+"""What the data sets of archives share: a form, and class folders inside a file."""
+
+from __future__ import annotations
+
+from workbench.core.params import Params, PathParam
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._archives.unpack import Kind, load_archive
+from workbench.datasets._chosen_file import chosen_file
+from workbench.datasets._class_parts import FIT
+
+
+def archive_source(
+    kind: Kind, title: str, *, patterns: tuple[str, ...], endings: str = ""
+) -> DatasetSpec:
+    """The data set of an archive of class folders.
+
+    Args:
+        kind: Its key.
+        title: Its title, e.g. "ZIP archive".
+        patterns: Of the names of such files.
+        endings: The same for people, behind the title in its summary; "" where the title says it.
+    """
+    what = f"a {title}"
+
+    def load(ctx: LoadContext, params: Params) -> LoadedData:
+        path = chosen_file(
+            str(params.get("path", "")),
+            what,
+            expected=f"{what} with one folder of images per class",
+            for_folder="Choose it as an image folder.",
+        )
+        return load_archive(ctx, path, kind)
+
+    return DatasetSpec(
+        key=kind,
+        title=title,
+        summary=f"Your own images in {what}{endings}, in one folder per class.",
+        params=(
+            PathParam(
+                "path",
+                "",
+                "Contains one folder of images per class, at any depth, or the folders train and "
+                "test (and validation) with such folders. It is unpacked once, into the cache.",
+                title="File",
+                patterns=patterns,
+            ),
+            FIT,
+        ),
+        source_param="path",
+        load=load,
+    )

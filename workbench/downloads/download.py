@@ -1,0 +1,79 @@
+"""What a file on the internet is: its addresses, its checksum and the names it is kept under."""
+
+from __future__ import annotations
+
+import os
+import urllib.parse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from workbench.hardware.network_route import has_route
+
+
+class Progress(Protocol):
+    """Where a download is reported, and what ends it: a LoadContext is one."""
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        """Reports what is being done; fraction 0..1 where known."""
+
+    def check_cancelled(self) -> None:
+        """Raises the caller's own cancel exception when the user has canceled."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """One file on the internet.
+
+    Attributes:
+        title: Words for people, e.g. "CIFAR-10".
+        address: Where it is.
+        checksum: sha256, or md5 (32 digits) where its makers publish no other; "" where nobody
+            knows it: such a file is fetched again in each call of `fetch_unknown`.
+        keras_name: Name under which Keras keeps it in its cache.
+        mirrors: Further addresses of the same file, tried in this order.
+        num_bytes: Its size, said before it is downloaded; 0 where it is not known.
+        kind: Keras's folder for it: "datasets", "models".
+    """
+
+    title: str
+    address: str
+    checksum: str
+    keras_name: str = ""
+    mirrors: tuple[str, ...] = ()
+    num_bytes: int = 0
+    kind: str = "datasets"
+
+    @property
+    def file_name(self) -> str:
+        """The name at the end of the address."""
+        return urllib.parse.urlsplit(self.address).path.rsplit("/", 1)[-1]
+
+    @property
+    def kept_name(self) -> str:
+        """The name under which it is kept."""
+        return self.keras_name or self.file_name
+
+    def is_kept(self) -> bool:
+        """Whether Keras's folder has a file of its name; whether that is right, `fetch` finds."""
+        return any((keras_folder(self.kind) / name).is_file() for name in self.kept_names)
+
+    def has_route(self) -> bool:
+        """False where it is certain that none of its addresses can be reached now."""
+        return any(has_route(address) for address in (self.address, *self.mirrors))
+
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        """Names under which it may be kept, the best first."""
+        return tuple(dict.fromkeys((self.kept_name, self.file_name)))
+
+
+def keras_folder(kind: str = "datasets") -> Path:
+    """Where Keras keeps files of a kind, "datasets" or "models": below ~/.keras or KERAS_HOME."""
+    home = os.environ.get("KERAS_HOME")
+    return (Path(home) if home else Path("~/.keras").expanduser()) / kind
+
+
+def host_of(address: str) -> str:
+    """The computer that an address names, with its port where it names one."""
+    return urllib.parse.urlsplit(address).netloc.rpartition("@")[2]

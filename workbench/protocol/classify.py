@@ -1,0 +1,56 @@
+"""Classifying image files: the request, and the scores of each image."""
+
+from __future__ import annotations
+
+import msgspec
+
+from workbench.protocol.bases import Answer, ErrorParts, Request
+from workbench.protocol.weights import KeptWeights
+
+
+class Classify(Request, frozen=True, kw_only=True, tag="classify"):
+    """Answers: one Classified per image, in order.
+
+    Attributes:
+        model: Path of a run folder or of a `.keras` file exported by the application.
+        pictures: Paths of image files.
+        top: Number of classes to return; 0 for all.
+        previews: Also write the image, and the model input, as PNG.
+    """
+
+    model: str
+    pictures: list[str]
+    top: int = 0
+    previews: bool = False
+
+
+class WarmUp(Request, frozen=True, kw_only=True, tag="warm_up"):
+    """Loads a model so that the first Classify is fast. Answer: Done."""
+
+    model: str
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """A class and how sure the network is, 0..1."""
+
+    name: str = msgspec.field(name="class")
+    probability: float
+
+
+class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
+    """One image's scores, highest first; or why it could not be read. `picture_png` and
+    `input_png` are files in the worker's session folder, when requested. `weights` are those that
+    answered; None where that is not known.
+    """
+
+    file: str
+    label: str = ""
+    scores: list[Score] = []
+    milliseconds: float = 0.0
+    width: int = 0
+    height: int = 0
+    input_shape: list[int] = []
+    picture_png: str = ""
+    input_png: str = ""
+    error: ErrorParts | None = None
+    weights: KeptWeights | None = None

@@ -1,0 +1,77 @@
+"""What a data set holds: the request, and the counts, sizes and thumbnails of the answer."""
+
+from __future__ import annotations
+
+import msgspec
+
+from workbench.protocol.bases import Answer, Request
+from workbench.protocol.browsing import OwnClass
+
+
+class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
+    """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
+
+    Attributes:
+        source, params: Key of the data set, and its parameters.
+        edits: The user's edits of it, as in a project file.
+        recipe: Values of the recipe that decide the split; defaults where there are none.
+        project_id: Whose runs remember where the split by content was cut; "" for no project.
+    """
+
+    source: str
+    params: dict[str, object]
+    edits: dict[str, object] = {}
+    recipe: dict[str, object] = {}
+    project_id: str = ""
+    thumbnails_per_class: int = 0
+
+
+class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
+    """An image of a data set, made small.
+
+    Attributes:
+        path: PNG file in the worker's session folder.
+        part, index: Of the image: its part, as the data set has it, and its number there.
+        file: The file it is in; "" where it is in none, or its name is no Unicode.
+        width, height: Of the image itself, in pixels; 0 where that is not known.
+    """
+
+    path: str
+    part: str = "train"
+    index: int
+    file: str = ""
+    width: int
+    height: int
+
+
+class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """One class of a data set. `split` counts the images that train, validate and test in a run
+    with the recipe of the request.
+    """
+
+    name: str
+    num_train: int
+    num_test: int
+    num_validation: int = 0
+    split: list[int] = []
+    thumbnails: list[Thumbnail] = []
+
+
+class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
+    """What a source holds: `classes` after the edits of the request, `own_classes` before them.
+    `shape` is empty where images differ in size. `is_test_split_off`
+    where it has no test part: `num_test` of its images are kept apart, by the request's share.
+    `num_validation` counts the images of a published validation part alone.
+    """
+
+    title: str
+    classes: list[ClassDescription]
+    own_classes: list[OwnClass] = []
+    num_train: int
+    num_test: int
+    num_validation: int = 0
+    is_test_split_off: bool = False
+    shape: list[int]
+    typical_size: list[int] = []
+    bad_files: list[tuple[str, str]] = []
+    notes: list[str] = []
