@@ -92,12 +92,13 @@ def test_each_finding_is_settled_in_the_project_until_the_check_ends_with_0(proj
     edits = read_project(project).edits
     assert (dict(edits.labels), edits.once) == ({content: "dog"}, {content})
     assert main(["data", "fix", str(project), "--all", "near_duplicate"]) == 1
-    assert main(["data", "fix", str(project), keys["unreadable"], "keep"]) == 0
+    assert main(["data", "fix", str(project), keys["unreadable"], "keep"]) != 0
+    assert main(["data", "fix", str(project), keys["unreadable"], "leave_out"]) == 0
     capsys.readouterr()
     code, answer = check(capsys, project)
     states = {each["kind"]: each["state"] for each in answer["findings"]}
     assert code == 0
-    assert states == {"duplicate": "fixed", "near_duplicate": "fixed", "unreadable": "kept"}
+    assert states == {"duplicate": "fixed", "near_duplicate": "fixed", "unreadable": "fixed"}
 
 
 def test_without_a_finding_they_are_listed_and_the_file_stays(project, capsys):

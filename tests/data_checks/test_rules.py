@@ -66,7 +66,9 @@ def test_unreadable_files_are_named_with_the_reason(folder):
     assert cut.message.startswith("The image file is cut off")
     assert empty.message.startswith("The image file is empty")
     assert cut.key != empty.key
-    assert [action.key for action in cut.actions] == ["leave_out", "keep"]
+    assert [action.key for action in cut.actions] == ["leave_out"], "nothing else makes sense"
+    others = [each for each in found(folder) if each.rule != "unreadable"]
+    assert not {"cat/0.png", "cat/1.png"} & {name for each in others for name in names(each)}
 
 
 def test_a_wrong_extension_is_a_hint_and_the_image_is_read(folder):

@@ -15,6 +15,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError
 from workbench.pictures.divide import divide
+from workbench.pictures.edited import changes_note
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.rows import Rows, pick_rows
@@ -107,8 +108,7 @@ def prepare(
     divided = divide(loaded, recipe, ctx, chosen=train.indices, **has)
     train, validation, test = _parts_of(train, test, given, divided.parts, recipe)
     notes = (
-        *loaded.notes,
-        *_unused_validation(loaded, recipe),
+        *_notes_of_source(loaded, recipe, bad_files),
         *read.notes,
         *divided.notes,
         *_notes(loaded.class_names, train, test),
@@ -214,7 +214,11 @@ def _given_validation(
     return read.optional(loaded.validation, "validation images") if is_used else None
 
 
-def _unused_validation(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[str]:
+def _notes_of_source(
+    loaded: LoadedData, recipe: TrainingRecipe, bad_files: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    yield from loaded.notes
+    yield from changes_note(loaded, {path for path, _ in bad_files})
     if loaded.validation is not None and len(loaded.validation) and recipe.validation != "split":
         number = plural(len(loaded.validation), "validation image")
         yield f"The data set comes with {number}, which this recipe does not use."
