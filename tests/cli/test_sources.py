@@ -115,16 +115,3 @@ def test_odd_images_by_their_manifest(shared_data, tmp_path, capsys):
     for row in rows:
         if row["decode"] != "maybe":
             assert (Path(row["file"]).name in bad) == (row["decode"] == "no"), row["file"]
-
-
-def test_tensorflow_datasets_says_how_it_is_installed(capsys):
-    pytest.importorskip("tensorflow")
-    try:
-        import tensorflow_datasets  # noqa: F401
-    except ImportError:
-        pass
-    else:
-        pytest.skip("tensorflow-datasets is installed here")
-    assert main(["data", "check", "tfds:tf_flowers"]) == 3
-    assert 'pip install "model-workbench[tfds]"' in capsys.readouterr().err
-    assert main(["data", "check", "tfds:huggingface:anything"]) == 2

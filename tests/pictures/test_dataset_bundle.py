@@ -139,7 +139,7 @@ def test_a_place_that_cannot_be_written_is_reported(tmp_path):
         lambda folder: (folder / "index.json").write_text("[]"),
         lambda folder: (folder / "index.json").write_text("{"),
         lambda folder: (folder / "index.json").write_text(
-            (folder / "index.json").read_text().replace('"version":1', '"version":2')
+            (folder / "index.json").read_text().replace('"version":2', '"version":3')
         ),
         lambda folder: (folder / "index.json").write_text(
             (folder / "index.json").read_text().replace('".jpg"', '"/../../../etc/passwd"')

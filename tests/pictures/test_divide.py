@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.contexts import PlainContext
+from tests.contexts import CancelledForTest, PlainContext
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.specs import ArrayPart, FilePart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
+from workbench.pictures.contents import content_of_file
 from workbench.pictures.dataset_bundle import pack, unpacked
 from workbench.pictures.edited import edited
-from workbench.pictures.groups import groups_of
+from workbench.pictures.grouping import pattern as pattern_module
+from workbench.pictures.grouping.groups import groups_of
 from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare, prepare_test
 
@@ -124,6 +126,99 @@ def test_another_seed_of_the_training_keeps_the_split(root, ctx):
     )
 
 
+# edits -------------------------------------------------------------------------------------
+
+
+def part_of_each(data) -> dict[int, str]:
+    return {value: name for name, found in parts_of(data).items() for value in found}
+
+
+def id_of(root: Path, value: int) -> str:
+    return content_of_file(str(next(root.rglob(f"{value}.png")))).hex()
+
+
+BY_ORDER = RECIPE.with_values(split="order")
+RECIPES = [RECIPE, BY_ORDER, RECIPE.with_values(folds=4, fold=2), BY_ORDER.with_values(folds=3)]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=["content", "order", "folds", "folds by order"])
+@pytest.mark.parametrize("is_remembered", [False, True])
+def test_no_edit_moves_another_image(tmp_path, ctx, recipe, is_remembered):
+    root = tmp_path / "data"
+    for number in range(90):
+        write(root, f"{'abc'[number % 3]}/{number}.png", number)
+    for number in (0, 1, 2, 30):
+        shutil.copy(root / f"{'abc'[number % 3]}/{number}.png", root / f"a/copy of {number}.png")
+    (root / "a/broken.png").write_bytes(b"\x89PNG\r\n\x1a\n cut")
+    before = prepared(load(root, ctx, recipe), ctx, recipe)
+    parts = part_of_each(before)
+    ids = {value: id_of(root, value) for value in parts}
+    tested = sorted(value for value, part in parts.items() if part == "test")
+    trained = sorted(value for value, part in parts.items() if part == "train" and value > 30)
+    broken = content_of_file(str(root / "a/broken.png")).hex()
+    several = frozenset(ids[value] for value in (*tested[:3], *trained[:9]))
+    changes = {
+        "merge": DataEdits(classes={"a": "b"}),
+        "merge under a new name": DataEdits(classes={"a": "x", "c": "x"}),
+        "rename": DataEdits(classes={"a": "x"}),
+        "leave a class out": DataEdits(classes={"b": ""}),
+        "leave images out": DataEdits(left_out=several),
+        "leave an unreadable one out": DataEdits(left_out=frozenset({broken})),
+        "relabel": DataEdits(labels=dict.fromkeys(several, "c")),
+        "one copy": DataEdits(once=frozenset(ids[value] for value in (0, 1, 2, 30))),
+        "one copy, in a class": DataEdits(once=frozenset({ids[1]}), labels={ids[1]: "b"}),
+        "move": DataEdits(parts={ids[trained[0]]: "test", ids[trained[1]]: "validation"}),
+    }
+    marks = before.marks if is_remembered else DataEdits().split
+    for words, change in changes.items():
+        edits = replace(change, split=marks)
+        loaded = load(root, ctx, recipe, edits)
+        if words == "merge":
+            shutil.rmtree(tmp_path / "there", ignore_errors=True)
+            pack(loaded, tmp_path / "parcel.zip", ctx)
+            shutil.unpack_archive(tmp_path / "parcel.zip", tmp_path / "there")
+            loaded = replace(unpacked(tmp_path / "there"), marks=marks)
+        data = prepared(loaded, ctx, recipe)
+        wanted = parts if not edits.parts else {
+            **parts, trained[0]: "test", trained[1]: "validation"
+        }  # fmt: skip
+        moved = {v: (wanted[v], p) for v, p in part_of_each(data).items() if wanted[v] != p}
+        # By order, copies of an image may be in two parts: which is seen here is arbitrary.
+        assert {v for v in moved if v not in {0, 1, 2, 30}} == set(), words
+        if recipe.split == "content":
+            assert moved == {}, words
+
+
+def test_moved_images_of_the_source_stay_where_they_are_put(tmp_path, ctx):
+    for number in range(60):
+        part = "test" if number >= 40 else "train"
+        write(tmp_path / "data", f"{part}/{'ab'[number % 2]}/{number}.png", number)
+    root = tmp_path / "data"
+    before = part_of_each(prepared(load(root, ctx), ctx))
+    ids = {value: id_of(root, value) for value in (0, 40, 41)}
+    moved = DataEdits(parts={ids[0]: "test", ids[40]: "train", ids[41]: "validation"})
+    after = part_of_each(prepared(load(root, ctx, edits=moved), ctx))
+    assert after == {**before, 0: "test", 40: "train", 41: "validation"}
+
+
+def test_merging_folders_that_are_groups_is_said_to_move_images(tmp_path, ctx):
+    for number in range(72):
+        write(tmp_path / "data", f"{'abc'[number % 3]}/p{number // 6}/{number}.png", number)
+    for number, name in enumerate("abc", 200):
+        write(tmp_path / "data", f"{name}/alone.png", number)
+    recipe = RECIPE.with_values(group_by="subfolder")
+    root = tmp_path / "data"
+    noted = "images may be in another part than before the classes were merged"
+    merged = DataEdits(classes={"a": "b"})
+    assert any(noted in note for note in load(root, ctx, recipe, merged).notes)
+    for edits, own in ((merged, RECIPE), (DataEdits(classes={"a": "x", "b": ""}), recipe)):
+        assert not any(noted in note for note in load(root, ctx, own, edits).notes)
+    before = part_of_each(prepared(load(root, ctx, recipe), ctx, recipe))
+    renamed = load(root, ctx, recipe, DataEdits(classes={"a": "x", "b": ""}))
+    after = part_of_each(prepared(renamed, ctx, recipe))
+    assert after.items() <= before.items()
+
+
 # groups ------------------------------------------------------------------------------------
 
 
@@ -154,37 +249,51 @@ def test_folders_merged_into_a_class_are_its_groups(tmp_path, ctx):
     recipe = RECIPE.with_values(group_by="subfolder")
     merged = DataEdits(classes={f"p{number}": "ab"[number % 2] for number in range(10)})
     plain, loaded = (load(tmp_path / "data", ctx, recipe, each) for each in (DataEdits(), merged))
-    assert set(plain.groups.tolist()) == {b""}, "each folder is a class"
+    assert set(plain.basis.groups.tolist()) == {b""}, "each folder is a class"
     assert loaded.class_names == ("a", "b")
-    assert len(set(loaded.groups.tolist())) == 10
+    assert len(set(loaded.basis.groups.tolist())) == 10
     parts = parts_of(prepared(loaded, ctx, recipe))
     for group in range(10):
         assert sum({4 * group, 4 * group + 3} <= part for part in parts.values()) == 1
 
 
-def prefixes(names: list[str], pattern: str = "") -> list[int]:
+def prefixes(ctx, names: list[str], pattern: str = "") -> list[int]:
     """A number for each name: equal for those of one group, 0 for none."""
     loaded = LoadedData(
         ("a",), FilePart(tuple(f"/x/{n}" for n in names), np.zeros(len(names), np.int64))
     )
     recipe = RECIPE.with_values(group_by="prefix", group_pattern=pattern)
-    groups = groups_of(loaded, recipe, {}).tolist()
+    groups = groups_of(loaded, recipe, {}, ctx).tolist()
     known = list(dict.fromkeys([b"", *groups]))
     return [known.index(group) for group in groups]
 
 
-def test_names_are_alike_up_to_the_last_number_or_letter():
+def test_names_are_alike_up_to_the_last_number_or_letter(ctx):
     names = ["patient07_1.png", "patient07_2.png", "patient08_1.png", "IMG_1234_a.jpg"]
     names += ["IMG_1234_b.jpg", "IMG_1234.jpg", "cat.jpg", "dog-3.jpg", "dog-4.jpg", "a_bc.png"]
-    assert prefixes(names) == [1, 1, 2, 3, 3, 3, 0, 4, 4, 0]
+    assert prefixes(ctx, names) == [1, 1, 2, 3, 3, 3, 0, 4, 4, 0]
 
 
-def test_a_pattern_names_the_group():
+def test_a_pattern_names_the_group(ctx):
     names = ["s1-cam1-7.png", "s1-cam2-9.png", "s2-cam1-7.png", "other.png"]
-    assert prefixes(names, r"^(s\d+)-") == [1, 1, 2, 0]
-    assert prefixes(names, r"cam\d") == [1, 2, 1, 0]
+    assert prefixes(ctx, names, r"^(s\d+)-") == [1, 1, 2, 0]
+    assert prefixes(ctx, names, r"cam\d") == [1, 2, 1, 0]
     with pytest.raises(DatasetError, match="no regular expression"):
-        prefixes(names, "(")
+        prefixes(ctx, names, "(")
+
+
+@pytest.mark.parametrize("pattern", [r"^(a+)+$", r"(a|aa)*$"])
+def test_a_pattern_that_takes_forever_is_refused(ctx, pattern, monkeypatch):
+    monkeypatch.setattr(pattern_module, "_CPU_S", 1)
+    with pytest.raises(DatasetError, match="takes too long") as caught:
+        prefixes(ctx, ["a" * 40 + "!.png"], pattern)
+    assert caught.value.received == pattern
+    assert "settings of the split" in caught.value.fix
+
+
+def test_a_search_for_groups_can_be_canceled(tmp_path):
+    with pytest.raises(CancelledForTest):
+        prefixes(PlainContext(tmp_path, cancel_after=0), ["a" * 40 + "!.png"], r"^(a+)+$")
 
 
 def test_classes_that_are_one_group_and_images_in_no_files_are_noted(tmp_path, ctx):

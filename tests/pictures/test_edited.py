@@ -28,6 +28,11 @@ def edited(loaded: LoadedData, edits: DataEdits, ctx) -> LoadedData:
     return edited_module.edited(loaded, edits, ctx, TrainingRecipe())
 
 
+def said(data: LoadedData, bad=()) -> str:
+    """What is noted of the images that were edited."""
+    return " ".join(edited_module.changes_note(data, bad))
+
+
 @pytest.fixture
 def ctx(tmp_path):
     return PlainContext(tmp_path / "cache")
@@ -96,7 +101,7 @@ def test_images_are_left_out_and_relabeled_by_content(tmp_path, ctx):
     assert ["bee", "copy.png"] not in names
     label = data.train.labels[names.index(["bee", "renamed.png"])]
     assert data.class_names[label] == "cat"
-    assert "Edits of the data: 2 images left out and 1 image relabeled." in data.notes
+    assert said(data) == "Edits of the data: 2 images left out and 1 image relabeled."
 
 
 def test_classes_are_renamed_merged_and_left_out_in_the_order_of_the_first(tmp_path, ctx):
@@ -119,6 +124,49 @@ def test_an_image_relabeled_as_a_class_that_is_left_out_is_left_out(tmp_path, ct
     root = write_folder(tmp_path / "data")
     edits = DataEdits(labels={content(root / "ant/0.png"): "cat"}, classes={"cat": ""})
     assert len(edited(load(root, ctx), edits, ctx).train) == 19
+
+
+def test_each_edited_image_is_counted_once_by_what_becomes_of_it(tmp_path, ctx):
+    root = write_folder(tmp_path / "data")
+    (root / "ant/broken.png").write_bytes(b"\x89PNG\r\n\x1a\n cut")
+    (root / "bee/copy.png").write_bytes((root / "bee/0.png").read_bytes())
+    ids = {name: content(root / name) for name in
+           ("ant/0.png", "ant/1.png", "ant/2.png", "ant/broken.png", "bee/0.png", "bee/1.png",
+            "cat/0.png", "cat/1.png")}  # fmt: skip
+    edits = DataEdits(
+        left_out=frozenset({ids["ant/0.png"], ids["cat/0.png"]}),
+        once=frozenset({ids["bee/0.png"]}),
+        labels={
+            ids["ant/0.png"]: "bee",  # left out, too
+            ids["ant/1.png"]: "bee",
+            ids["ant/2.png"]: "ant",  # as it is
+            ids["ant/broken.png"]: "bee",
+            ids["bee/1.png"]: "cat",  # which is left out
+            ids["cat/1.png"]: "bee",
+        },
+        parts={ids["ant/0.png"]: "test", ids["ant/1.png"]: "test", ids["ant/broken.png"]: "test"},
+        classes={"cat": ""},
+    )
+    data = edited(load(root, ctx), edits, ctx)
+    broken = str(root / "ant/broken.png")
+    assert said(data, {broken}) == (
+        "Edits of the data: 2 images left out, 1 image left out as copies of others, 2 images "
+        "relabeled and 1 image moved to another part."
+    )
+    recipe = TrainingRecipe()
+    made = prepare(data, shape=(8, 8, 3), fit="crop", recipe=recipe, ctx=ctx)
+    assert said(data, {broken}) in made.notes
+    merged = DataEdits(labels={ids["ant/1.png"]: "bee"}, classes={"ant": "bee"})
+    assert said(edited(load(root, ctx), merged, ctx)) == ""
+
+
+def test_images_in_memory_that_are_edited_are_counted(ctx):
+    loaded = arrays()
+    ids = [each.decode() for part in loaded.parts for each in contents_of(part, ctx)]
+    edits = DataEdits(labels={ids[0]: "bee", ids[13]: "cat"}, parts={ids[1]: "test"})
+    assert said(edited(loaded, edits, ctx)) == (
+        "Edits of the data: 2 images relabeled and 1 image moved to another part."
+    )
 
 
 def test_edits_that_match_nothing_are_named(tmp_path, ctx):
@@ -146,7 +194,7 @@ def test_moved_images_are_pinned_where_the_source_has_no_test_part(tmp_path, ctx
     paths = {value: root / NAMES[value // 10] / f"{value % 10}.png" for value in moved}
     edits = DataEdits(parts={content(paths[value]): part for value, part in moved.items()})
     loaded = edited(load(root, ctx), edits, ctx)
-    assert "Edits of the data: 3 images moved to another part." in loaded.notes
+    assert said(loaded) == "Edits of the data: 3 images moved to another part."
     data = prepare(loaded, **shape)
     parts = {"train": data.train, "validation": data.validation, "test": data.test}
     for value, part in moved.items():
@@ -182,7 +230,7 @@ def test_of_copies_one_is_used(tmp_path, ctx):
     data = edited(loaded, DataEdits(once=frozenset({content(root / "ant/3.png")})), ctx)
     assert len(data.train) == len(loaded.train) - 2 == 30
     assert str(root / "ant/3.png") in data.train.paths
-    assert "Edits of the data: 2 images left out as copies of others." in data.notes
+    assert said(data) == "Edits of the data: 2 images left out as copies of others."
 
 
 def test_a_source_with_a_validation_part_keeps_three_parts(tmp_path, ctx):

@@ -88,7 +88,7 @@ def _fetch_first(download: Download, path: Path, ctx: Progress, num_bytes: int) 
         path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
     fetch_unknown(download, new, ctx, max_bytes=_MOST_TIMES * num_bytes)
-    save_bytes(_record_of(path), file_checksum(new).encode() + b"\n")
+    save_bytes(_record_of(path), _file_checksum(new).encode() + b"\n")
     with os_errors_as(DownloadError, "The download could not be stored.", path.parent):
         new.replace(path)
 
@@ -109,7 +109,7 @@ def _recorded(path: Path) -> str:
 
 
 def _check(spec: BackboneSpec, path: Path, checksum: str, *, fix: str) -> None:
-    received = file_checksum(path, is_md5=len(checksum) == _MD5_LENGTH)
+    received = _file_checksum(path, is_md5=len(checksum) == _MD5_LENGTH)
     if received != checksum:
         raise WeightsError(
             f"The file with the pretrained weights of {spec.title} is damaged.",
@@ -120,7 +120,7 @@ def _check(spec: BackboneSpec, path: Path, checksum: str, *, fix: str) -> None:
         )
 
 
-def file_checksum(path: Path, *, is_md5: bool = False) -> str:
+def _file_checksum(path: Path, *, is_md5: bool = False) -> str:
     """sha256 of a file, or md5; raises WeightsError where it cannot be read."""
     with os_errors_as(WeightsError, "The file cannot be read.", path), path.open("rb") as file:
         return hashlib.file_digest(file, "md5" if is_md5 else "sha256").hexdigest()

@@ -86,12 +86,12 @@ def num_labels(survey: Survey, group: Group) -> int:
 
 def names_of(images: Sequence[FoundImage]) -> str:
     """The first few by their file and class."""
-    shown = [f"{short_name(image)} ({image.label})" for image in images[:3]]
+    shown = [f"{_short_name(image)} ({image.label})" for image in images[:3]]
     more = len(images) - len(shown)
     return list_text([*shown, f"{count(more)} more"] if more else shown)
 
 
-def short_name(image: FoundImage) -> str:
+def _short_name(image: FoundImage) -> str:
     """The name of its file, or its number where it is in none."""
     return PurePath(image.file).name if image.file else f"image {image.index + 1:,}"
 
@@ -138,7 +138,7 @@ def _difference(image: FoundImage, images: Sequence[FoundImage]) -> str:
     if len({each.content for each in images}) == 1:
         same_label = len({each.label for each in images}) == 1
         return "one of them" if same_label else f"one, in “{image.label}”"
-    return f"“{short_name(image)}”"
+    return f"“{_short_name(image)}”"
 
 
 def part_words(part: PartName) -> str:

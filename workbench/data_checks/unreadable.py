@@ -1,4 +1,4 @@
-"""Files that cannot be read: training leaves them out by itself."""
+"""Files that cannot be read: training does not use them. Leaving one out ends the reports of it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def _find(survey: Survey) -> Iterator[Finding]:
             images=[image],
             actions=[leave_out([image])],
             about=image.file,
+            can_be_kept=False,
         )
 
 

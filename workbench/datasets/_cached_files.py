@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -10,13 +9,14 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import LoadContext
 from workbench.core.storage.own_file import make_own_folder, refuse_link, replace_own
-from workbench.errors import DatasetError
+from workbench.errors import DatasetError, os_errors_as
 from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 
 KEEP_ENTRIES = 6
@@ -100,17 +100,10 @@ def _digest(ctx: LoadContext, path: Path, size: int) -> str:
     return digest.hexdigest()
 
 
-@contextlib.contextmanager
-def _stored(where: str) -> Iterator[None]:
+def _stored(where: str) -> AbstractContextManager[None]:
     """Raises an OSError as a DatasetError that names the source."""
-    try:
-        yield
-    except OSError as error:
-        raise DatasetError(
-            f"The images could not be unpacked: {error.strerror or error}.",
-            where=where,
-            fix="Free some space, or set WORKBENCH_HOME to a folder on another disk.",
-        ) from error
+    fix = "Free some space, or set WORKBENCH_HOME to a folder on another disk."
+    return os_errors_as(DatasetError, "The images could not be unpacked.", where, fix=fix)
 
 
 def _folder(ctx: LoadContext) -> Path:

@@ -50,19 +50,19 @@ def from_classes(found: ClassFolders) -> LoadedData:
     names = tuple(found.train)
     return LoadedData(
         class_names=tuple(plain_name(name) for name in names),
-        train=file_part(names, found.train),
-        test=file_part(names, found.test) if any(found.test.values()) else None,
-        validation=file_part(names, found.validation) if any(found.validation.values()) else None,
-        notes=(*found.notes, *lonely(found.train)),
+        train=_file_part(names, found.train),
+        test=_file_part(names, found.test) if any(found.test.values()) else None,
+        validation=_file_part(names, found.validation) if any(found.validation.values()) else None,
+        notes=(*found.notes, *_lonely(found.train)),
     )
 
 
-def lonely(files: Mapping[str, Sequence[str]]) -> list[str]:
+def _lonely(files: Mapping[str, Sequence[str]]) -> list[str]:
     """A note on each class that has one image."""
     return [f"Class “{name}” has only one image." for name, each in files.items() if len(each) == 1]
 
 
-def file_part(names: Sequence[str], files: Mapping[str, Sequence[str]]) -> FilePart:
+def _file_part(names: Sequence[str], files: Mapping[str, Sequence[str]]) -> FilePart:
     """The files of each class, in the order of the classes."""
     lists = [files.get(name, ()) for name in names]
     labels = np.repeat(np.arange(len(names), dtype=np.int64), [len(paths) for paths in lists])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,12 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         raise DatasetError(
             "No data set has been named yet.", expected=_EXPECTED, fix="Enter its name."
         )
-    builder = _prepared(ctx, _package(), name)
-    files = [Path(path) for path in _files(builder, name)]
-    loaded = load_records(ctx, files, Keys("image", "label"), f"{_SUPPLIER}: {name}")
-    names = getattr(builder.info.features.get("label"), "names", None) or ()
+    package = _package()
+    builder = _prepared(ctx, package, name)
+    with _as_dataset_errors(name):
+        keys, files = _keys(package, builder.info), _files(builder)
+        names = getattr(builder.info.features[keys.label], "names", None) or ()
+    loaded = load_records(ctx, files, keys, f"{_SUPPLIER}: {name}")
     return replace(loaded, class_names=_named(loaded.class_names, names))
 
 
@@ -59,11 +61,24 @@ def _prepared(ctx: LoadContext, package: Any, name: str) -> Any:
     return builder
 
 
-def _files(builder: Any, name: str) -> list[str]:
+def _keys(package: Any, info: Any) -> Keys:
+    """Of image and label in its records: the pair to train on, where it has declared one."""
+    if info.supervised_keys:
+        return Keys(*info.supervised_keys)
+    image, label = (
+        next((key for key, each in info.features.items() if isinstance(each, kind)), default)
+        for kind, default in (
+            (package.features.Image, "image"),
+            (package.features.ClassLabel, "label"),
+        )
+    )
+    return Keys(image, label)
+
+
+def _files(builder: Any) -> list[Path]:
     """Its files, whose names hold the splits."""
-    with _as_dataset_errors(name):
-        splits = builder.info.splits
-        return [str(path) for split in splits for path in splits[split].filepaths]
+    splits = builder.info.splits
+    return [Path(path) for split in splits for path in splits[split].filepaths]
 
 
 @contextlib.contextmanager
@@ -74,13 +89,18 @@ def _as_dataset_errors(name: str) -> Iterator[None]:
         raise DatasetError(
             f"{_SUPPLIER} could not prepare the data set.",
             where=name,
-            received=plain_name(f"{type(error).__name__}: {error}"),
+            received=plain_name(f"{type(error).__name__}: {_first_line(error)}"),
             expected=_EXPECTED,
             fix="Check the name and the connection, and try again.",
         ) from error
 
 
-def _named(numbers: tuple[str, ...], names: Any) -> tuple[str, ...]:
+def _first_line(error: Exception) -> str:
+    """Behind it the package lists all its data sets."""
+    return str(error).strip().partition("\n")[0]
+
+
+def _named(numbers: tuple[str, ...], names: Sequence[str]) -> tuple[str, ...]:
     """The classes by their names, where each number has one."""
     known = [plain_name(name) for name in names]
     if all(number.isdecimal() and int(number) < len(known) for number in numbers):

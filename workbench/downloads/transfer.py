@@ -12,12 +12,12 @@ import shutil
 import time
 import urllib.error
 import urllib.parse
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from workbench.downloads.download import Download, Progress, host_of
-from workbench.errors import DownloadError
+from workbench.errors import DownloadError, os_errors_as
 
 TIMEOUT_S = 20.0
 """How long a silent server is waited for."""
@@ -209,17 +209,10 @@ def checksum_of(file: Any, download: Download, ctx: Progress) -> str:
     return digest.hexdigest()
 
 
-@contextlib.contextmanager
-def stored_in(folder: Path) -> Iterator[None]:
+def stored_in(folder: Path) -> AbstractContextManager[None]:
     """Raises an OSError as a DownloadError that names the folder."""
-    try:
-        yield
-    except OSError as error:
-        raise DownloadError(
-            f"The download could not be stored: {error.strerror or error}.",
-            where=str(folder),
-            fix="Free some space, or set KERAS_HOME to another folder.",
-        ) from error
+    fix = "Free some space, or set KERAS_HOME to another folder."
+    return os_errors_as(DownloadError, "The download could not be stored.", folder, fix=fix)
 
 
 def _open(address: str, start: int, validator: str) -> Any:

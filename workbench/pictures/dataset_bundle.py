@@ -5,7 +5,7 @@ train/pictures.npy    a part in memory: uint8 pictures, or
 train/0000001.jpg     a part in files: each as it was, in their order
 train/labels.npy      int64
 train/pins.npy        int8: parts of the split that edits put images into, where there are any
-train/groups.npy      S32: ids of the groups that a split keeps together, where there are any
+split/...             what the split is decided on, where that is not the training part as it is
 test/...              the same, where there is a test part
 validation/...        the same, where there is a validation part
 
@@ -20,22 +20,30 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
 import msgspec
 import numpy as np
 
-from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part
+from workbench.core.specs import (
+    ELSEWHERE,
+    ArrayPart,
+    FilePart,
+    LoadContext,
+    LoadedData,
+    Part,
+    SplitBasis,
+)
 from workbench.errors import DatasetError, SaveError
+from workbench.pictures.edited import changes_note
 
 FORMAT = "workbench-parcel"
-VERSION = 1
+VERSION = 2
 
-_ARRAYS = {"pins": np.dtype(np.int8), "groups": np.dtype("S32")}
-"""What of a LoadedData goes along with its training part. Contents are those of the files."""
+_IDS = np.dtype("S32")
+_KNOWN = ("contents", "groups")
+"""What of a SplitBasis goes along where it is known; other contents are those of the files."""
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")
@@ -51,13 +59,21 @@ class _PartIndex(msgspec.Struct, frozen=True, kw_only=True):
     suffixes: list[str] = msgspec.field(default_factory=list)
 
 
+class _BasisIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """What a split is decided on: names of its classes, and which ids are known."""
+
+    class_names: list[str]
+    known: list[str]
+
+
 class _Index(msgspec.Struct, frozen=True, kw_only=True):
     """What index.json holds."""
 
     class_names: list[str]
     train: _PartIndex
     test: _PartIndex | None = None
-    arrays: list[str] = []
+    has_pins: bool = False
+    basis: _BasisIndex | None = None
     validation: _PartIndex | None = None
     bad_files: list[tuple[str, str]] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
@@ -78,16 +94,19 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
         test=None if loaded.test is None else _part_index(loaded.test),
         validation=None if loaded.validation is None else _part_index(loaded.validation),
         bad_files=list(loaded.bad_files),
-        notes=list(loaded.notes),
-        arrays=[name for name in _ARRAYS if getattr(loaded, name) is not None],
+        notes=[*loaded.notes, *changes_note(loaded)],
+        has_pins=loaded.pins is not None,
+        basis=_basis_index(loaded.basis),
     )
     try:
         with zipfile.ZipFile(path, "w", allowZip64=True) as archive:
             with _member(archive, "index.json", is_packed=True) as file:
                 file.write(msgspec.json.encode(index))
             _pack_part(archive, "train", loaded.train, ctx)
-            for name in index.arrays:
-                _pack_array(archive, f"train/{name}.npy", getattr(loaded, name))
+            if loaded.pins is not None:
+                _pack_array(archive, "train/pins.npy", loaded.pins)
+            for name in ("labels", "places", *index.basis.known) if index.basis is not None else ():
+                _pack_array(archive, f"split/{name}.npy", getattr(loaded.basis, name))
             if loaded.test is not None:
                 _pack_part(archive, "test", loaded.test, ctx)
             if loaded.validation is not None:
@@ -115,15 +134,18 @@ def unpacked(folder: Path) -> LoadedData:
         index = msgspec.json.decode((folder / "index.json").read_bytes(), type=_Index)
         if index.format != FORMAT or index.version != VERSION:
             raise _damaged(folder, f"{index.format} version {index.version}")
-        loaded = LoadedData(
+        train = _read_part(folder / "train", index.train)
+        pins = folder / "train" / "pins.npy"
+        return LoadedData(
             class_names=tuple(index.class_names),
-            train=_read_part(folder / "train", index.train),
+            train=train,
             test=_read_optional(folder / "test", index.test),
             validation=_read_optional(folder / "validation", index.validation),
             bad_files=tuple(index.bad_files),
             notes=tuple(index.notes),
+            pins=_read_array(pins, np.dtype(np.int8), len(train)) if index.has_pins else None,
+            basis=_read_basis(folder / "split", index.basis, len(train)),
         )
-        return replace(loaded, **_read_arrays(folder / "train", index.arrays))
     except (OSError, ValueError, EOFError) as error:  # msgspec's errors are ValueErrors
         raise _damaged(folder, str(error)) from error
 
@@ -132,6 +154,13 @@ def _part_index(part: Part) -> _PartIndex:
     if isinstance(part, ArrayPart):
         return _PartIndex(kind="array")
     return _PartIndex(kind="files", suffixes=[_suffix(path) for path in part.paths])
+
+
+def _basis_index(basis: SplitBasis | None) -> _BasisIndex | None:
+    if basis is None:
+        return None
+    known = [name for name in _KNOWN if getattr(basis, name) is not None]
+    return _BasisIndex(class_names=list(basis.class_names), known=known)
 
 
 def _suffix(path: str) -> str:
@@ -197,22 +226,30 @@ def _read_part(folder: Path, index: _PartIndex) -> Part:
     return FilePart(tuple(str(folder / name) for name in names), labels)
 
 
-def _read_arrays(folder: Path, names: Sequence[str]) -> dict[str, Any]:
-    """What is known of each image of the training part beside its label."""
-    arrays = {}
-    count = len(np.load(folder / "labels.npy", mmap_mode="r", allow_pickle=False))
-    for name in names:
-        array = np.load(folder / f"{_checked_name(name)}.npy", allow_pickle=False)
-        if array.dtype != _ARRAYS[name] or array.shape != (count,):
-            raise _damaged(folder, f"{name} of a wrong type")
-        arrays[name] = array
-    return arrays
+def _read_basis(folder: Path, index: _BasisIndex | None, num_train: int) -> SplitBasis | None:
+    if index is None:
+        return None
+    labels = _read_array(folder / "labels.npy", np.dtype(np.int64))
+    places = _read_array(folder / "places.npy", np.dtype(np.int64), num_train)
+    count = len(labels)
+    known = {
+        name: _read_array(folder / f"{name}.npy", _IDS, count)
+        for name in _KNOWN
+        if name in index.known
+    }
+    basis = SplitBasis(tuple(index.class_names), labels, places, **known)
+    ranges = ((basis.labels, 0, len(basis.class_names)), (basis.places, ELSEWHERE, count))
+    if any(len(each) and not low <= each.min() <= each.max() < end for each, low, end in ranges):
+        raise _damaged(folder, "a split of other images")
+    return basis
 
 
-def _checked_name(name: str) -> str:
-    if name not in _ARRAYS:
-        raise ValueError(f"the array {name!r}")
-    return name
+def _read_array(path: Path, dtype: np.dtype[Any], count: int | None = None) -> Any:
+    """An array of one axis, of so many entries where a number is given."""
+    array = np.load(path, allow_pickle=False)
+    if array.dtype != dtype or array.ndim != 1 or count not in {None, len(array)}:
+        raise _damaged(path.parent, f"{path.stem} of a wrong type")
+    return array
 
 
 def _checked(suffix: str) -> str:

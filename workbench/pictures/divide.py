@@ -1,20 +1,27 @@
-"""The one place where the images of a loaded data set are divided into parts."""
+"""The one place where the images of a loaded data set are divided into parts.
+
+A split is decided on the training part of the source, all images and classes of it, before the
+user's edits and before it is known what can be read (`SplitBasis`). So no edit moves an image into
+another part, but for one that moves this very image.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from workbench.core.format import list_text
-from workbench.core.specs import FilePart, LoadContext, LoadedData
+from workbench.core.specs import FREE, FilePart, LoadContext, LoadedData, SplitBasis
+from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.split_marks import SplitMarks
 from workbench.core.training.content_split import SplitImages, SplitRule, divide_by_content
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts, divide_by_order
-from workbench.pictures.contents import contents_of
+from workbench.pictures.contents import Contents, contents_of
+from workbench.pictures.grouping.groups import groups_of
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -36,6 +43,37 @@ class Divided:
     notes: tuple[str, ...] = ()
 
 
+def basis_of(
+    loaded: LoadedData, recipe: TrainingRecipe, classes: Mapping[str, str], ctx: LoadContext
+) -> SplitBasis:
+    """What a split of a source is decided on; contents are not looked at.
+
+    Args:
+        loaded: As the source gives it.
+        recipe: Says what makes a group.
+        classes: How classes are renamed, merged or left out (`DataEdits.classes`). They count only
+            where folders are groups: those of merged classes are groups of one class then.
+        ctx: For the search for groups.
+
+    Raises:
+        DatasetError: the recipe's pattern of groups cannot be used.
+    """
+    count = len(loaded.train)
+    merged = {own: name for own, name in classes.items() if name}
+    groups = groups_of(loaded, recipe, merged, ctx)
+    names, labels = loaded.class_names, np.asarray(loaded.train.labels, np.int64)
+    if groups is not None and recipe.group_by == "subfolder":
+        numbers = edited_classes(names, merged).numbers
+        own = [
+            [name for name, number in zip(names, numbers, strict=True) if number == each]
+            for each in range(max(numbers, default=-1) + 1)
+        ]
+        # Named by the source's classes, so that renaming a class keeps its marks.
+        names, labels = tuple(map(" + ".join, own)), np.array(numbers, np.int64)[labels]
+    groups = None if groups is None else groups[:count]
+    return SplitBasis(names, labels, np.arange(count), groups=groups)
+
+
 def divide(
     loaded: LoadedData,
     recipe: TrainingRecipe,
@@ -55,47 +93,17 @@ def divide(
         has_test: The source has test images of its own: none are split off.
         has_validation: The same for validation.
     """
-    contents = np.zeros(0, "S32")
-    if recipe.split == "content":
-        known = loaded.contents
-        contents = (contents_of(loaded.train, ctx) if known is None else known)[chosen]
-    images = SplitImages(
-        labels=np.asarray(loaded.train.labels, np.int64)[chosen],
-        class_names=loaded.class_names,
-        contents=contents,
-        groups=None if loaded.groups is None else loaded.groups[chosen],
-        pins=None if loaded.pins is None else loaded.pins[chosen],
-    )
-    divided = divide_images(
-        images, recipe, loaded.marks, has_test=has_test, has_validation=has_validation
-    )
-    return replace(divided, notes=(*_ungrouped(loaded, recipe), *divided.notes))
-
-
-def divide_images(
-    images: SplitImages,
-    recipe: TrainingRecipe,
-    remembered: SplitMarks,
-    *,
-    has_test: bool,
-    has_validation: bool,
-) -> Divided:
-    """As `divide`, of images whose contents are known, where the split needs them."""
+    basis = loaded.basis or basis_of(loaded, TrainingRecipe(), {}, ctx)
     rule = SplitRule.of(recipe, has_test=has_test, has_validation=has_validation)
-    marks = SplitMarks()
-    notes: tuple[str, ...] = ()
+    marks, notes = SplitMarks(), (*_ungrouped(loaded, recipe),)
     if recipe.split == "content":
-        parts, marks = divide_by_content(images, rule, remembered)
-        notes = tuple(_undivided(images))
+        contents = contents_of(loaded.train, ctx) if basis.contents is None else basis.contents
+        images = SplitImages(basis.labels, basis.class_names, contents, basis.groups)
+        of_basis, marks = divide_by_content(images, rule, loaded.marks)
+        notes = (*notes, *_undivided(loaded, basis, contents, chosen))
     else:
-        parts = divide_by_order(
-            images.labels,
-            pins=images.pins,
-            shares=(rule.test_share, rule.validation_share),
-            seed=rule.seed,
-            fold=rule.fold,
-            folds=rule.folds,
-        )
+        of_basis = _by_order(basis, rule)
+    parts = _placed(loaded, basis, of_basis)[chosen]
     if recipe.validation != "split" or has_validation:  # a part that there is not
         parts[parts == VALIDATION] = TRAIN
     if has_test:
@@ -103,22 +111,42 @@ def divide_images(
     return Divided(parts, marks, notes)
 
 
+def _by_order(basis: SplitBasis, rule: SplitRule) -> Parts:
+    shares = (rule.test_share, rule.validation_share)
+    return divide_by_order(
+        basis.labels, shares=shares, seed=rule.seed, fold=rule.fold, folds=rule.folds
+    )
+
+
+def _placed(loaded: LoadedData, basis: SplitBasis, of_basis: Parts) -> Parts:
+    """The part of each image of the training part; what is pinned goes where it is pinned."""
+    parts = np.full(len(loaded.train), TRAIN, np.int8)
+    is_here = basis.places >= 0
+    parts[is_here] = of_basis[basis.places[is_here]]
+    return parts if loaded.pins is None else np.where(loaded.pins == FREE, parts, loaded.pins)
+
+
 def _ungrouped(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[str]:
-    if recipe.group_by == "none" or loaded.groups is not None:
+    has_groups = loaded.basis is not None and loaded.basis.groups is not None
+    if recipe.group_by == "none" or has_groups:
         return
     if not isinstance(loaded.train, FilePart):
         yield "The images are in no files: they are divided without groups."
 
 
-def _undivided(images: SplitImages) -> Iterator[str]:
+def _undivided(
+    loaded: LoadedData, basis: SplitBasis, contents: Contents, chosen: Numbers
+) -> Iterator[str]:
     """Classes whose images are all in one group."""
-    if images.groups is None:
+    if basis.groups is None:
         return
-    ids = np.where(images.groups == b"", images.contents, images.groups)
+    used = chosen[basis.places[chosen] >= 0]
+    places, labels = basis.places[used], np.asarray(loaded.train.labels, np.int64)[used]
+    ids = np.where(basis.groups == b"", contents, basis.groups)[places]
     alone = [
         f"“{name}”"
-        for label, name in enumerate(images.class_names)
-        if (images.labels == label).sum() > 1 and len(np.unique(ids[images.labels == label])) == 1
+        for label, name in enumerate(loaded.class_names)
+        if (labels == label).sum() > 1 and len(np.unique(ids[labels == label])) == 1
     ]
     if alone:
         more = len(alone) - _MOST_LISTED

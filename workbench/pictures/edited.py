@@ -6,7 +6,7 @@ left out. The files stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -14,13 +14,23 @@ import numpy as np
 
 from workbench.core.format import list_text, plural
 from workbench.core.projects.data_edits import PART_NAMES, DataEdits
-from workbench.core.specs import FREE, ArrayPart, FilePart, LoadContext, LoadedData, Part
+from workbench.core.specs import (
+    ELSEWHERE,
+    FREE,
+    ArrayPart,
+    FilePart,
+    ImageChanges,
+    LoadContext,
+    LoadedData,
+    Part,
+    SplitBasis,
+)
 from workbench.core.specs.edited_classes import EditedClasses, edited_classes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError
 from workbench.pictures.contents import Contents, contents_of
-from workbench.pictures.groups import groups_of
+from workbench.pictures.divide import basis_of
 from workbench.pictures.rows import JoinedRows
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -33,26 +43,25 @@ _SHOWN_DIGITS = 8
 def edited(
     loaded: LoadedData, edits: DataEdits, ctx: LoadContext, recipe: TrainingRecipe
 ) -> LoadedData:
-    """A data set as a project uses it, with the groups of its recipe. Contents are only looked at
-    where single images are edited.
+    """A data set as a project uses it, with what its split is decided on: the source without the
+    edits. Contents are only looked at where single images are edited, or the split is by content.
 
     Where the data set has no test part of its own, an image that is moved is pinned: the split
     puts it there (`LoadedData.pins`).
 
     Raises:
-        DatasetError: fewer than two classes are left.
+        DatasetError: fewer than two classes are left, or the pattern of groups cannot be used.
     """
-    groups = groups_of(loaded, recipe, edits.classes)
     loaded = replace(loaded, marks=edits.split)
-    if not edits.changes_data:
-        return replace(loaded, groups=None if groups is None else groups[: len(loaded.train)])
     classes = edited_classes(loaded.class_names, edits.classes)
     _refuse_too_few(loaded, classes)
-    images = _images_of(loaded, edits, ctx)
-    labels = np.array([*classes.numbers, _LEFT_OUT], np.int64)[images.labels]
-    images = replace(images, labels=labels)
-    chosen = [np.flatnonzero((labels != _LEFT_OUT) & (images.parts == part)) for part in _PARTS]
-    train = chosen[TRAIN]
+    basis = basis_of(loaded, recipe, edits.classes, ctx)
+    if not edits.changes_data:
+        return loaded if basis.groups is None else replace(loaded, basis=basis)
+    images = _images_of(loaded, edits, classes, ctx)
+    is_used = images.labels != _LEFT_OUT
+    chosen = [np.flatnonzero(is_used & (images.parts == part)) for part in _PARTS]
+    train, moving = chosen[TRAIN], _group_note(loaded, recipe, basis)
     return replace(
         loaded,
         class_names=classes.names,
@@ -61,11 +70,31 @@ def edited(
         validation=(
             None if loaded.validation is None else _picked(loaded, images, chosen[VALIDATION])
         ),
-        notes=(*loaded.notes, *_class_notes(loaded, edits, classes), *images.notes),
+        notes=(*loaded.notes, *_class_notes(loaded, edits, classes), *images.notes, *moving),
         pins=None if images.pins is None else images.pins[train],
-        contents=None if images.contents is None else images.contents[train],
-        groups=None if groups is None else groups[train],
+        basis=replace(
+            basis,
+            places=np.where(train < len(loaded.train), train, ELSEWHERE),
+            contents=_known_contents(loaded, images, ctx) if recipe.split == "content" else None,
+        ),
+        changes=images.changes,
     )
+
+
+def changes_note(loaded: LoadedData, bad: Collection[str] = ()) -> Iterator[str]:
+    """How many images edits have changed, in a sentence; files that cannot be read are not counted,
+    for they are not used whatever is edited.
+    """
+    changes = loaded.changes
+    counts = (
+        (changes.left_out, "left out"),
+        (changes.copies, "left out as copies of others"),
+        (sum(file not in bad for file in changes.relabeled), "relabeled"),
+        (sum(file not in bad for file in changes.moved), "moved to another part"),
+    )
+    words = [f"{plural(number, 'image')} {done}" for number, done in counts if number]
+    if words:
+        yield f"Edits of the data: {list_text(words)}."
 
 
 @dataclass(frozen=True)
@@ -73,41 +102,73 @@ class _Images:
     """All images of a data set, those of the training part first.
 
     Attributes:
-        labels: int64 (n,), as the data set numbers its classes; -1 for an image that is left out.
+        labels: int64 (n,), as the edited data set numbers its classes; -1 for an image that is left
+            out.
         parts: The part that each is in: TRAIN, VALIDATION or TEST.
-        pins, contents: As in LoadedData; None where no single image is edited.
-        notes: What was changed, in sentences.
+        pins: As in LoadedData; None where no single image is edited.
+        contents: Ids of the images; None where no single image is edited.
+        changes: Which were edited.
+        notes: Which edits change nothing, in sentences.
     """
 
     labels: Numbers
     parts: Parts
     pins: Parts | None = None
     contents: Contents | None = None
+    changes: ImageChanges = ImageChanges()  # noqa: RUF009 - a frozen value
     notes: tuple[str, ...] = ()
 
 
-def _images_of(loaded: LoadedData, edits: DataEdits, ctx: LoadContext) -> _Images:
+def _images_of(
+    loaded: LoadedData, edits: DataEdits, classes: EditedClasses, ctx: LoadContext
+) -> _Images:
     """The images with the edits of single ones."""
     found = _parts(loaded)
-    labels = np.concatenate([np.asarray(part.labels, np.int64) for part in found.values()])
+    numbers = np.array(classes.numbers, np.int64)
+    own = np.concatenate([np.asarray(part.labels, np.int64) for part in found.values()])
     parts = np.repeat(np.array([*found], np.int8), [len(part) for part in found.values()])
     if not edits.names_images:
-        return _Images(labels, parts)
+        return _Images(numbers[own], parts)
     contents = np.concatenate([contents_of(part, ctx) for part in found.values()])
     places = _places(contents, edits)
     pins, moved = _moved(loaded, edits.parts, places, parts)
-    relabeled, without_class = _relabeled(loaded, edits.labels, places, labels)
+    wanted, without_class = _relabeled(loaded, edits.labels, places, own)
+    labels, is_used = numbers[wanted], numbers[own] != _LEFT_OUT
     left_out = {number for content in edits.left_out for number in places.get(content, ())}
     copies = {number for content in edits.once for number in places.get(content, ())[1:]} - left_out
-    labels[[*left_out, *copies]] = _LEFT_OUT
-    counts = (
-        (len(left_out), "left out"),
-        (len(copies), "left out as copies of others"),
-        (relabeled, "relabeled"),
-        (moved, "moved to another part"),
+    gone = np.zeros(len(labels), np.bool_)
+    gone[[*left_out, *copies]] = True
+    labels[gone] = _LEFT_OUT
+    is_relabeled = (labels != numbers[own]) & (labels != _LEFT_OUT)
+    gone |= labels == _LEFT_OUT  # relabeled as a class that is left out
+    is_copy = np.isin(np.arange(len(labels)), [*copies])
+    changes = ImageChanges(
+        left_out=int((gone & is_used & ~is_copy).sum()),
+        copies=int((is_copy & is_used).sum()),
+        relabeled=_files(found, np.flatnonzero(is_relabeled)),
+        moved=_files(found, np.array([each for each in moved if not gone[each]], np.int64)),
     )
-    notes = [*_counts_note(counts), *without_class, *_unmatched_note(edits, places)]
-    return _Images(labels, parts, pins, contents, tuple(notes))
+    notes = (*without_class, *_unmatched_note(edits, places))
+    return _Images(labels, parts, pins, contents, changes, notes)
+
+
+def _known_contents(loaded: LoadedData, images: _Images, ctx: LoadContext) -> Contents:
+    """Ids of the images that the source has for training."""
+    if images.contents is None:
+        return contents_of(loaded.train, ctx)
+    return images.contents[: len(loaded.train)]
+
+
+def _files(parts: Mapping[int, Part], chosen: Numbers) -> tuple[str, ...]:
+    """The files of some images of all parts; "" for those in none."""
+    found: list[str] = []
+    start = 0
+    for part in parts.values():
+        here = chosen[(chosen >= start) & (chosen < start + len(part))] - start
+        paths = part.paths if isinstance(part, FilePart) else None
+        found += ["" if paths is None else paths[at] for at in here.tolist()]
+        start += len(part)
+    return tuple(found)
 
 
 def _parts(loaded: LoadedData) -> dict[int, Part]:
@@ -132,16 +193,16 @@ def _moved(
     wanted: Mapping[str, str],
     places: Mapping[str, list[int]],
     parts: Parts,
-) -> tuple[Parts, int]:
-    """Pins of the images, and how many are moved; changes `parts` as far as there are such."""
+) -> tuple[Parts, list[int]]:
+    """Pins of the images, and which are moved; changes `parts` as far as there are such."""
     pins = np.full(len(parts), FREE, np.int8)
     own = _parts(loaded)
-    moved = 0
+    moved: list[int] = []
     for content, name in wanted.items():
         pin = PART_NAMES.index(cast("Any", name))
         for number in places.get(content, ()):
             pins[number] = pin
-            moved += 1
+            moved.append(number)
             if _can_join(own.values()):
                 parts[number] = pin if pin in own else TRAIN
     return pins, moved
@@ -151,20 +212,20 @@ def _relabeled(
     loaded: LoadedData,
     wanted: Mapping[str, str],
     places: Mapping[str, list[int]],
-    labels: Numbers,
-) -> tuple[int, list[str]]:
-    """How many images got another class in `labels`, and a note for classes that do not exist."""
+    own: Numbers,
+) -> tuple[Numbers, list[str]]:
+    """The class of each image as the source numbers them, and a note for classes that do not
+    exist.
+    """
     numbers = {name: number for number, name in enumerate(loaded.class_names)}
-    changed = 0
+    labels = own.copy()
     unknown: set[str] = set()
     for content, name in wanted.items():
         if name not in numbers:
             unknown.add(name)
             continue
-        for number in places.get(content, ()):
-            changed += int(labels[number] != numbers[name])
-            labels[number] = numbers[name]
-    return changed, list(_unknown_note(unknown))
+        labels[places.get(content, [])] = numbers[name]
+    return labels, list(_unknown_note(unknown))
 
 
 def _picked(loaded: LoadedData, images: _Images, chosen: Numbers) -> Part:
@@ -203,12 +264,6 @@ def _refuse_too_few(loaded: LoadedData, classes: EditedClasses) -> None:
 
 
 # notes -------------------------------------------------------------------------------------
-
-
-def _counts_note(counts: Sequence[tuple[int, str]]) -> Iterator[str]:
-    words = [f"{plural(count, 'image')} {done}" for count, done in counts if count]
-    if words:
-        yield f"Edits of the data: {list_text(words)}."
 
 
 def _unknown_note(unknown: set[str]) -> Iterator[str]:
@@ -252,3 +307,14 @@ def _class_notes(loaded: LoadedData, edits: DataEdits, classes: EditedClasses) -
     unknown = [f"“{name}”" for name in edits.classes if name not in loaded.class_names]
     if unknown:
         yield f"The data set has no class {list_text(unknown)}: the edit changes nothing."
+
+
+def _group_note(loaded: LoadedData, recipe: TrainingRecipe, basis: SplitBasis) -> Iterator[str]:
+    """The one edit that moves images into other parts."""
+    if recipe.group_by != "subfolder" or basis.groups is None:
+        return
+    if len(basis.class_names) < len(loaded.class_names):
+        yield (
+            "The folders of merged classes are groups of one class: images may be in another part "
+            "than before the classes were merged."
+        )

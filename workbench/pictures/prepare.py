@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError
 from workbench.pictures.divide import divide
+from workbench.pictures.edited import changes_note
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.rows import Rows, pick_rows
@@ -34,10 +35,12 @@ class PreparedPart:
         x: uint8 (n, height, width, channels): an array, or rows that are read or decoded
             when they are read (`pictures.rows`).
         y: int64 (n,).
+        files: Path of each picture; empty where the source has none.
     """
 
     x: Rows
     y: Labels
+    files: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
@@ -72,13 +75,14 @@ class _Selection:
     rows: Rows
     labels: Labels
     indices: Labels
+    paths: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> Labels:
         return self.labels[self.indices]
 
     def pick(self, indices: Labels) -> _Selection:
-        return _Selection(self.rows, self.labels, self.indices[indices])
+        return replace(self, indices=self.indices[indices])
 
 
 def prepare(
@@ -104,8 +108,7 @@ def prepare(
     divided = divide(loaded, recipe, ctx, chosen=train.indices, **has)
     train, validation, test = _parts_of(train, test, given, divided.parts, recipe)
     notes = (
-        *loaded.notes,
-        *_unused_validation(loaded, recipe),
+        *_notes_of_source(loaded, recipe, bad_files),
         *read.notes,
         *divided.notes,
         *_notes(loaded.class_names, train, test),
@@ -163,13 +166,15 @@ class _Reading:
         fitted = fitted_rows(
             part, self.shape, self.fit, self.ctx, words, is_streamed=self.is_streamed
         )
-        names = part.paths if isinstance(part, FilePart) else range(len(part))
+        paths = part.paths if isinstance(part, FilePart) else ()
+        names: Sequence[object] = paths or range(len(part))
         self.bad_files += [
             (_shown(names[index]), reason) for index, reason in sorted(fitted.bad.items())
         ]
         self.notes += [fitted.note] if fitted.note else []
         good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
-        return _Selection(fitted.rows, np.asarray(part.labels, dtype=np.int64), good)
+        labels = np.asarray(part.labels, dtype=np.int64)
+        return _Selection(fitted.rows, labels, good, paths)
 
     def optional(self, part: Part | None, words: str) -> _Selection | None:
         """The same of a part that a source may lack; None where it has no pictures."""
@@ -209,7 +214,11 @@ def _given_validation(
     return read.optional(loaded.validation, "validation images") if is_used else None
 
 
-def _unused_validation(loaded: LoadedData, recipe: TrainingRecipe) -> Iterator[str]:
+def _notes_of_source(
+    loaded: LoadedData, recipe: TrainingRecipe, bad_files: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    yield from loaded.notes
+    yield from changes_note(loaded, {path for path, _ in bad_files})
     if loaded.validation is not None and len(loaded.validation) and recipe.validation != "split":
         number = plural(len(loaded.validation), "validation image")
         yield f"The data set comes with {number}, which this recipe does not use."
@@ -266,6 +275,7 @@ def _gathered(part: _Selection | None) -> PreparedPart | None:
 
 def _gather(part: _Selection) -> PreparedPart:
     """A selection as a part of its own."""
-    if len(part.indices) == len(part.rows):
-        return PreparedPart(part.rows, part.chosen)
-    return PreparedPart(pick_rows(part.rows, part.indices), part.chosen)
+    is_whole = len(part.indices) == len(part.rows)
+    rows = part.rows if is_whole else pick_rows(part.rows, part.indices)
+    files = tuple(part.paths[index] for index in part.indices) if part.paths else ()
+    return PreparedPart(rows, part.chosen, files)

@@ -18,23 +18,20 @@ def fit_values(recipe: TrainingRecipe, *, is_logits: bool) -> dict[str, Any]:
     whole = FitText(recipe, is_logits=is_logits).values()
     if not recipe.has_fine_tuning:
         return {**whole, "phases": _phase(whole)}
-    watched = recipe.keep == "best" or recipe.early_stopping_patience is not None
-    head = recipe.with_values(
-        epochs=recipe.head_epochs, keep="last", early_stopping_patience=None, fine_tuning_after=None
-    )
+    head = recipe.with_values(epochs=recipe.head_epochs, keep="last", fine_tuning_after=None)
     first = FitText(head, is_logits=is_logits).values()
     then = FitText(recipe.in_fine_tuning(), is_logits=is_logits).values()
     phases = [
-        _phase(first, is_watched_later=watched),
+        _phase(first, is_best_later=recipe.keep == "best"),
         _phase(then, is_fine_tuning=True),
     ]
     return {**whole, "phases": "\n".join(phases)}
 
 
 def _phase(
-    values: Mapping[str, Any], *, is_fine_tuning: bool = False, is_watched_later: bool = False
+    values: Mapping[str, Any], *, is_fine_tuning: bool = False, is_best_later: bool = False
 ) -> str:
-    more = {"is_fine_tuning": is_fine_tuning, "is_watched_later": is_watched_later}
+    more = {"is_fine_tuning": is_fine_tuning, "is_best_later": is_best_later}
     return fill(sections("parts.txt")["phase"], {**values, **more})
 
 

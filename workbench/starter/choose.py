@@ -44,13 +44,15 @@ class Start:
     Attributes:
         project: Trains with its settings as they are.
         template: Key of the template it was made of.
-        reason: Why this network, in one sentence.
+        why: Why this network, in one sentence.
+        counts: What the images are, in words: it depends on edits, so it is no part of `why`.
         backbone: Key of the pretrained network that it trains a head on; "" for none.
     """
 
     project: Project
     template: str
-    reason: str
+    why: str
+    counts: str = ""
     backbone: str = ""
 
     @property
@@ -59,9 +61,14 @@ class Start:
         return bool(self.backbone)
 
     @property
+    def reason(self) -> str:
+        """Why this network for these images, in one sentence."""
+        return f"{self.counts}: {self.why}" if self.counts else self.why
+
+    @property
     def summarized(self) -> Project:
-        """The project with the reason as its summary."""
-        return replace(self.project, summary=self.reason)
+        """The project with the reason as its summary, without counts that edits change."""
+        return replace(self.project, summary=self.why)
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ def start_for_folder(folder: str, wish: Wish = USUAL) -> Start:
     facts = folder_facts(folder)
     start = start_on(facts, usual_backbone(facts) if wish is USUAL else wish)
     title = Path(facts.choice.params[FOLDER.source_param]).name
-    return replace(start, project=replace(start.project, title=title, summary=facts.words))
+    return replace(start, project=replace(start.summarized, title=title))
 
 
 def folder_facts(folder: str) -> DataFacts:
@@ -140,8 +147,8 @@ def start_for_template_of(choice: Choice) -> Start | None:
     """The first template for a bundled or published data set; None where there is none."""
     for template in list_templates():
         if template.project.dataset.key == choice.key != FOLDER.key:
-            reason = f"{template.title}, made for {template.dataset_title}."
-            return Start(template.project, template.key, reason)
+            why = f"{template.title}, made for {template.dataset_title}."
+            return Start(template.project, template.key, why)
     return None
 
 
@@ -160,7 +167,7 @@ def start_for_data(facts: DataFacts, wish: Wish = USUAL) -> Start:
     project = replace(project, recipe=project.recipe.with_values(split="content"))
     words = " × ".join(map(str, shape)) or "different sizes"
     classes = plural(facts.num_classes, "class", "classes")
-    return Start(project, template.key, f"{words}, {classes}: {template.title}.")
+    return Start(project, template.key, f"{template.title}.", f"{words}, {classes}")
 
 
 def usual_backbone(facts: DataFacts) -> BackboneSpec | None:
@@ -195,11 +202,11 @@ def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
         dataset=facts.choice,
     )
     height, width, _ = input_shape_for(spec, facts.num_images)
-    reason = (
-        f"{facts.words}: {spec.title}, pretrained and frozen, with a new head, because a network "
+    why = (
+        f"{spec.title}, pretrained and frozen, with a new head, because a network "
         f"trained from scratch needs far more images; input {height} × {width}."
     )
-    return Start(project, _TRANSFER, reason, spec.key)
+    return Start(project, _TRANSFER, why, facts.words, spec.key)
 
 
 def _from_scratch(facts: DataFacts) -> Start:
@@ -218,11 +225,11 @@ def _from_scratch(facts: DataFacts) -> Start:
     recipe = project.recipe.with_values(
         batch_size=batch, epochs=epochs, steps_per_epoch=None, keep="best", validation="split"
     )
-    reason = (
-        f"{facts.words}: {template.title} from scratch, batch {count(batch)}, "
+    why = (
+        f"{template.title} from scratch, batch {count(batch)}, "
         f"{plural(epochs, 'epoch')}, {share(_validation_share(facts, recipe))} for validation."
     )
-    return Start(replace(project, recipe=recipe), template.key, reason)
+    return Start(replace(project, recipe=recipe), template.key, why, facts.words)
 
 
 def _whole_templates() -> list[Template]:

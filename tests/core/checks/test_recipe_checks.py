@@ -18,6 +18,7 @@ ODD = [
     ({"keep_by": "top_k"}, "Top-k accuracy is not measured"),
     ({"top_k": 5}, "Top-k accuracy is always 100%"),
     ({"early_stopping_patience": 10}, "Early stopping has no effect"),
+    ({"early_stopping_patience": 6, "fine_tuning_after": 4}, "Early stopping has no effect"),
     ({"warmup_epochs": 10.0}, "Warm-up longer than the training"),
     ({"schedule": "plateau", "plateau_patience": 12}, "The learning rate never decays"),
     ({"schedule": "step", "epochs": 1}, "The learning rate never decays"),

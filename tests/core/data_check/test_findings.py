@@ -12,7 +12,6 @@ from workbench.core.data_check.findings import (
     reopened,
     state_of,
     tally,
-    with_action,
     with_actions,
 )
 from workbench.core.projects.data_edits import DataEdits
@@ -27,6 +26,10 @@ def image(content, label="cat", part="train"):
 
 def finding(*actions, rule="leak"):
     return new_finding(rule, "error", "T", "M", images=[image(A), image(B)], actions=actions)
+
+
+def with_action(project, pair, action):
+    return with_actions(project, [(pair, action)])
 
 
 def test_each_action_settles_its_finding_and_nothing_else_changes():

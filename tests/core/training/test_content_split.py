@@ -41,13 +41,12 @@ def id_of(*words: object) -> bytes:
     return hashlib.sha256(repr(words).encode()).hexdigest()[:32].encode()
 
 
-def images(labels, contents, groups=None, pins=None) -> SplitImages:
+def images(labels, contents, groups=None) -> SplitImages:
     return SplitImages(
         np.array(labels, np.int64),
         NAMES,
         np.array(contents, "S32"),
         None if groups is None else np.array(groups, "S32"),
-        None if pins is None else np.array(pins, np.int8),
     )
 
 
@@ -169,37 +168,19 @@ def test_a_class_in_one_group_trains_whole_and_two_groups_give_a_test_part():
     assert np.bincount(parts).tolist() == [10, 10, 10]
 
 
-@given(counts, rules, st.data())
-def test_pinned_images_are_where_they_are_pinned_and_the_sizes_are_kept(per_class, rule, data):
-    some = of_counts(per_class)
-    pins = [data.draw(st.sampled_from([-1, -1, -1, 0, 1, 2])) for _ in some.labels]
-    pinned = images(some.labels, some.contents, pins=pins)
-    parts, _ = divide_by_content(pinned, rule, SplitMarks())
-    assert all(parts[n] == pin for n, pin in enumerate(pins) if pin >= 0)
-    for label, total in enumerate(per_class):
-        own = some.labels == label
-        test = split_sizes(total, (rule.test_share,))[0] if rule.test_share else 0
-        free = int((np.array(pins, np.int64)[own] < 0).sum())
-        given_test = int((np.array(pins, np.int64)[own] == TEST).sum())
-        if free >= total // 2 + 3 and given_test <= test:
-            assert int((parts[own] == TEST).sum()) == test
-
-
 @given(counts, st.integers(2, 7), st.booleans())
 def test_each_image_validates_in_one_fold_and_the_test_part_is_the_same(per_class, folds, by_order):
     some = of_counts(per_class)
     plain, marks = divide_by_content(some, RULE, SplitMarks())
     if by_order:
-        plain = divide_by_order(some.labels, pins=None, shares=(0.2, 0.25), seed=7)
+        plain = divide_by_order(some.labels, shares=(0.2, 0.25), seed=7)
     validated = np.zeros(len(some.labels), np.int64)
     for fold in range(1, folds + 1):
         rule = replace(RULE, folds=folds, fold=fold)
         parts, same = divide_by_content(some, rule, SplitMarks())
         assert same == marks
         if by_order:
-            parts = divide_by_order(
-                some.labels, pins=None, shares=(0.2, 0.25), seed=7, fold=fold, folds=folds
-            )
+            parts = divide_by_order(some.labels, shares=(0.2, 0.25), seed=7, fold=fold, folds=folds)
         assert (parts == TEST).tolist() == (plain == TEST).tolist()
         validated += parts == VALIDATION
         for label, total in enumerate(per_class):
@@ -236,7 +217,7 @@ def test_marks_survive_a_file_and_wrong_ones_are_reported():
 @given(counts, st.integers(0, 2**31 - 1))
 def test_the_split_by_order_is_what_it_always_was(per_class, seed):
     labels = np.repeat(np.arange(3), per_class)
-    parts = divide_by_order(labels, pins=None, shares=(0.2, 0.1), seed=seed)
+    parts = divide_by_order(labels, shares=(0.2, 0.1), seed=seed)
     test, rest = split_indices(labels, shares=(0.2,), seed=seed)
     validation, _ = split_indices(labels[rest], shares=(0.1,), seed=seed + 1)
     assert np.flatnonzero(parts == TEST).tolist() == test.tolist()
@@ -245,7 +226,7 @@ def test_the_split_by_order_is_what_it_always_was(per_class, seed):
 
 def test_a_fixed_split_by_order_has_not_changed():
     labels = np.arange(60) % 3
-    parts = divide_by_order(labels, pins=None, shares=(0.1, 0.1), seed=7)
+    parts = divide_by_order(labels, shares=(0.1, 0.1), seed=7)
     assert np.flatnonzero(parts == TEST).tolist() == FIXED[0]
     assert np.flatnonzero(parts == VALIDATION).tolist() == FIXED[1]
 

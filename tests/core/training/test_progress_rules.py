@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.core.training.phases import phases_of
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import EpochFinished
@@ -94,3 +95,71 @@ def test_rules_go_on_from_their_state_as_if_never_stopped(values, cut, keep_by):
     second = ProgressRules(recipe, json.loads(json.dumps(first.state())))
     assert before + [second.took(one) for one in epochs[cut:]] == whole
     assert second.state() == rules.state()
+
+
+TUNED = TrainingRecipe(
+    epochs=12, fine_tuning_after=6, early_stopping_patience=2, schedule="plateau",
+    plateau_patience=1, decay_factor=0.5, learning_rate=1.0, fine_tuning_rate=0.1,
+)  # fmt: skip
+
+
+def of_phase(rules, number):
+    """The rules at the beginning of a phase, 0 or 1, or within it."""
+    rules.begin(phases_of(TUNED)[number])
+    return rules
+
+
+def test_early_stopping_of_the_head_leads_to_fine_tuning():
+    rules = of_phase(ProgressRules(TUNED), 0)
+    verdicts = [rules.took(epoch(n, a, 1.0)) for n, a in ((1, 0.8), (2, 0.7), (3, 0.7))]
+    assert [bool(verdict.stop_words) for verdict in verdicts] == [False, False, True]
+    assert verdicts[2].stop_words.endswith(
+        "for 2 epochs. Best epoch: 1. Fine-tuning begins, with epoch 7."
+    )
+    assert not of_phase(rules, 1).stop_words
+
+
+def test_fine_tuning_is_compared_with_itself_and_the_best_epoch_is_that_of_both():
+    """It begins worse than the head has ended, and still improves."""
+    rules = of_phase(ProgressRules(TUNED), 0)
+    for n, a in ((1, 0.8), (2, 0.7), (3, 0.7)):
+        rules.took(epoch(n, a, 1.0))
+    assert rules.rate_scale == 0.25
+    of_phase(rules, 1)
+    assert rules.rate_scale == 1.0  # it has a rate of its own
+    verdicts = [rules.took(epoch(n, a, 1.0)) for n, a in ((7, 0.5), (8, 0.6), (9, 0.7), (10, 0.7))]
+    assert not any(verdict.stop_words or verdict.is_best for verdict in verdicts)
+    assert "Learning rate reduced to 0.05:" in verdicts[3].words
+    last = rules.took(epoch(11, 0.6, 1.0))
+    assert last.stop_words.endswith("for 2 epochs. Best epoch: 1.")
+    assert rules.best_epoch == 1
+
+
+@pytest.mark.parametrize("cut", range(8))
+def test_rules_resumed_in_either_phase_go_on_as_if_never_stopped(cut):
+    """Also where the phases meet: `begin` is called again there."""
+    epochs = [epoch(n, a, 1.0) for n, a in ((1, 0.8), (2, 0.7), (3, 0.7))]
+    epochs += [epoch(n, a, 1.0) for n, a in ((7, 0.5), (8, 0.6), (9, 0.5), (10, 0.7))]
+
+    def judged(rules, rest):
+        found = []
+        for one in rest:
+            of_phase(rules, int(one.epoch > 6))
+            found.append(rules.took(one))
+        return found
+
+    rules = ProgressRules(TUNED)
+    whole = judged(rules, epochs)
+    first = ProgressRules(TUNED)
+    before = judged(first, epochs[:cut])
+    second = ProgressRules(TUNED, json.loads(json.dumps(first.state())))
+    assert before + judged(second, epochs[cut:]) == whole
+    assert second.state() == rules.state()
+
+
+def test_a_checkpoint_of_an_earlier_version_has_one_best_epoch_for_both_phases():
+    rules = of_phase(ProgressRules(TUNED), 0)
+    rules.took(epoch(1, 0.8, 1.0))
+    state = {key: value for key, value in rules.state().items() if "phase" not in key}
+    again = of_phase(ProgressRules(TUNED, state), 0)
+    assert again.state() == rules.state()

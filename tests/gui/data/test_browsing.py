@@ -74,6 +74,20 @@ def is_drawn(browser, row):
 
 
 @pytest.mark.worker
+def test_the_data_menu_browses_all_images_once_they_are_known(window, context, folder, qtbot):
+    context.document.set_dataset(Choice("folder", {"path": str(folder), "fit": "crop"}))
+    action = window.actions_by_key["browse_images"]
+    action.trigger()
+    pages = window.show_view("data").panels["data_contents"]
+    assert pages.browser is None  # they are being loaded
+    qtbot.waitUntil(lambda: pages.browser is not None, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: pages.browser.rows.rowCount() == 3 * COUNT, timeout=WAIT_MS)
+    pages.setCurrentWidget(pages.contents)
+    action.trigger()
+    assert pages.currentWidget() is pages.browser
+
+
+@pytest.mark.worker
 def test_the_images_of_a_class_are_drawn(browser, qtbot):
     assert browser.classes.currentText() == "beech"
     assert name_of(browser, 0) == "beech_0.png"
@@ -160,6 +174,10 @@ def test_an_unreadable_file_is_marked_and_the_others_are_there(view, folder, qtb
     picture = lambda: browser.thumbnails.known_pixmap(place)  # noqa: E731
     qtbot.waitUntil(lambda: picture() is not None, timeout=WAIT_MS)
     assert picture().isNull()
+    for row, can_be_relabeled in ((0, True), (1, False)):
+        browser.grid.setCurrentIndex(browser.rows.index(row, 0))
+        relabel = next(each for each in browser.menu(row).actions() if each.menu() is not None)
+        assert relabel.isEnabled() == can_be_relabeled
 
 
 @pytest.mark.worker

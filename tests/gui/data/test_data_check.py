@@ -256,6 +256,20 @@ def test_keeping_hides_a_finding_and_it_can_be_shown_again(panel, window, qtbot)
     assert window.context.document.project.edits == DataEdits()
 
 
+def test_only_what_makes_sense_is_offered(described, measurer, qtbot):
+    panel = described.panels["data_check"]
+    files = [
+        new_finding("unreadable", "warning", "Cannot be read", "M", images=[image(number)],
+                    actions=[leave_out([image(number)])], can_be_kept=False)
+        for number in (1, 2)
+    ]  # fmt: skip
+    answer(measurer, files)
+    click(qtbot, panel.open_button)
+    assert [button.text() for button in panel.detail.buttons] == ["Leave out"]
+    panel.list.setCurrentIndex(panel.rows.index(0))
+    assert [button.text() for button in panel.detail.buttons] == ["Leave out: 2 findings"]
+
+
 def test_a_rule_is_settled_at_once_in_one_step(panel, window, qtbot):
     click(qtbot, panel.open_button)
     panel.list.setCurrentIndex(panel.rows.index(0))

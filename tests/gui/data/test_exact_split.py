@@ -91,6 +91,28 @@ def test_images_that_are_moved_or_left_out_are_described_again(
     assert context.document.undo_stack.redoText() == "Edit the data"
 
 
+def test_a_split_by_order_is_counted_with_edits_and_unreadable_files(
+    view, context, folder, tmp_path, qtbot
+):
+    context.document.set_recipe(split="order")
+    qtbot.waitUntil(
+        lambda: shown(view) == words(trained(context, folder, tmp_path)), timeout=_PATIENCE_MS
+    )
+    (folder / "a" / "p0_2.png").write_bytes(b"no image")
+    ids = [
+        hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+        for path in sorted((folder / "b").glob("p*.png"))[:7]
+    ]
+    context.document.set_edits(DataEdits(left_out=frozenset(ids)), "Leave out")
+    qtbot.waitUntil(
+        lambda: shown(view) == words(trained(context, folder, tmp_path)), timeout=_PATIENCE_MS
+    )
+    context.document.undo_stack.undo()
+    qtbot.waitUntil(
+        lambda: shown(view) == words(trained(context, folder, tmp_path)), timeout=_PATIENCE_MS
+    )
+
+
 def test_settings_that_change_nothing_are_not_shown(view, context):
     form = view.panels["data_split"].form
     context.document.set_recipe(split="order")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.class_folders import write_plain
 from workbench.backbones import all_backbones
 from workbench.core.network.roles import find_outputs
 from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.network.present import backbones_of, network_words, reason_of
 from workbench.gui.kit.labels import unbroken
-from workbench.pictures.png import write_png
 from workbench.protocol.bases import ErrorParts
+from workbench.protocol.describe_data import ClassDescription, DataDescription
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.templates import find_template
 
@@ -24,12 +24,8 @@ WAIT_MS = 30_000
 
 @pytest.fixture
 def folder(tmp_path):
-    root = tmp_path / "mushrooms"
-    for name, number in (("champignon", 6), ("chanterelle", 5), ("fly agaric", 7)):
-        (root / name).mkdir(parents=True)
-        for index in range(number):
-            write_png(root / name / f"{index}.png", np.full((90, 90, 3), index, np.uint8))
-    return root
+    counts = {"champignon": 6, "chanterelle": 5, "fly agaric": 7}
+    return write_plain(tmp_path / "mushrooms", counts, side=90)
 
 
 @pytest.fixture
@@ -41,12 +37,42 @@ def box(window, folder, monkeypatch, qtbot):
     return view.panels["data_network"]
 
 
+def described(**classes: tuple[int, int]) -> DataDescription:
+    """Images of each class for training and testing."""
+    found = [
+        ClassDescription(name=name, num_train=train, num_test=test)
+        for name, (train, test) in classes.items()
+    ]
+    return DataDescription(
+        id=0,
+        title="Class folders",
+        classes=found,
+        num_train=sum(each.num_train for each in found),
+        num_test=sum(each.num_test for each in found),
+        is_test_split_off=True,
+        shape=[90, 90, 3],
+    )
+
+
 def test_the_network_of_own_images_is_named_with_its_reason(box, window):
     words = network_words(window.context.document.graph)
     assert box.chooser.text() == words
     assert words.endswith(", pretrained")
-    assert box.reason.text().startswith("3 classes, 18 images: ")
-    assert words.removesuffix(", pretrained") in box.reason.text()
+    assert box.reason.text().startswith(words.removesuffix(", pretrained"))
+
+
+def test_the_counts_are_those_of_the_images_with_the_edits(box, window):
+    state, document = box._state, window.context.document
+    why = unbroken(document.project.summary)
+    state._on_described(described(champignon=(5, 1), chanterelle=(4, 1), agaric=(6, 1)))
+    assert box.reason.text() == unbroken("3 classes, 18 images. ") + why
+    document.set_classes({"chanterelle": "champignon"}, "Merge", counts=(3, 2))
+    assert box.reason.text() == unbroken("3 classes, 18 images. ") + why, "until it is counted"
+    state._on_described(described(champignon=(8, 1), agaric=(6, 1)))
+    assert box.reason.text() == unbroken("2 classes, 16 images. ") + why
+    document.undo_stack.undo()
+    state._on_described(described(champignon=(5, 1), chanterelle=(4, 1), agaric=(6, 1)))
+    assert box.reason.text() == unbroken("3 classes, 18 images. ") + why
 
 
 def test_from_scratch_is_a_click_and_one_step_away_and_so_is_the_way_back(box, window, qtbot):

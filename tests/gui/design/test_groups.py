@@ -189,7 +189,7 @@ def test_f2_renames_a_group_on_its_card(grouped, document, hand) -> None:
 def test_the_menu_of_a_title_is_about_the_group(opened, document) -> None:
     menu = right_click(opened, title(opened))
     assert opened.scene.selected_ids() == ["n2", "n3", "n4"]
-    assert {"Ungroup", "Fold or open group", "Freeze"} <= set(words(menu))
+    assert {"Ungroup", "Fold or open group", "Freeze layers"} <= set(words(menu))
     choose(menu, "Fold or open group")
     assert document.folded == {"block"}
     menu = right_click(opened, center(opened, BLOCK) - QPointF(60, 20))

@@ -72,7 +72,9 @@ def test_the_menu_fine_tunes_from_a_layer_on_in_one_step(grouped, document) -> N
     document.open_group("block")
     grouped.view.reveal(["n2"])
     menu = right_click(grouped, center(grouped, "n2"))
-    assert {"Freeze", "Train", "Fine-tune from here on", "Train from here on"} <= set(words(menu))
+    assert {"Freeze layers", "Train layers", "Fine-tune from here on", "Train from here on"} <= set(
+        words(menu)
+    )
     choose(menu, "Fine-tune from here on")
     assert trainings(document) == "afnfaa"
     assert document.undo_stack.undoText() == "Fine-tune from conv2d on"
@@ -85,13 +87,13 @@ def test_the_menu_fine_tunes_from_a_layer_on_in_one_step(grouped, document) -> N
 
 def test_the_menu_freezes_a_whole_group(grouped, document) -> None:
     card = center(grouped, BLOCK) - QPointF(60, 20)
-    choose(right_click(grouped, card), "Freeze")
+    choose(right_click(grouped, card), "Freeze layers")
     assert trainings(document) == "annnaa"
     item = grouped.scene.nodes[BLOCK]
     assert isinstance(item, GroupItem)
     assert item.group_facts.state == "frozen"
     document.open_group("block")
-    choose(right_click(grouped, title(grouped)), "Train")
+    choose(right_click(grouped, title(grouped)), "Train layers")
     assert trainings(document) == "aaaaaa"
 
 

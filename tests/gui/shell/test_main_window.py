@@ -279,8 +279,9 @@ def test_the_welcome_page_never_scrolls_sideways(cifar, width, qtbot):
     qtbot.waitUntil(lambda: welcome.horizontalScrollBar().maximum() == 0)
 
 
-def test_no_two_entries_of_a_menu_share_a_mnemonic(window):
-    for title, menu in window._menus.items():
+def test_no_two_entries_of_a_menu_share_a_mnemonic(cifar):
+    cifar.show_view("design")
+    for title, menu in cifar._menus.items():
         words = [action.text() for action in menu.actions() if action.text()]
         keys = [text[text.index("&") + 1].casefold() for text in words if "&" in text]
         assert sorted(set(keys)) == sorted(keys), title

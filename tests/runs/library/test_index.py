@@ -75,6 +75,16 @@ def test_validation_and_test_accuracy_are_of_the_same_weights(events, keep, kept
     assert matches(summary, "val>75%") == (expected == 0.8)
 
 
+def test_the_epochs_done_are_counted_by_their_numbers(events):
+    """Early stopping of the head leaves some out."""
+    run = create_run(Project())
+    with EventWriter(run.events_path) as writer:
+        *logged, last, _finished = events(run)
+        for event in (*logged, last, msgspec.structs.replace(last, epoch=9)):
+            writer.write(event)
+    assert list_runs()[0].epochs_done == 9
+
+
 def test_the_second_look_reads_the_index_only(finished, monkeypatch):
     first = list_runs()
     assert (runs_home() / INDEX_NAME).is_file()

@@ -231,6 +231,17 @@ def test_the_time_left_of_fine_tuning_does_not_come_from_the_head():
     assert history.progress.left == TimeLeft(pytest.approx(15 * 10.0 / 10))
 
 
+def test_nothing_is_known_of_the_time_left_while_fine_tuning_is_prepared():
+    """Early stopping has ended the head: its other epochs are left out."""
+    history = two_phases()
+    history.add(PhaseChanged(phase="building", text="Preparing fine-tuning"))
+    assert history.progress.left is None
+    history.add(PhaseChanged(phase="features", text="Computing features", fraction=0.5))
+    assert history.progress.left is None
+    history.add_all([batch(21, 10, 100.0), PhaseChanged(phase="training", text="Epoch 3 of 5")])
+    assert history.progress.left == TimeLeft(pytest.approx((20 * 100 + 2 * 35) / 100.0))
+
+
 def test_a_run_resumed_in_fine_tuning_has_the_time_left_of_fine_tuning():
     history = two_phases()
     again = msgspec.structs.replace(started(9.0, at=20, epochs=5), fine_tuning_after=2)

@@ -14,6 +14,7 @@ from workbench.core.projects.project import Choice
 from workbench.protocol.events import EpochFinished, LogLine, RunFinished, RunStarted, TimeSpent
 from workbench.runs.control import request_pause
 from workbench.runs.start import start_trainer
+from workbench.runs.state.throughput import read_speeds
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.runs.store.weights_file import read_arrays
 
@@ -30,6 +31,11 @@ BODY = [
 ]
 RECIPE = {"validation": "split", "validation_share": 0.2, "learning_rate": 0.01}
 TUNED = {**RECIPE, "epochs": 6, "fine_tuning_after": 3, "schedule": "cosine"}
+EARLY = {
+    **RECIPE, "epochs": 12, "fine_tuning_after": 8, "schedule": "cosine", "learning_rate": 1e-30,
+    "fine_tuning_rate": 0.01, "keep_by": "val_loss", "early_stopping_patience": 2,
+}  # fmt: skip
+"""The head's steps are lost in rounding: early stopping ends it after three of eight epochs."""
 
 
 @pytest.fixture
@@ -47,6 +53,15 @@ def frozen_project(small_project):
         return replace(project, graph=graph)
 
     return make
+
+
+def without_dropout(project):
+    """What it draws depends on all steps before."""
+    nodes = [
+        replace(node, params={**node.params, "rate": 0.0}) if node.kind == "dropout" else node
+        for node in project.graph.nodes.values()
+    ]
+    return replace(project, graph=Graph.of(nodes, project.graph.edges))
 
 
 def curves_of(trained):
@@ -109,12 +124,59 @@ def test_the_head_ends_as_the_first_phase_of_both(train_here, frozen_project):
     assert curves_of(both)[:3] == curves_of(head)
 
 
+def test_early_stopping_of_the_head_goes_on_with_fine_tuning(train_here, frozen_project):
+    """As if the head, which learns nothing, had been trained to its end."""
+    early = train_here(without_dropout(frozen_project(**EARLY)))
+    assert [values[0] for values in curves_of(early)] == [1, 2, 3, 9, 10, 11, 12]
+    assert "for 2 epochs. Best epoch: 1. Fine-tuning begins, with epoch 9." in log_of(early)
+    whole = without_dropout(frozen_project(**{**EARLY, "early_stopping_patience": None}))
+    whole = train_here(whole)
+    assert curves_of(early)[3:] == curves_of(whole)[8:]
+    for name, values in weights_of(whole).items():
+        np.testing.assert_array_equal(weights_of(early)[name], values)
+    for trained in (early, whole):
+        assert trained.training.is_completed
+        assert trained.training.counters.epochs_done == 12
+        assert trained.training.kept.epoch == 12
+
+
+def test_the_speed_of_fine_tuning_is_kept_and_that_of_a_head_on_features_is_not(
+    train_here, frozen_project
+):
+    def speeds_of(**recipe):
+        trained = train_here(frozen_project(**recipe))
+        return trained, [run for run in read_speeds() if run.run == trained.run.name]
+
+    assert speeds_of(epochs=2)[1] == []
+    (whole,) = speeds_of(epochs=2, feature_cache="off")[1]
+    both, (tuned,) = speeds_of(**TUNED)
+    assert tuned.is_partly_frozen
+    # Two of its three epochs count: the first one warms up.
+    speeds = [epoch.images_per_second for epoch in both.all(EpochFinished)[-2:]]
+    assert tuned.images_per_second == pytest.approx(sum(speeds) / 2)
+    assert tuned.numbers < whole.numbers  # what is still frozen is not computed in its steps
+
+
+def test_early_stopping_ends_fine_tuning_and_the_training(train_here, frozen_project):
+    trained = train_here(frozen_project(**{**EARLY, "fine_tuning_rate": 1e-30}))
+    assert [values[0] for values in curves_of(trained)] == [1, 2, 3, 9, 10, 11]
+    assert trained.training.is_completed
+
+
+def test_the_best_epoch_is_that_of_both_phases(train_here, frozen_project):
+    recipe = {**TUNED, "keep": "best", "keep_by": "val_loss", "fine_tuning_rate": 1e-30}
+    trained = train_here(frozen_project(**recipe))
+    lowest = min(curves_of(trained), key=lambda values: values[4])
+    assert trained.training.kept.epoch == lowest[0] <= 3
+
+
+@pytest.mark.parametrize("recipe", [TUNED, EARLY], ids=["planned", "early"])
 @pytest.mark.parametrize(("augment", "epochs"), [(False, 1), (True, 3), (True, 4)])
 def test_a_run_killed_in_either_phase_ends_as_if_it_had_not_been(
-    trainer, train_here, frozen_project, augment, epochs
+    trainer, train_here, frozen_project, recipe, epochs, *, augment
 ):
     """Also where the phases meet, from the checkpoint of the first."""
-    recipe = {**TUNED, "steps_per_epoch": 40}
+    recipe = {**recipe, "steps_per_epoch": 40}
     paused = trainer(frozen_project(augment=augment, **recipe))
     paused.wait_for(EpochFinished, count=epochs)
     if epochs == 3:
@@ -166,12 +228,7 @@ def test_with_augmentation_the_epochs_use_several_copies(train_here, frozen_proj
 def test_replicas_train_on_the_same_features(trainer, train_here, frozen_project):
     """Two on this computer; each sees its half of a batch."""
     recipe = {**TUNED, "precision": "float32", "xla": "off"}
-    project = frozen_project(**recipe)
-    nodes = [
-        replace(node, params={**node.params, "rate": 0.0}) if node.kind == "dropout" else node
-        for node in project.graph.nodes.values()
-    ]
-    project = replace(project, graph=Graph.of(nodes, project.graph.edges))
+    project = without_dropout(frozen_project(**recipe))
     alone = train_here(project)
     both = trainer(replace(project, target=Choice("virtual", {"replicas": 2})))
     assert both.finish().outcome == "completed"

@@ -280,16 +280,33 @@ def test_the_script_trains_both_phases_as_a_run_does(npz, values):
     assert changed == [True, True, False, False, False, False, True, True]
 
 
-def test_the_end_is_watched_in_fine_tuning_alone(npz):
+def test_the_best_epoch_is_kept_in_fine_tuning_alone(npz):
     recipe = TrainingRecipe(
         epochs=6, fine_tuning_after=3, batch_size=20, learning_rate=0.01, keep="best"
     )
     text = text_of(recipe)
     assert text.count("EarlyStopping") == 1
-    assert text.index("Only fine-tuning ends early") < text.index("EarlyStopping")
+    assert text.index("Only fine-tuning keeps its best epoch") < text.index("EarlyStopping")
     _, fitted = trained(recipe, npz)
     assert fitted["epochs"] == 3
     assert "val_accuracy" in fitted["history"].history
+
+
+def test_each_phase_of_a_script_ends_early_by_itself(npz):
+    recipe = TrainingRecipe(
+        epochs=40, fine_tuning_after=20, batch_size=20, learning_rate=1e-30, optimizer="sgd",
+        early_stopping_patience=2, keep_by="val_loss",
+    )  # fmt: skip
+    names = loaded(recipe, npz.parent)
+    model, ended = names["build_model"](), []
+    fit = model.fit
+
+    def watched(*args, **words):
+        ended.append(len(fit(*args, **words, verbose=0).history["loss"]))
+
+    model.fit = watched
+    names["train"](model, npz, npz.with_suffix(".weights.h5"))
+    assert ended == [3, 3]
 
 
 @pytest.mark.parametrize("is_split", [True, False])

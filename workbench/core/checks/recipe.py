@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.core.checks.problems import Problem, recipe_fix, recipe_problem
+from workbench.core.training.phases import phases_of
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.schedules import all_schedules
 
@@ -59,11 +60,13 @@ def _check_lengths(recipe: TrainingRecipe) -> Iterator[Problem]:
     """What is to happen after more epochs than there are."""
     epochs = f"there are only {recipe.epochs:,}" if recipe.epochs > 1 else "there is only one"
     patience, warm_up = recipe.early_stopping_patience, recipe.warmup_epochs
-    if patience is not None and patience >= recipe.epochs:
+    longest = max(phase.end_epoch - phase.first_epoch for phase in phases_of(recipe))
+    if patience is not None and patience >= longest:
+        fewer = f"no phase has more than {longest:,}" if recipe.has_fine_tuning else epochs
         yield recipe_problem(
             "hint",
             "Early stopping has no effect",
-            f"The patience is {patience:,} epochs, but {epochs}.",
+            f"The patience is {patience:,} epochs, but {fewer}.",
             recipe_fix("Turn early stopping off", early_stopping_patience=None),
         )
     if warm_up is not None and warm_up >= recipe.epochs:

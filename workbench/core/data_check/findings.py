@@ -91,7 +91,8 @@ class Finding:
         message: The reason, in sentences.
         images: Those it is about, at most MAX_IMAGES of them.
         num_images: How many there are.
-        actions: What can be done, the best first; the last one keeps everything as it is.
+        actions: What can be done, the best first; the last one keeps everything as it is, where
+            that makes sense.
         score: For a ranking: higher is more certain; 0 where there is none.
     """
 
@@ -120,6 +121,7 @@ def new_finding(
     actions: Iterable[Action] = (),
     score: float = 0.0,
     about: str = "",
+    can_be_kept: bool = True,
 ) -> Finding:
     """A finding with its key, its images within the limit, and the action that keeps it.
 
@@ -132,6 +134,7 @@ def new_finding(
         actions: What can be done beside keeping it, the best first.
         score: For a ranking.
         about: What makes it another finding than others of the rule about the same images.
+        can_be_kept: Images that are not used anyway cannot be kept.
     """
     found = tuple(images)
     texts = sorted({image.content for image in found})
@@ -144,7 +147,7 @@ def new_finding(
         message=message,
         images=found[:MAX_IMAGES],
         num_images=len(found),
-        actions=(*actions, Action(KEEP, "Keep as it is")),
+        actions=(*actions, *([Action(KEEP, "Keep as it is")] if can_be_kept else [])),
         score=score,
     )
 
@@ -159,13 +162,10 @@ Settled = Iterable[tuple[Finding, Action]]
 """Findings, each with an action."""
 
 
-def with_action(project: Project, finding: Finding, action: Action) -> Project:
-    """The project after an action; the recipe changes where the action is one of the recipe."""
-    return with_actions(project, [(finding, action)])
-
-
 def with_actions(project: Project, settled: Settled) -> Project:
-    """The project after some actions, one after the other."""
+    """The project after some actions, one after the other; the recipe changes by those that have
+    values of it.
+    """
     edits = project.edits
     left_out, once, kept = set(edits.left_out), set(edits.once), set(edits.kept)
     labels, parts = dict(edits.labels), dict(edits.parts)

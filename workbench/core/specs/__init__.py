@@ -8,14 +8,17 @@ from workbench.core.specs.backbone import BackboneSpec as BackboneSpec
 from workbench.core.specs.backbone import BundledWeights as BundledWeights
 from workbench.core.specs.backbone import DownloadedWeights as DownloadedWeights
 from workbench.core.specs.backbone import PretrainedLayer as PretrainedLayer
+from workbench.core.specs.dataset import ELSEWHERE as ELSEWHERE
 from workbench.core.specs.dataset import FREE as FREE
 from workbench.core.specs.dataset import ArrayPart as ArrayPart
 from workbench.core.specs.dataset import DatasetSpec as DatasetSpec
 from workbench.core.specs.dataset import FilePart as FilePart
+from workbench.core.specs.dataset import ImageChanges as ImageChanges
 from workbench.core.specs.dataset import LoadContext as LoadContext
 from workbench.core.specs.dataset import LoadedData as LoadedData
 from workbench.core.specs.dataset import NeededFile as NeededFile
 from workbench.core.specs.dataset import Part as Part
+from workbench.core.specs.dataset import SplitBasis as SplitBasis
 from workbench.core.specs.dataset import parts_of as parts_of
 from workbench.core.specs.export import ExportSpec as ExportSpec
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY

@@ -44,6 +44,48 @@ Part = ArrayPart | FilePart
 FREE = -1
 """The pin of an image that no edit puts into a part."""
 
+ELSEWHERE = -1
+"""The place of an image that the source has in another part."""
+
+
+@dataclass(frozen=True)
+class SplitBasis:
+    """The training part of a source as it is without the user's edits. A split is decided on it,
+    so that no edit moves an image into another part.
+
+    Attributes:
+        class_names: Name of each class.
+        labels: int64 (m,), places in `class_names`.
+        places: int64 (n,): where each image of `LoadedData.train` is among these m; ELSEWHERE for
+            one that an edit has brought here from another part of the source.
+        contents: S32 (m,): ids of the images by content; None where they are not known.
+        groups: S32 (m,): ids of the groups that a split keeps together, b"" for an image in none;
+            None for no groups.
+    """
+
+    class_names: tuple[str, ...]
+    labels: np.ndarray[Any, np.dtype[np.int64]]
+    places: np.ndarray[Any, np.dtype[np.int64]]
+    contents: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+    groups: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+
+
+@dataclass(frozen=True)
+class ImageChanges:
+    """Which single images the user's edits have changed.
+
+    Attributes:
+        left_out: How many are not used.
+        copies: How many are not used because a copy of each is.
+        relabeled, moved: The files of those that have another class, or are put into a part: some
+            may turn out to be unreadable. "" for an image in no file of its own.
+    """
+
+    left_out: int = 0
+    copies: int = 0
+    relabeled: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True)
 class LoadedData:
@@ -59,10 +101,8 @@ class LoadedData:
         pins: int8 (n,) of the training part: into which part of the split an image goes in any
             case, by its place in PART_NAMES; FREE where the split decides. None where it always
             does.
-        contents: S32 (n,) of the training part: ids of the images by content, where they are
-            known already.
-        groups: S32 (n,) of the training part: ids of the groups that a split keeps together, b""
-            for an image in none; None for no groups.
+        basis: What a split is decided on; None where that is the training part, without groups.
+        changes: The single images that were edited.
         marks: Where the split by content was cut before.
     """
 
@@ -73,8 +113,8 @@ class LoadedData:
     notes: tuple[str, ...] = ()
     validation: Part | None = None
     pins: np.ndarray[Any, np.dtype[np.int8]] | None = None
-    contents: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
-    groups: np.ndarray[Any, np.dtype[np.bytes_]] | None = None
+    basis: SplitBasis | None = None
+    changes: ImageChanges = ImageChanges()
     marks: SplitMarks = field(default_factory=SplitMarks)
 
     @property

@@ -42,14 +42,12 @@ class SplitImages:
         class_names: Name of each class.
         contents: S32 (n,): hexadecimal ids by content.
         groups: S32 (n,): ids of the groups, b"" for an image that is in none; None for no groups.
-        pins: The part that an image is put into in any case, -1 for none; None for no such images.
     """
 
     labels: Indices
     class_names: Sequence[str]
     contents: Ids
     groups: Ids | None = None
-    pins: Parts | None = None
 
 
 @dataclass(frozen=True)
@@ -117,11 +115,7 @@ def divide_by_content(
         if rule.folds:
             parts[stratum.units] = _in_folds(stratum, of_stratum, rule)
         bounds[stratum.name] = _text_of(ends)
-    divided = parts[units.of_image]
-    if images.pins is not None:
-        is_pinned = images.pins >= 0
-        divided[is_pinned] = images.pins[is_pinned]
-    return divided, SplitMarks(rule.key, bounds)
+    return parts[units.of_image], SplitMarks(rule.key, bounds)
 
 
 def _text_of(ends: tuple[int, int]) -> tuple[str, str]:
@@ -141,7 +135,7 @@ class _Stratum:
         labels: Their numbers.
         units: Which units, int64 (m,).
         keys: Their hashes, ascending.
-        sizes: Images of each class in each that no pin puts elsewhere, (m, labels).
+        sizes: Images of each class in each, (m, labels).
     """
 
     name: str
@@ -196,11 +190,8 @@ class _Units:
         ]
 
     def _sizes(self, count: int) -> Mapping[tuple[int, int], int]:
-        """Free images by unit and class."""
-        is_free = np.ones(len(self.of_image), np.bool_)
-        if self.images.pins is not None:
-            is_free = self.images.pins < 0
-        codes = self.of_image[is_free] * count + self.images.labels[is_free]
+        """Images by unit and class."""
+        codes = self.of_image * count + self.images.labels
         found, numbers = np.unique(codes, return_counts=True)
         return {
             (code // count, code % count): number
@@ -255,10 +246,6 @@ class _Wanted:
             self._left[label, TEST] = _size(total, rule.test_share)
             rest = total - int(self._left[label, TEST])
             self._left[label, VALIDATION] = _size(rest, rule.validation_share)
-        if images.pins is not None:
-            for part in (TEST, VALIDATION):
-                pinned = np.bincount(images.labels[images.pins == part], minlength=count)
-                self._left[:, part] -= pinned
         self._totals = totals
 
     def take(self, stratum: _Stratum, parts: Parts) -> None:

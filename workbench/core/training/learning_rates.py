@@ -69,7 +69,7 @@ def rates_at(
     recipe: TrainingRecipe, steps: np.ndarray[Any, Any], total_steps: int, steps_per_epoch: int
 ) -> Array:
     """The rates of any steps, float64, of the shape of `steps`."""
-    head = fine_tuning_start(recipe, total_steps, steps_per_epoch)
+    head = _fine_tuning_start(recipe, total_steps, steps_per_epoch)
     if head is None:
         return _rates_of_phase(recipe, steps, total_steps, steps_per_epoch)
     in_head = np.minimum(steps, head - 1)
@@ -82,7 +82,9 @@ def rates_at(
     )
 
 
-def fine_tuning_start(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> int | None:
+def _fine_tuning_start(
+    recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int
+) -> int | None:
     """The step, counted from 0, that fine-tuning begins with; None where there is none."""
     if recipe.fine_tuning_after is None:
         return None
@@ -111,7 +113,7 @@ def _rates_of_phase(
 
 
 def _all_corners(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> Array:
-    head = fine_tuning_start(recipe, total_steps, steps_per_epoch)
+    head = _fine_tuning_start(recipe, total_steps, steps_per_epoch)
     if head is None:
         return _corners(recipe, total_steps, steps_per_epoch)
     tuning = _corners(recipe.in_fine_tuning(), total_steps - head, steps_per_epoch)

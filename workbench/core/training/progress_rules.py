@@ -2,16 +2,21 @@
 
 All three look at one value, the recipe's `keep_by`. Their memory is a plain dict, so that a
 checkpoint can hold it.
+
+The best epoch is that of the whole training, also where the head's is better than all of
+fine-tuning. Patience and plateau belong to a phase: each compares with its own best epoch, since
+fine-tuning may begin worse than the head has ended, and it begins at a rate of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from workbench.core.format import plural
+from workbench.core.format import count, plural
+from workbench.core.training.phases import Phase
 from workbench.core.training.recipe import TrainingRecipe
 
 
@@ -41,7 +46,7 @@ class Verdict:
 
     Attributes:
         is_best: It is the best so far.
-        stop_words: Why training ends here; "" when it goes on.
+        stop_words: Why training ends here, or its phase; "" when it goes on.
         rate_scale: What the schedule's learning rates are multiplied with from now on.
         words: That the rate has just fallen, for the log; "" otherwise.
     """
@@ -55,6 +60,15 @@ class Verdict:
 Score = tuple[float, float]
 
 WORST: Score = (-math.inf, -math.inf)
+
+
+def _score(plain: Sequence[float | None] | None) -> Score:
+    value, loss = plain or (None, None)
+    return _or_worst(value), _or_worst(loss)
+
+
+def _plain(score: Score) -> list[float | None]:
+    return [None if math.isinf(part) else part for part in score]
 
 
 def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
@@ -116,16 +130,16 @@ class BestSoFar(Generic[E]):
 
 
 class ProgressRules:
-    """Judges epoch by epoch.
+    """Judges epoch by epoch. Call `begin` before the epochs of each phase.
 
     Args:
         recipe: Its `keep_by`, `early_stopping_patience`, and the plateau's values.
         state: From `state()` of rules that saw the epochs before.
         patience_from: The epoch from which the patience of early stopping is counted, where a run
-            that it had ended goes on; 0 for the best epoch.
+            that it had ended goes on; 0 for the best epoch of the phase.
 
     Attributes:
-        best_epoch: Number of the best epoch; 0 before the first.
+        best_epoch: Number of the best epoch of all; 0 before the first.
         rate_scale: Factor upon the schedule's learning rates.
     """
 
@@ -139,9 +153,14 @@ class ProgressRules:
         state = state or {}
         self._patience_from = patience_from
         self._recipe = recipe
-        best = state.get("best_score") or (None, None)
-        self._best_score = (_or_worst(best[0]), _or_worst(best[1]))
-        self.best_epoch = int(state.get("best_epoch", 0))
+        self._peak_rate = recipe.peak_rate
+        self._next_phase = ""
+        best, number = state.get("best_score"), int(state.get("best_epoch", 0))
+        self._best_score = _score(best)
+        self.best_epoch = number
+        # Checkpoints of earlier versions have one best epoch for both phases.
+        self._phase_score = _score(state.get("phase_best_score", best))
+        self._phase_best = int(state.get("phase_best_epoch", number))
         self._since_fall = int(state.get("since_fall", 0))
         self.rate_scale = float(state.get("rate_scale", 1.0))
         self._seen = int(state.get("seen", 0))
@@ -149,12 +168,24 @@ class ProgressRules:
     def state(self) -> dict[str, Any]:
         """All that `__init__` needs to go on from here; values that JSON holds exactly."""
         return {
-            "best_score": [None if math.isinf(part) else part for part in self._best_score],
+            "best_score": _plain(self._best_score),
             "best_epoch": self.best_epoch,
+            "phase_best_score": _plain(self._phase_score),
+            "phase_best_epoch": self._phase_best,
             "since_fall": self._since_fall,
             "rate_scale": self.rate_scale,
             "seen": self._seen,
         }
+
+    def begin(self, phase: Phase) -> None:
+        """Goes on with a phase; starts counting again unless they have seen an epoch of it."""
+        self._next_phase = ""
+        if phase.end_epoch < self._recipe.epochs:
+            self._next_phase = f" Fine-tuning begins, with epoch {count(phase.end_epoch + 1)}."
+        self._peak_rate = phase.recipe.peak_rate
+        if self._seen <= phase.first_epoch:
+            self._phase_score, self._phase_best = WORST, phase.first_epoch
+            self._since_fall, self.rate_scale = 0, 1.0
 
     def took(self, epoch: EpochValues) -> Verdict:
         """Takes in a finished epoch; call once for each, in order."""
@@ -163,20 +194,22 @@ class ProgressRules:
         self._seen = epoch.epoch
         self._since_fall += 1
         if is_best:
-            self._best_score, self.best_epoch, self._since_fall = score, epoch.epoch, 0
+            self._best_score, self.best_epoch = score, epoch.epoch
+        if score > self._phase_score:
+            self._phase_score, self._phase_best, self._since_fall = score, epoch.epoch, 0
         words = self._fall()
         return Verdict(is_best, self.stop_words, self.rate_scale, words)
 
     @property
     def stop_words(self) -> str:
-        """Why training ends after the epochs seen so far; "" when it goes on."""
+        """Why the phase ends after the epochs seen so far; "" when it goes on."""
         patience = self._recipe.early_stopping_patience
-        waited = self._seen - max(self.best_epoch, self._patience_from)
+        waited = self._seen - max(self._phase_best, self._patience_from)
         if patience is None or waited < patience:
             return ""
         return (
             f"Early stopping: {_titles(self._recipe)} has not improved for "
-            f"{plural(waited, 'epoch')}. Best epoch: {self.best_epoch:,}."
+            f"{plural(waited, 'epoch')}. Best epoch: {self.best_epoch:,}.{self._next_phase}"
         )
 
     def _fall(self) -> str:
@@ -188,7 +221,7 @@ class ProgressRules:
         self._since_fall = 0
         self.rate_scale *= recipe.decay_factor
         return (
-            f"Learning rate reduced to {recipe.peak_rate * self.rate_scale:.3g}: "
+            f"Learning rate reduced to {self._peak_rate * self.rate_scale:.3g}: "
             f"{_titles(recipe)} has not improved for {recipe.plateau_patience:,} epochs."
         )
 

@@ -23,7 +23,6 @@ TRAIN, VALIDATION, TEST = range(3)
 def divide_by_order(
     labels: np.ndarray[Any, Any],
     *,
-    pins: Parts | None,
     shares: tuple[float, float],
     seed: int,
     fold: int = 1,
@@ -33,15 +32,13 @@ def divide_by_order(
 
     Args:
         labels: Class number of each image, (n,).
-        pins: The part that an image is put into in any case, -1 for none; these are not counted
-            in the shares. None where there are no such images.
         shares: Of the images of each class for testing, and of those that are left for
             validation; 0 for none.
         seed: The same seed gives the same parts.
         fold: The fold that validates, from 1, where there are any.
         folds: So many folds instead of the share; 0 for the share.
     """
-    parts = np.full(len(labels), -1, np.int8) if pins is None else pins.astype(np.int8)
+    parts = np.full(len(labels), -1, np.int8)
     # Another seed than the test's, else the same images would be next in line.
     rounds = ((TEST, shares[0], seed), (VALIDATION, shares[1], seed + 1))
     for part, share, own_seed in rounds:

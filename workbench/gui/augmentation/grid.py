@@ -15,7 +15,6 @@ _GAP_PX = 6
 _HEAD_PX = 24
 _LABEL_PX = 18
 _LEAST_PX = 48
-_STEPS = "In training, step by step"
 _SHARP_FROM = 2.0
 """An image enlarged this many times shows its pixels as they are."""
 

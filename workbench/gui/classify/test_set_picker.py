@@ -41,7 +41,6 @@ class TestSetPicker(QFrame):
     def __init__(self, theme: Theme, service: ServiceProcess, background: Background) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self._service = service
         self._background = background
         self._model: Path | None = None
         self._seed = 0

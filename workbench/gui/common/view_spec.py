@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class WindowServices:
         project_name: What the open project is called; "" where there is none.
         show_help: Shows a help page by its key.
         show_shortcuts: Shows the keyboard shortcuts.
-        add_actions: Adds actions to the Edit menu (first list) and to the View menu (second).
+        add_actions: Adds groups of actions to the menu of a title.
     """
 
     context: WindowContext
@@ -57,7 +57,7 @@ class WindowServices:
     project_name: Callable[[], str]
     show_help: Callable[[str], None]
     show_shortcuts: Callable[[], None]
-    add_actions: Callable[[list[QAction], list[QAction]], None]
+    add_actions: Callable[[str, Sequence[Sequence[QAction]]], None]
 
 
 MakeView = Callable[[WindowServices], QWidget]

@@ -33,7 +33,6 @@ class DataContentsPanel(QScrollArea):
     def __init__(self, state: DataState) -> None:
         super().__init__()
         self._state = state
-        self._theme = state.context.theme
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._rows: list[ClassRow] = []

@@ -21,9 +21,12 @@ Exact = tuple[tuple[int, int, int], ...]
 """For each class: how many images train, validate and test; empty while that is not known."""
 
 
-def is_counted(recipe: TrainingRecipe, edits: DataEdits) -> bool:
-    """Whether the parts depend on more than the number of images of each class."""
-    return recipe.split != "order" or recipe.folds is not None or bool(edits.parts)
+def is_counted(recipe: TrainingRecipe, edits: DataEdits, *, has_bad_files: bool = False) -> bool:
+    """Whether the parts depend on more than the number of images of each class: a split is decided
+    on all images that there are, also on those that are left out or cannot be read.
+    """
+    is_by_number = recipe.split == "order" and recipe.folds is None
+    return not is_by_number or edits.changes_data or has_bad_files
 
 
 class ExactSplit(QObject):
@@ -51,8 +54,12 @@ class ExactSplit(QObject):
     def of(self, recipe: TrainingRecipe) -> Exact:
         """The counts for a recipe; empty where they are not known, or anyone can compute them."""
         values, exact = self._known
-        is_needed = self._source is not None and is_counted(recipe, self._source[1])
-        return exact if is_needed and values == recipe.split_values() else ()
+        return exact if self._is_needed(recipe) and values == recipe.split_values() else ()
+
+    def _is_needed(self, recipe: TrainingRecipe) -> bool:
+        return self._source is not None and is_counted(
+            recipe, self._source[1], has_bad_files=bool(self._bad_files)
+        )
 
     def take(
         self,
@@ -75,7 +82,7 @@ class ExactSplit(QObject):
     def _on_recipe_changed(self) -> None:
         recipe = self._document.recipe
         self._question.drop()
-        if self._source is None or not is_counted(recipe, self._source[1]):
+        if not self._is_needed(recipe):
             self._timer.stop()
         elif self._known[0] != recipe.split_values():
             self._timer.start()

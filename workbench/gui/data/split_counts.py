@@ -139,8 +139,8 @@ def _how_words(recipe: TrainingRecipe) -> str:
         return f"The split is stratified; seed {seed} makes it reproducible."
     what = "Exact duplicates" if recipe.group_by == "none" else "Groups and exact duplicates"
     return (
-        f"The split is stratified, by content and seed {seed}. {what} stay in one part, and images "
-        "that are added later move none of the others."
+        f"The split is stratified, by content and seed {seed}. {what} stay in one part. Edits, and "
+        "images that are added later, move none of the others."
     )
 
 

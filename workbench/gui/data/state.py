@@ -38,6 +38,8 @@ class DataState(QObject):
         failed(WorkbenchError): Why it cannot be read.
         findings_shown(bool): Whether findings of the data check are shown in place of the contents.
         browse_wanted(str): The images of a class are to be shown, of all for "".
+        browse_asked(): All images are to be shown, once it is known what the source holds.
+        check_asked(bool): The images shall be checked, with True their labels too.
         browsing(bool): Whether all images are shown, in place of everything else.
         closing: The window closes.
         train_wanted: A run of the project is to be started.
@@ -57,6 +59,8 @@ class DataState(QObject):
     described = Signal(object)
     failed = Signal(object)
     browse_wanted = Signal(str)
+    browse_asked = Signal()
+    check_asked = Signal(bool)
     browsing = Signal(bool)
     closing = Signal()
     train_wanted = Signal()
@@ -68,7 +72,7 @@ class DataState(QObject):
         self.context = context
         self._document = context.document
         self.background = Background(self, max_threads=1)
-        self._is_shown = False
+        self._is_shown, self._is_browsing_asked = False, False
         self._question = Question(context.service)
         self._picture_question = Question(context.service)
         self.exact = ExactSplit(context, self)
@@ -80,6 +84,7 @@ class DataState(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self.describe)
+        self.browse_asked.connect(self._on_browse_asked)
         self._document.dataset_changed.connect(self._on_source_changed)
         self._document.edits_changed.connect(self._on_source_changed)
         self._document.project_replaced.connect(self._on_source_changed)
@@ -98,6 +103,7 @@ class DataState(QObject):
         """The view is shown, or hidden: nothing is requested for it then."""
         self._is_shown = is_shown
         if not is_shown:
+            self._is_browsing_asked = False
             self._timer.stop()
         elif self._described != self._source and not self._question.is_open:
             self._ask_soon()
@@ -160,8 +166,14 @@ class DataState(QObject):
         """No image is looked at any more."""
         self._picture_question.drop()
 
+    def _on_browse_asked(self) -> None:
+        self._is_browsing_asked = not self.is_described
+        if self.is_described:
+            self.browse_wanted.emit("")
+
     def cancel(self) -> None:
         """Ends the reading."""
+        self._is_browsing_asked = False
         self._question.cancel()
 
     def _call_off(self) -> None:
@@ -212,6 +224,8 @@ class DataState(QObject):
                 num_test=description.num_test,
             )
         )
+        if self._is_browsing_asked:
+            self._on_browse_asked()
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self._described, self.description = None, None

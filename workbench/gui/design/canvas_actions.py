@@ -76,10 +76,10 @@ _ROWS = (
         "Shows the selected layer's group as one card, or shows its layers.",
         "group",
     ),
-    ("freeze", "Free&ze", "", "The selected layers keep their weights.", "layers", "frozen"),
+    ("freeze", "Free&ze layers", "", "The selected layers keep their weights.", "layers", "frozen"),
     (
         "train",
-        "&Train",
+        "&Train layers",
         "",
         "The selected layers are trained from the first epoch on.",
         "layers",
@@ -94,7 +94,7 @@ _ROWS = (
     ),
     (
         "train_from",
-        "Train from &here on",
+        "Train from h&ere on",
         "",
         "This layer and those behind it are trained from the first epoch on; the others never.",
         "layer",
@@ -139,7 +139,7 @@ _ROWS = (
     ("arrange", "A&rrange", "Ctrl+L", "Arranges all layers from top to bottom.", "nodes"),
     (
         "export_drawing",
-        "Export drawin&g…",
+        "Export &drawing…",
         "",
         "Writes the drawing of the network as PNG or SVG.",
         "nodes",

@@ -1,4 +1,6 @@
-"""The menus of the canvas: of a layer, of a connection, of the empty ground."""
+"""The menus of the canvas: of a layer, of a connection, of the empty ground; and what it adds to
+those of the window.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +20,18 @@ LAYER = (
 )
 CONNECTION = ("fit_selection",)
 GROUND = ("select_all arrange", "fit export_drawing")
+MENUS: Mapping[str, Sequence[str]] = {
+    "Edit": ("cut copy paste duplicate delete", "select_all rename"),
+    "View": ("zoom_in zoom_out zoom_reset fit fit_selection",),
+    "Network": (
+        "add insert_before insert_after replace",
+        "connect bypass detach fix",
+        "freeze train fine_tune_from train_from",
+        "group ungroup fold",
+        "arrange export_drawing",
+    ),
+}
+"""Menu of the window -> groups of actions. The page of a layer is in the Help menu already."""
 
 
 def open_menu(

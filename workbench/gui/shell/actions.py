@@ -18,7 +18,7 @@ from workbench.gui.views import all_views
 
 _THEME_TITLES = {"system": "&System", "light": "&Light", "dark": "&Dark"}
 
-MENUS = ("File", "Edit", "View", "Run", "Help")
+MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
 
 class ActionSpec(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -58,7 +58,9 @@ from workbench.runs.home import data_home
 
 if TYPE_CHECKING:
     from workbench.gui.classify.view import ClassifyView
+    from workbench.gui.data.view import DataView
     from workbench.gui.design.view import DesignView
+    from workbench.gui.train.view import TrainView
 
 MESSAGE_MS = 8_000
 _SIZE_PX = (1440, 900)
@@ -75,6 +77,19 @@ _HELP_PAGES = {
     "remote_help": "remote",
 }
 """Actions of the Help menu -> the pages they open."""
+_ASKED: dict[str, tuple[str, str] | tuple[str, str, bool | str]] = {
+    "search": ("design", "search_asked"),
+    "find": ("design", "find_asked"),
+    "browse_images": ("data", "browse_asked"),
+    "check_images": ("data", "check_asked", False),
+    "check_labels": ("data", "check_asked", True),
+    "find_rate": ("train", "find_asked", "learning_rate"),
+    "find_batch": ("train", "find_asked", "batch_size"),
+    "cross_validate": ("train", "series_asked"),
+}
+"""Action -> the view that does it, the signal of its state, and what the signal carries."""
+_BEHIND_VIEW = {"Edit": "find", "View": "next_panel"}
+"""Menu -> the action that those of a view are in front of; at the end of other menus."""
 
 
 class MainWindow(QMainWindow):
@@ -153,12 +168,16 @@ class MainWindow(QMainWindow):
         """Shows a sentence in the status line for a while."""
         self.status.showMessage(words, MESSAGE_MS)
 
-    def add_actions(self, editing: list[QAction], looking: list[QAction]) -> None:
-        """Adds actions of a view to the Edit and View menus."""
-        for title, key, actions in (("Edit", "settings", editing), ("View", "search", looking)):
-            before = self.actions_by_key[key]
-            self._menus[title].insertActions(before, actions)
-            self._menus[title].insertSeparator(before)
+    def add_actions(self, title: str, groups: Sequence[Sequence[QAction]]) -> None:
+        """Adds groups of actions of a view to a menu, in front of what _BEHIND_VIEW names."""
+        menu, before = self._menus[title], self.actions_by_key.get(_BEHIND_VIEW.get(title, ""))
+        for group in groups:
+            if before is None:
+                menu.addSeparator()
+                menu.addActions(group)
+            else:
+                menu.insertActions(before, group)
+                menu.insertSeparator(before)
 
     # set-up --------------------------------------------------------------------------
 
@@ -226,8 +245,7 @@ class MainWindow(QMainWindow):
             "close": self._close_project,
             "quit": self.close,
             "settings": self.help.show_settings,
-            "search": partial(self._ask_design, "search_asked"),
-            "find": partial(self._ask_design, "find_asked"),
+            **{key: partial(self._ask_view, *asked) for key, asked in _ASKED.items()},
             "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
             "next_view": partial(self._step_view, 1),
             "previous_view": partial(self._step_view, -1),
@@ -333,9 +351,10 @@ class MainWindow(QMainWindow):
         self.context.document.look_for_data()  # a disk or the network may be back
         self.popup.open_above(self.status.problems)
 
-    def _ask_design(self, signal: str) -> None:
-        """Emits a signal of what the panels of the design view share."""
-        getattr(self.design().state, signal).emit()
+    def _ask_view(self, key: str, signal: str, *values: object) -> None:
+        """Brings a view to the front and emits a signal of what its panels share."""
+        view = cast("DesignView | DataView | TrainView", self.show_view(key))
+        getattr(view.state, signal).emit(*values)
 
     def _step_view(self, step: int) -> None:
         """Shows the next view of the switch, or the one before it; all around."""

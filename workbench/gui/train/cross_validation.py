@@ -65,7 +65,6 @@ class CrossValidationDialog(QDialog):
         self.resize(*_SIZE_PX)
         self._document = context.document
         self._library = context.library
-        self._theme = context.theme
         self._background = Background(self, max_threads=1)
         self._series = ""
         self.folds, self.seeds = NumberField(_FOLDS), NumberField(_SEEDS)

@@ -135,7 +135,13 @@ class TrainView(QMainWindow):
         self._library.failed.connect(self._on_failed)
 
     def _cross_validate(self) -> None:
-        CrossValidationDialog(self.state.context, self.window()).show()
+        """Shows the dialog, the one that is open where there is one."""
+        window = self.window()
+        found = [each for each in window.findChildren(CrossValidationDialog) if each.isVisible()]
+        dialog = found[0] if found else CrossValidationDialog(self.state.context, window)
+        dialog.show()
+        dialog.raise_()
+        dialog.activateWindow()
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""

@@ -7,18 +7,17 @@ from PySide6.QtWidgets import QWidget
 from workbench.gui.common.view_spec import MakeView, ViewSpec, WindowServices
 from workbench.gui.panels import panels_of
 
-_LOOKING = ("zoom_in", "zoom_out", "zoom_reset", "fit", "fit_selection")
-"""Actions of the canvas that belong into the View menu; the others edit."""
-
 
 def _load() -> MakeView:
+    from workbench.gui.design.canvas_menu import MENUS
     from workbench.gui.design.view import DesignView
 
     def make(services: WindowServices) -> QWidget:
         view = DesignView(services.context, panels_of("design"))
         view.state.help_asked.connect(services.show_help)
-        looking = [view.canvas.action(key) for key in _LOOKING]
-        services.add_actions([a for a in view.canvas.actions() if a not in looking], looking)
+        for title, groups in MENUS.items():
+            actions = [[view.canvas.action(key) for key in group.split()] for group in groups]
+            services.add_actions(title, actions)
         return view
 
     return make

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -11,14 +11,12 @@ import numpy as np
 from workbench.core.data_check.survey import Survey
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.specs.edited_classes import edited_classes
-from workbench.core.training.content_split import SplitImages
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION
 from workbench.pictures.contents import contents_of
-from workbench.pictures.groups import Groups
+from workbench.pictures.divide import basis_of, divide
 from workbench.pictures.rows import JoinedRows
 from workbench.pictures.survey.examine import Examined, Pixels, Wanted, examine
-from workbench.pictures.survey.parts import part_numbers
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -51,7 +49,7 @@ def survey_of(
     """What is known of each image of a data set.
 
     Args:
-        loaded: As the source gives it, without edits; with the recipe's groups.
+        loaded: As the source gives it, without edits.
         classes: How classes are renamed, merged or left out (`DataEdits.classes`).
         recipe: Says how the images are split.
         ctx: Progress is reported to it.
@@ -60,13 +58,14 @@ def survey_of(
     known = edited_classes(loaded.class_names, classes)
     numbers = np.array(known.numbers, np.int64)
     used = _used_parts(loaded, recipe, numbers)
-    contents = np.concatenate([contents_of(each.part, ctx) for each in used])
+    train = contents_of(loaded.train, ctx)
+    others = [contents_of(each.part, ctx) for each in used[1:]]
+    contents = np.concatenate([train[used[0].places], *others])
     examined, values = _examined(used, ctx, features)
     source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
     labels = numbers[source_labels]
-    good = ~np.isin(np.arange(len(labels)), list(examined.reasons))
     origins = np.concatenate([np.full(len(each.part), each.origin) for each in used])
-    images = SplitImages(labels, known.names, contents, _groups(loaded, used))
+    basis = replace(basis_of(loaded, recipe, classes, ctx), contents=train)
     return Survey(
         class_names=known.names,
         source_names=loaded.class_names,
@@ -75,7 +74,7 @@ def survey_of(
         indices=np.concatenate([each.places for each in used]),
         labels=labels,
         source_labels=source_labels,
-        parts=part_numbers(images, good, origins, recipe, loaded.marks),
+        parts=_parts(replace(loaded, basis=basis), used, origins, recipe, ctx),
         contents=contents,
         **vars(examined),
         features=values,
@@ -143,12 +142,25 @@ def _used(origin: int, part: Part, numbers: Numbers) -> _Used:
     return _Used(origin, ArrayPart(cast("Any", rows), labels[places]), places)
 
 
-def _groups(loaded: LoadedData, used: Sequence[_Used]) -> Groups | None:
-    """The groups of the images that are split, none for the others."""
-    if loaded.groups is None:
-        return None
-    of_others = np.zeros(sum(len(each.part) for each in used[1:]), "S32")
-    return np.concatenate([loaded.groups[used[0].places], of_others])
+def _parts(
+    loaded: LoadedData,
+    used: Sequence[_Used],
+    origins: Numbers,
+    recipe: TrainingRecipe,
+    ctx: LoadContext,
+) -> Numbers:
+    """The part that training puts each image into."""
+    divided = divide(
+        loaded,
+        recipe,
+        ctx,
+        chosen=used[0].places,
+        has_test=TEST in origins,
+        has_validation=VALIDATION in origins,
+    )
+    parts = origins.copy()
+    parts[: len(used[0].places)] = divided.parts
+    return parts
 
 
 def _files(part: Part) -> list[str]:

@@ -175,7 +175,7 @@ def _of_epochs(history: MetricHistory, keep: str) -> dict[str, Any]:
     finished, best = history.finished, history.best
     last = history.epochs[-1] if history.epochs else None
     return {
-        "epochs_done": finished.epochs_done if finished is not None else len(history.epochs),
+        "epochs_done": finished.epochs_done if finished else last.epoch if last else 0,
         "best_val_accuracy": best.val_accuracy if best else None,
         "val_accuracy": saved_val_accuracy(
             finished.kept if finished is not None else None, keep, best, last

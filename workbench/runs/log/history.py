@@ -43,6 +43,9 @@ _LATEST = {
 }
 """Events of which only the latest counts, and where it is kept."""
 
+_PREPARING = frozenset({"building", "features"})
+"""What a trainer does before the first step of a phase."""
+
 
 @dataclass(frozen=True)
 class TrainingProgress:
@@ -309,7 +312,8 @@ class MetricHistory:
     def _left(self, step: int, total: int) -> TimeLeft | None:
         if self.finished is not None:
             return TimeLeft(0.0)
-        if self.is_resuming:
+        is_preparing = self.phase is not None and self.phase.phase in _PREPARING
+        if self.is_resuming or is_preparing:
             return None  # a countdown would go on while no step is made
         begin, _ = phase_steps(step, total, self.started, self.steps_per_epoch)
         # The latest speed is that of the phase before while no step of this one is made.

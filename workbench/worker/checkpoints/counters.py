@@ -28,8 +28,8 @@ class TrainingCounters:
     """Counters of a training; all of it goes into checkpoints and comes back from them.
 
     Attributes:
-        step: Steps done.
-        epochs_done: Whole epochs done, validation included.
+        step: Steps done, or left out.
+        epochs_done: Whole epochs done, validation included, or left out.
         best: The best epoch so far.
         scores: Validation scores of the best and the last epoch, by epoch.
         losses, accuracies: Batch values of the current epoch, one array (steps,) per call.
@@ -115,6 +115,14 @@ class TrainingCounters:
         self.scores = {number: one for number, one in self.scores.items() if number in kept}
         self.losses, self.accuracies = [], []
         self.epoch_training_s = self._epoch_before = 0.0
+        self._epoch_begun = time.monotonic()
+
+    def skip_to(self, epochs: int, steps_per_epoch: int) -> None:
+        """Leaves out the epochs up to a number: those of a head that early stopping has ended.
+        Batches and learning rates follow from a step's number: fine-tuning has those that it has
+        behind a head trained to its end.
+        """
+        self.epochs_done, self.step = epochs, epochs * steps_per_epoch
         self._epoch_begun = time.monotonic()
 
     def kept(self, recipe: TrainingRecipe, epoch: int) -> KeptWeights:

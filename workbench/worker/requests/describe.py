@@ -18,7 +18,7 @@ from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, P
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
-from workbench.pictures.edited import edited
+from workbench.pictures.edited import changes_note, edited
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
 from workbench.protocol.browsing import OwnClass
@@ -70,7 +70,12 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     counts, split_notes = split_counts(loaded, bad, recipe, job)
     train, validation, test = _given(loaded, counts)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
-    notes = [*loaded.notes, *split_notes, *_imbalance(loaded.class_names, counts.sum(axis=1))]
+    notes = [
+        *loaded.notes,
+        *changes_note(loaded, bad),
+        *split_notes,
+        *_imbalance(loaded.class_names, counts.sum(axis=1)),
+    ]
     named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,

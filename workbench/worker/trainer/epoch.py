@@ -145,7 +145,7 @@ class EpochTrainer:
 
     def diverged(self, what: str, step: int, found: str = "") -> DivergedError:
         """The error of values that are no numbers."""
-        return DivergedError(what, step, self._recipe.peak_rate, found)
+        return DivergedError(what, step, self._compiled.phase.recipe.peak_rate, found)
 
     def scores(
         self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False

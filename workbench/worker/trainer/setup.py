@@ -166,6 +166,7 @@ class TrainingSetup:
             StoppedError: stopped meanwhile.
         """
         before = ready.compiled
+        self._events.phase("building", "Preparing fine-tuning")
         with ready.ledger.spending("compile"):
             compiled = compile_training(
                 self._project,

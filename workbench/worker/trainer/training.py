@@ -57,7 +57,7 @@ class Training:
         batch_size: Images per step.
         test: Scores of the kept weights on the test images.
         kept: Which weights those are; None before the end.
-        is_completed: All epochs were trained, or the recipe ended it early.
+        is_completed: All phases were trained, or ended early by the recipe.
     """
 
     def __init__(
@@ -132,6 +132,7 @@ class Training:
                 ready = setup.next_phase(ready, self.counters.step, self.counters.epochs_done)
                 _UNTIL_EXIT.append(ready.compiled)
                 manager.go_on(ready)
+                speed.go_on(ready.compiled)
                 trainer = self._trainer(ready)
         except NotFiniteError as error:
             raise self._spoilt(ready.compiled, trainer) from error
@@ -150,6 +151,7 @@ class Training:
         self._warned(speed.keep)
 
     def _trainer(self, ready: PreparedTraining) -> EpochTrainer:
+        self._rules.begin(ready.compiled.phase)
         return EpochTrainer(self._job, ready, self.counters, self._rules)
 
     def _keeping(self, ready: PreparedTraining) -> AnyManager:
@@ -168,11 +170,17 @@ class Training:
         """Trains until the phase is over, the rules end it, or it is stopped; returns whether
         another phase follows.
         """
-        sizes, stop_words = ready.sizes, self._rules.stop_words
-        while self.counters.epochs_done < sizes.epochs and not stop_words:
+        sizes, phase = ready.sizes, ready.compiled.phase
+        is_last = phase.end_epoch == sizes.epochs
+        while self.counters.epochs_done < sizes.epochs:
+            is_ended = bool(self._rules.stop_words)
+            if is_ended and is_last:
+                break
             if self._stop.is_on:
                 return False
-            if self.counters.epochs_done == ready.compiled.phase.end_epoch:
+            if is_ended:
+                self.counters.skip_to(phase.end_epoch, sizes.steps_per_epoch)
+            if self.counters.epochs_done == phase.end_epoch:
                 return True
             trained = trainer.train(partial(self._between_calls, manager, sizes))
             if trained is None:
@@ -188,7 +196,6 @@ class Training:
             for words in filter(None, (verdict.words, verdict.stop_words)):
                 self._events.log_line(words)
             manager.after_epoch(is_best=verdict.is_best)
-            stop_words = verdict.stop_words
         self.is_completed = True
         return False
 

@@ -18,7 +18,8 @@ class CheckpointFields:
     keep: str = setting(
         ChoiceParam,
         "last",
-        "Which weights the run keeps at the end.",
+        "Which weights the run keeps at the end. The best epoch is that of both phases, where "
+        "there is fine-tuning.",
         place=10,
         title="Save weights from",
         choices=("last", "best"),
@@ -42,7 +43,8 @@ class CheckpointFields:
     early_stopping_patience: int | None = setting(
         IntParam,
         None,
-        "Stops training after this many epochs without improvement.",
+        "Stops training after this many epochs without improvement. With fine-tuning it ends each "
+        "phase by itself: after the head comes fine-tuning.",
         title="Early stopping, patience",
         unit="epochs",
         maximum=100_000,

@@ -200,6 +200,7 @@ class ImageBrowser(Box):
         menu = QMenu(self)
         menu.addAction("Enlarge").triggered.connect(lambda _=False: self._enlarge(at))
         relabel = menu.addMenu("Relabel")
+        relabel.setEnabled(not self._is_unreadable())
         for place in range(1, self.classes.count()):
             name = self.classes.itemText(place)
             action = QAction(name.replace("&", "&&"), relabel)
@@ -209,6 +210,13 @@ class ImageBrowser(Box):
         leave_out.setShortcut(QKeySequence("Delete"))
         leave_out.triggered.connect(lambda _=False: self.leave_out())
         return menu
+
+    def _is_unreadable(self) -> bool:
+        """Whether nothing is selected but files that cannot be read, as far as that is known."""
+        images, chosen = self.rows.images, self.selected()
+        places = (images.place(self.rows.number(each)) for each in chosen)
+        pictures = [self.thumbnails.known_pixmap(place) for place in places]
+        return bool(pictures) and all(each is not None and each.isNull() for each in pictures)
 
     def leave_out(self) -> None:
         """Leaves the selected images out of the project, with each exact copy of them."""

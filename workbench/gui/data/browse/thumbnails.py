@@ -103,9 +103,7 @@ class BrowsedThumbnails(QObject):
             if generation == self._generation:
                 self._take(made.images, images)
 
-        self._background.run(
-            lambda: [QImage(path) if path else QImage() for path in made.paths], take
-        )
+        self._background.run(lambda: [_image(path) for path in made.paths], take)
 
     def _take(self, places: list[ImagePlace], images: list[QImage]) -> None:
         for place, image in zip(places, images, strict=True):

@@ -135,8 +135,9 @@ class FindingDetail(QScrollArea):
         if finding.actions[0].key != KEEP:
             settle = partial(self._findings.apply_to_rule, rule.rule)
             self._add_button(_all_words(rule, self._findings), settle)
-        keep = partial(self._findings.apply_to_rule, rule.rule, is_kept=True)
-        self._add_button(f"Keep all {count(len(rule.numbers))} as they are", keep)
+        if finding.actions[-1].key == KEEP:
+            keep = partial(self._findings.apply_to_rule, rule.rule, is_kept=True)
+            self._add_button(f"Keep all {count(len(rule.numbers))} as they are", keep)
 
     def _show(self, title: str, words: str, images: Sequence[FoundImage] = ()) -> None:
         for layout in (self._files, self._actions):

@@ -121,8 +121,15 @@ class DataCheckPanel(Box):
         self._pictures.arrived.connect(self.list.viewport().update)
         self._state.context.theme.changed.connect(self.list.viewport().update)
         self.list.selectionModel().currentChanged.connect(lambda *_: self._show_chosen())
+        self._state.check_asked.connect(self._on_asked)
         for changed in (self._state.source_changed, self._state.described):
             changed.connect(self._show_head)
+
+    def _on_asked(self, labels: bool) -> None:  # noqa: FBT001 - Qt's signal
+        if labels:
+            self.labels_button.click()
+        elif not self.findings.is_busy:
+            self.check_button.click()
 
     def _check(self) -> None:
         """Once more as before: what was looked for is looked for again."""

@@ -53,6 +53,7 @@ class NetworkBox(Box):
         super().__init__("card", 16, 8)
         self._state = state
         self._document = state.context.document
+        self._counts = self._document.project.dataset, ""
         theme = state.context.theme
         self.chooser = ElidedButton("", icon="core", theme=theme)
         self.chooser.setAccessibleName("Network")
@@ -85,7 +86,7 @@ class NetworkBox(Box):
         is_pretrained = bool(backbones_of(graph))
         self.chooser.set_look(words, role="", icon="core")
         self.chooser.setToolTip(plain_tip(f"{words}. Click to choose another network."))
-        self.reason.setText(reason_of(project) or _NO_WHY[is_pretrained] if graph.nodes else _EMPTY)
+        self.reason.setText(self._reason(is_pretrained=is_pretrained))
         self.other.setText(_TO_SCRATCH if is_pretrained else _TO_PRETRAINED)
         self.other.setVisible(bool(graph.nodes) and (is_pretrained or self._is_worth_it()))
         self.chooser.setEnabled(self._is_known)
@@ -95,6 +96,19 @@ class NetworkBox(Box):
         self.train.refresh_icon()
         tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
         self.train.setToolTip(plain_tip(tip))
+
+    def _reason(self, *, is_pretrained: bool) -> str:
+        """Why this network, behind the counts of the images as they are with the edits."""
+        project = self._document.project
+        if not project.graph.nodes:
+            return _EMPTY
+        why, found = reason_of(project), self._state.description
+        if found is not None:
+            self._counts = project.dataset, DataFacts.of(project.dataset, found).words
+        # Until an edit is counted the counts stay, so that the sentence does not jump.
+        words = self._counts[1] if self._counts[0] == project.dataset else ""
+        counted = f"{words}. {why}" if words else why
+        return counted if why else _NO_WHY[is_pretrained]
 
     @property
     def _is_known(self) -> bool:

@@ -26,7 +26,6 @@ _LOOK_EVERY = 2_000
 """So many new ones are written before their sizes are added up."""
 
 _QUALITY = 90
-_FOLDERS = 256
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 

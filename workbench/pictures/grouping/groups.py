@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from workbench.core.projects.data_edits import CONTENT_DIGITS
-from workbench.core.specs import FilePart, LoadedData
+from workbench.core.specs import FilePart, LoadContext, LoadedData
 from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.errors import DatasetError
+from workbench.pictures.grouping.pattern import found_groups
 
 Groups = np.ndarray[Any, np.dtype[np.bytes_]]
 
@@ -24,7 +24,7 @@ _PREFIX = re.compile(r"(.+)[_-](?:[0-9]+|[A-Za-z])")
 
 
 def groups_of(
-    loaded: LoadedData, recipe: TrainingRecipe, classes: Mapping[str, str]
+    loaded: LoadedData, recipe: TrainingRecipe, classes: Mapping[str, str], ctx: LoadContext
 ) -> Groups | None:
     """The group of each image of all parts, in the order of `LoadedData.parts`: S32 ids, b"" for
     an image that is in none. None where the recipe has no groups, or the images are in no files.
@@ -32,11 +32,12 @@ def groups_of(
     Args:
         loaded: As the source gives it.
         recipe: Says what makes a group.
-        classes: How classes are renamed, merged or left out (`DataEdits.classes`): folders that are
-            merged into one class are groups of it.
+        classes: How classes are renamed or merged (`DataEdits.classes`): folders that are merged
+            into one class are groups of it.
+        ctx: Can cancel the search for the recipe's pattern.
 
     Raises:
-        DatasetError: the recipe's pattern is no regular expression.
+        DatasetError: the recipe's pattern is no regular expression, or takes too long.
     """
     parts = [part for part in loaded.parts if isinstance(part, FilePart)]
     if recipe.split != "content" or recipe.group_by == "none" or len(parts) < len(loaded.parts):
@@ -45,7 +46,10 @@ def groups_of(
         numbers = edited_classes(loaded.class_names, classes).numbers
         names = [name for part in parts for name in _folders(part, numbers)]
     else:
-        names = _prefixes([path for part in parts for path in part.paths], recipe.group_pattern)
+        paths = [path for part in parts for path in part.paths]
+        stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]  # noqa: PTH119, PTH122
+        pattern = recipe.group_pattern
+        names = found_groups(pattern, stems, ctx) if pattern else _prefixes(stems)
     return np.array([_id(recipe.group_by, name) for name in names], _DTYPE)
 
 
@@ -74,32 +78,9 @@ def _folders(part: FilePart, numbers: Sequence[int]) -> list[str]:
     return [names[key] for key in zip(labels, folders, strict=True)]
 
 
-def _prefixes(paths: Sequence[str], pattern: str) -> list[str]:
+def _prefixes(stems: Sequence[str]) -> list[str]:
     """The beginning of each file name that others share; "" for a name without one."""
-    rule = _compiled(pattern) if pattern else None
-    stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]  # noqa: PTH119, PTH122
-    if rule is not None:
-        return [_found(rule, stem) for stem in stems]
     cut = [match[1] if (match := _PREFIX.fullmatch(stem)) else "" for stem in stems]
     beginnings = set(cut)  # IMG_1234 belongs to IMG_1234_a
     pairs = zip(cut, stems, strict=True)
     return [stem if stem in beginnings else prefix for prefix, stem in pairs]
-
-
-def _found(rule: re.Pattern[str], stem: str) -> str:
-    match = rule.search(stem)
-    if match is None:
-        return ""
-    return (match[1] if rule.groups else match[0]) or ""
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise DatasetError(
-            "The pattern of groups is no regular expression.",
-            received=pattern,
-            expected=f"a regular expression ({error})",
-            fix="Correct the pattern in the settings of the split.",
-        ) from error

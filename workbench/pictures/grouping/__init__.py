@@ -1,0 +1,1 @@
+"""Which images belong together: by their folders, or by their names."""
