@@ -78,8 +78,8 @@ def _check_any(
             None,
             "warning",
             "Nothing learns before fine-tuning",
-            f"In the first {plural(recipe.head_epochs, 'epoch')} no layer learns: all with weights are "
-            "frozen, or learn in the fine-tuning phase only.",
+            f"In the first {plural(recipe.head_epochs, 'epoch')} no layer learns: all with weights "
+            "are frozen, or learn in the fine-tuning phase only.",
             (fix,),
         )
 
@@ -117,7 +117,8 @@ def _check_phases(
         yield recipe_problem(
             "warning",
             "Fine-tuning never begins",
-            f"It begins after {plural(after, 'epoch')}, but there are only {plural(recipe.epochs, 'epoch')}.",
+            f"It begins after {plural(after, 'epoch')}, but there are only "
+            f"{plural(recipe.epochs, 'epoch')}.",
             recipe_fix(f"Fine-tune after {plural(half, 'epoch')}", fine_tuning_after=half),
         )
 
