@@ -4,6 +4,7 @@ cannot be reached, scroll bars where none is meant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -34,6 +35,8 @@ SLACK_PX = 1
 _CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox)
 _MAY_SCROLL_SIDEWAYS = ("Log", "Raw output", "Recent predictions", "Help text", "Tables")
 """Accessible names of what holds long lines that must not be wrapped, or one row of tiles."""
+_WORD_ENDS = re.compile("(?<=[-/\N{ZERO WIDTH SPACE}])|[ \n]+")
+"""Where Qt breaks a line."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,10 @@ def _label_why(label: QLabel) -> str:
     room = label.contentsRect()
     if label.wordWrap():
         needed = label.heightForWidth(label.width())
-        return _too_large("height", needed, label.height())
+        widest = max(map(label.fontMetrics().horizontalAdvance, _WORD_ENDS.split(label.text())))
+        return _too_large("height", needed, label.height()) or _too_large(
+            "width", widest, room.width()
+        )
     return _too_large(
         "width", label.sizeHint().width() - label.width() + room.width(), room.width()
     )

@@ -5,7 +5,7 @@ no training and no worker is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -36,6 +36,7 @@ from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard
 from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.runs.store.machine import this_machine
+from workbench.runs.store.notes import change_notes
 from workbench.templates import find_template
 
 CLASSES = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
@@ -54,6 +55,9 @@ _END = TrainerState(
 """The checkpoint that a completed run keeps."""
 
 
+_KEPT = KeptWeights(epoch=32, kind="best", is_averaged=True, is_chosen_on_test=True)
+
+
 @dataclass
 class Staged:
     """Brings each view of a window into a state with content.
@@ -61,10 +65,16 @@ class Staged:
     Args:
         window: The real window, shown; its workers are not used.
         folder: For pictures; new.
+        titles: Of the two runs.
+        is_named: Whether they are called so in place of their number and what differs.
+        classes: Names of the ten classes.
     """
 
     window: QWidget
     folder: Path
+    titles: tuple[str, str] = ("Baseline", "A title that is longer than the list of runs is wide")
+    is_named: bool = False
+    classes: list[str] = field(default_factory=lambda: CLASSES)
 
     def stage(self) -> None:
         """Opens a project with two finished runs, and fills what workers would fill."""
@@ -113,20 +123,26 @@ class Staged:
 
     def _write_runs(self, project) -> None:
         card = ModelCard(
-            class_names=CLASSES, input_shape=[28, 28, 1], fit="crop", graph={}, checksum="now"
+            class_names=self.classes,
+            input_shape=[28, 28, 1],
+            fit="crop",
+            graph={},
+            checksum="now",
         )
-        for title in ("Baseline", "A title that is longer than the list of runs is wide"):
+        for title in self.titles:
             folder = create_run(project, title=title)
             run = WrittenRun.of(folder, step=0, resumed_at_step=None, epochs=40)
-            run.begin(class_names=CLASSES).train(40)
+            run.begin(class_names=self.classes).train(40)
             for epoch in range(1, 41):
-                confusion = np.eye(len(CLASSES), dtype=np.int64) * (40 + epoch) + 5
+                confusion = np.eye(len(self.classes), dtype=np.int64) * (40 + epoch) + 5
                 append_confusion(folder, epoch, confusion)
             run.finish()
+            if self.is_named:
+                change_notes(folder, title=title)
             (folder.path / CARD_NAME).write_bytes(msgspec.json.encode(card))
             (folder.path / WEIGHTS_NAME).write_bytes(b"weights")
             write_checkpoint(folder, _END, {})
-            keep_evaluation(folder, _evaluation())
+            keep_evaluation(folder, _evaluation(self.classes))
 
     def _fill_design_problem(self, _view) -> None:
         document = self.window.context.document
@@ -156,7 +172,7 @@ class Staged:
         ]
         classes = [
             ClassDescription(name=name, num_train=6_000, num_test=1_000, thumbnails=pictures)
-            for name in CLASSES
+            for name in self.classes
         ]
         view.state.described.emit(
             DataDescription(
@@ -176,14 +192,16 @@ class Staged:
 
     def _fill_classify(self, view) -> None:
         path = self._picture(1)
-        scores = [Score(name=name, probability=0.5 / 2**at) for at, name in enumerate(CLASSES)]
+        names = enumerate(self.classes)
+        scores = [Score(name=name, probability=0.5 / 2**at) for at, name in names]
         answer = Classified(
-            file=path, label=CLASSES[0], scores=scores, milliseconds=6.0, width=4_032,
-            height=3_024, input_shape=[28, 28, 1],
+            file=path, label=self.classes[0], scores=scores, milliseconds=6.0, width=4_032,
+            height=3_024, input_shape=[28, 28, 1], weights=_KEPT,
         )  # fmt: skip
         image = load_preview(path)
         name = "a photo with a long name from a camera.jpg"
-        entry = ClassifiedPicture(answer, name, "Baseline", CLASSES[1], image, image)
+        title, actual = self.titles[0], self.classes[1]
+        entry = ClassifiedPicture(answer, name, title, actual, image, image)
         view.state.shown.emit(entry)
         for _ in range(12):
             view.state.classified.emit(entry)
@@ -234,17 +252,17 @@ class Staged:
         return view.finders.dialog
 
 
-def _evaluation() -> KeptEvaluation:
+def _evaluation(classes: list[str]) -> KeptEvaluation:
     """With long words for what it is of."""
-    count = len(CLASSES)
+    count = len(classes)
     scores = [
         ClassScore(name=name, precision=0.91, recall=0.883, f1=0.896, count=1_000)
-        for name in CLASSES
+        for name in classes
     ]
     result = Evaluation(
-        id=1, loss=0.3127, accuracy=0.8921, classes=CLASSES, per_class=scores,
+        id=1, loss=0.3127, accuracy=0.8921, classes=classes, per_class=scores,
         confusion=(np.eye(count, dtype=int) * 880 + 12).tolist(),
-        weights=KeptWeights(epoch=32, kind="best", is_averaged=True, is_chosen_on_test=True),
+        weights=_KEPT,
         is_validated_on_test=True,
     )  # fmt: skip
     params = {"path": "/pictures/held out by somebody else"}

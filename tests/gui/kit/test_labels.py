@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QAction, QKeySequence
 
-from workbench.gui.kit.labels import action_tip, plain_label, unbroken, with_key
+from workbench.gui.kit.labels import action_tip, breakable, plain_label, unbroken, with_key
 
 
 def test_a_shape_is_never_broken_at_the_end_of_a_line(qtbot):
@@ -18,6 +18,12 @@ def test_a_shape_is_never_broken_at_the_end_of_a_line(qtbot):
 
 def test_only_shapes_are_kept_together():
     assert unbroken("a × b, 3 × 4") == "a × b, 3\u00a0×\u00a04"
+
+
+def test_long_words_break_where_they_are_joined():
+    words = breakable("Run “a_run_that.has_a_long_name” of x_y")
+    assert words.replace("\u200b", "|") == "Run “a_|run_|that.|has_|a_|long_|name” of x_y"
+    assert breakable("a" * 45).split("\u200b") == ["a" * 20, "a" * 20, "a" * 5]
 
 
 def test_a_tooltip_names_the_first_key(qapp):

@@ -46,6 +46,36 @@ def test_every_view_fits_a_small_window(staged, qtbot, size):
         assert (shown.width(), shown.height()) == size, view
 
 
+LONG_RUN = "learning_rate_0.001_cosine_augmented_batch_512_second_repeat"
+LONG_CLASSES = [f"Leucanthemum_alpinum_var_minus_field_{at:03}" for at in range(10)]
+
+
+@pytest.mark.parametrize("size", SMALLEST[::2])
+def test_long_names_of_runs_and_classes_are_elided(window, tmp_path, qtbot, size):
+    assert len(LONG_RUN) == 60
+    assert {len(name) for name in LONG_CLASSES} == {40}
+    runs = LONG_RUN, f"2_{LONG_RUN}"[:60]
+    staged = Staged(window, tmp_path, runs, is_named=True, classes=LONG_CLASSES)
+    staged.stage()
+    found = {}
+    for view in VIEWS:
+        window.resize(*size)
+        shown = staged.show(view)
+        found[view] = settled(qtbot, shown)
+        assert (shown.width(), shown.height()) == size, view
+    result = window.show_view("classify").panels["classify_result"]
+    assert LONG_RUN in result.caption.toolTip()
+    assert LONG_RUN not in result.caption.text()
+    assert all(name in result.bars.toolTip() for name in LONG_CLASSES[:5])
+    for name, open_it in staged.dialogs():
+        dialog = open_it()
+        dialog.resize(min(dialog.width(), size[0]), min(dialog.height(), size[1] - FRAME_PX))
+        found[name] = settled(qtbot, dialog)
+        assert dialog.width() <= size[0], name
+        dialog.close()
+    assert {name: flaws for name, flaws in found.items() if flaws} == {}
+
+
 def test_every_main_dialog_fits_a_small_screen(staged, qtbot):
     width, height = SMALLEST[0]
     for name, open_it in staged.dialogs():

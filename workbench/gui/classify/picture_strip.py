@@ -65,7 +65,7 @@ class _TileDelegate(QStyledItemDelegate):
         painter.setFont(self._theme.font(12))
         place = QRectF(tile.left(), tile.bottom() + 2, tile.width(), WORDS_PX)
         words = painter.fontMetrics().elidedText(
-            str(index.data()), Qt.TextElideMode.ElideRight, int(place.width())
+            str(index.data()), Qt.TextElideMode.ElideMiddle, int(place.width())
         )
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, words)
 

@@ -10,6 +10,7 @@ from workbench.core.format import count, duration, image_size_text, share
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
+from workbench.gui.kit.fonts import heading_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.theme import Theme
@@ -97,7 +98,9 @@ class ResultCard(QFrame):
         self.entry: ClassifiedPicture | None = None
         self.picture = PictureFrame(theme, "Your picture")
         self.seen = PictureFrame(theme, "Model input", is_pixelated=True)
-        self.caption = plain_label(role="heading")
+        self.caption = ElidedLabel()
+        self.caption.setProperty("role", "heading")
+        self.caption.setFont(heading_font())
         self.note = ElidedLabel()
         self.note.setProperty("role", "warning")
         self._state = state
@@ -105,7 +108,7 @@ class ResultCard(QFrame):
         self.label.setFont(theme.font(26, weight=600))
         self.figure = plain_label(role="dim")
         self.figure.setFont(theme.font(16, tabular=True))
-        self.truth = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
+        self.truth = ElidedLabel()
         self.message = plain_label(role="dim", wrap=True)
         self.bars = ScoreBars(theme)
         self._build()
@@ -122,7 +125,7 @@ class ResultCard(QFrame):
         headline.setAlignment(self.figure, bottom)
         headline.setAlignment(self.truth, bottom)
         lines = (
-            row(self.caption, (self.note, 1), spacing=12),
+            row((self.caption, 2), (self.note, 1), spacing=12),
             headline,
             Gap(6),
             self.bars,
@@ -138,7 +141,7 @@ class ResultCard(QFrame):
         self.entry = None
         self.picture.show_image(QImage(), "Your picture")
         self.seen.show_image(QImage(), "Model input")
-        self.caption.setText("Prediction")
+        self.caption.set_full_text("Prediction")
         self._say("No prediction yet", "")
         self.truth.set_full_text("")
         self.bars.set_scores([])
@@ -150,7 +153,7 @@ class ResultCard(QFrame):
         """Another run answers: what is shown is not its answer, which follows."""
         if self.entry is None or not self._state.is_outdated(self.entry):
             return
-        self.caption.setText(self._state.title)
+        self.caption.set_full_text(self._state.title)
         self._say("Classifying…", "")
         self.truth.set_full_text("")
         self.bars.set_scores([])
@@ -162,6 +165,7 @@ class ResultCard(QFrame):
 
     def _show_note(self) -> None:
         self.note.set_full_text(self._state.note)
+        self.note.setVisible(bool(self._state.note))
 
     def show_entry(self, entry: ClassifiedPicture) -> None:
         """Shows a classified picture, or why it could not be read."""
@@ -174,7 +178,7 @@ class ResultCard(QFrame):
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""
         words = weights_words(answer.weights)
         weights = f"weights: {words}" if words else ""
-        self.caption.setText(" · ".join(filter(None, (entry.model, weights))) + took)
+        self.caption.set_full_text(" · ".join(filter(None, (entry.model, weights))) + took)
         self.bars.setVisible(is_read)
         self.message.setVisible(not is_read)
         self._show_truth(entry)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from workbench.core.format import share
+from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 
@@ -15,6 +16,9 @@ NUM_ROWS = 5
 ROW_PX = 25
 BAR_PX = 14
 NAME_PX = 132
+NAME_SHARE = 0.4
+"""Of the width: a name may be longer than usual up to here, then it is elided."""
+_GAP_PX = 12
 FIGURE_PX = 64
 RADIUS_PX = 4.0
 
@@ -31,26 +35,39 @@ class ScoreBars(PaintedWidget):
         """Shows the first rows; the true class, where known, is marked."""
         self.scores = list(scores[:NUM_ROWS])
         self.true_label = true_label
-        self.setAccessibleName(", ".join(f"{name} {share(value)}" for name, value in self.scores))
+        words = [f"{name} {share(value)}" for name, value in self.scores]
+        self.setAccessibleName(", ".join(words))
+        self.setToolTip(plain_tip("\n".join(words)))
         self.update()
 
     def paint(self, painter: QPainter) -> None:
+        painter.setFont(self._theme.font(13, weight=600, tabular=True))
+        metrics = painter.fontMetrics()
+        longest = max(
+            (metrics.horizontalAdvance(self._words(n)) for n, _ in self.scores), default=0
+        )
+        name_px = max(NAME_PX, min(longest + _GAP_PX, int(NAME_SHARE * self.width())))
         for row, (name, value) in enumerate(self.scores):
-            self._paint_row(painter, row, name, value)
+            self._paint_row(painter, row, name_px, name, value)
 
-    def _paint_row(self, painter: QPainter, row: int, name: str, value: float) -> None:
+    def _words(self, name: str) -> str:
+        return f"{name} ✓" if name == self.true_label else name
+
+    def _paint_row(
+        self, painter: QPainter, row: int, name_px: int, name: str, value: float
+    ) -> None:
         colors, theme = self._theme.colors, self._theme
         top, is_first = row * ROW_PX, row == 0
         painter.setFont(theme.font(13, weight=600 if is_first else 400, tabular=True))
         painter.setPen(QColor(colors.text))
         middle = Qt.AlignmentFlag.AlignVCenter
-        words = f"{name} ✓" if name == self.true_label else name
-        words = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, NAME_PX - 12)
-        painter.drawText(QRectF(0, top, NAME_PX, ROW_PX), middle, words)
+        words, mode = self._words(name), Qt.TextElideMode.ElideMiddle
+        words = painter.fontMetrics().elidedText(words, mode, name_px - _GAP_PX)
+        painter.drawText(QRectF(0, top, name_px, ROW_PX), middle, words)
         right = self.width() - FIGURE_PX
         figure = QRectF(right, top, FIGURE_PX, ROW_PX)
         painter.drawText(figure, middle | Qt.AlignmentFlag.AlignRight, share(value))
-        place = QRectF(NAME_PX, top + (ROW_PX - BAR_PX) / 2, right - NAME_PX, BAR_PX)
+        place = QRectF(name_px, top + (ROW_PX - BAR_PX) / 2, right - name_px, BAR_PX)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colors.field if colors.field != colors.panel else colors.hover))
         painter.drawRoundedRect(place, RADIUS_PX, RADIUS_PX)

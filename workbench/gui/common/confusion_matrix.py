@@ -214,7 +214,7 @@ class ConfusionMatrix(QWidget):
         room = self._name_px() - NAME_GAP_PX
         middle = Qt.AlignmentFlag.AlignVCenter
         for index, name in enumerate(self._names):
-            short = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, int(room))
+            short = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, int(room))
             row = self.cell_rect(index, 0)
             left = QRectF(row.left() - NAME_GAP_PX - room, row.top(), room, row.height())
             painter.drawText(left, middle | Qt.AlignmentFlag.AlignRight, short)

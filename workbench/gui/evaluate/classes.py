@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
 from workbench.core.format import count, share
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.cards import Figure, TitledBox
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import breakable, plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.kit.painted import SortHeader
 from workbench.gui.kit.theme import Theme
@@ -50,6 +50,7 @@ class ClassTable(QTableView):
         self.setAccessibleName("Scores per class")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.verticalHeader().hide()
@@ -75,6 +76,7 @@ class ClassTable(QTableView):
         for score in scores:
             figures = (score.precision, score.recall, score.f1)
             cells = [_cell(score.name, score.name.casefold(), is_number=False)]
+            cells[0].setToolTip(plain_tip(score.name))
             cells += [_cell(share(value), value) for value in figures]
             self._model.appendRow([*cells, _cell(count(score.count), score.count)])
         self.setSortingEnabled(True)
@@ -99,7 +101,7 @@ class ClassesPanel(TitledBox):
         state.evaluated.connect(self._show)
 
     def _show(self, result: Evaluation) -> None:
-        self.source.setText(self._state.subject)
+        self.source.setText(breakable(self._state.subject))
         self.accuracy.value.setText(share(result.accuracy))
         self.loss.value.setText("NaN" if result.loss is None else f"{result.loss:.4f}")
         self.pictures.value.setText(count(sum(sum(row) for row in result.confusion)))

@@ -14,6 +14,9 @@ from workbench.gui.kit.fonts import heading_font, ui_font
 Role = Literal["text", "dim", "heading", "title", "strong", "value", "bad", "warning", "good"]
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
+_BREAK = "\N{ZERO WIDTH SPACE}"
+_LONG_WORD = 20
+"""Letters that fit a line of the narrowest panel."""
 _WEIGHTS = {"strong": 600, "value": 600}
 
 
@@ -58,6 +61,18 @@ class _WrappedLabel(QLabel):
 def unbroken(text: str) -> str:
     """Text whose shapes are not broken at the end of a line."""
     return re.sub(r"(?<=\d) × (?=\d)", f"{_NO_BREAK}×{_NO_BREAK}", text)
+
+
+def breakable(text: str) -> str:
+    """Text whose long words, as names of runs may be, can be broken at the end of a line. Not for
+    what is copied: the places are characters of no width.
+    """
+    return re.sub(r"\S+", lambda word: _with_breaks(word[0]), text)
+
+
+def _with_breaks(word: str) -> str:
+    parts = re.findall(r"[^_.]{1,20}[_.]*|[_.]+", word)
+    return word if len(word) <= _LONG_WORD else _BREAK.join(parts)
 
 
 def heading_item(title: str, height_px: int) -> QListWidgetItem:
