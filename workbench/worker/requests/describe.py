@@ -77,12 +77,8 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     counts, split_notes = split_counts(loaded, bad, recipe, job)
     train, validation, test = _given(loaded, counts)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
-    notes = [
-        *loaded.notes,
-        *changes_note(loaded, bad),
-        *split_notes,
-        *_imbalance(loaded.class_names, counts.sum(axis=1)),
-    ]
+    imbalance = _imbalance(loaded.class_names, counts.sum(axis=1))
+    notes = [*loaded.notes, *changes_note(loaded, bad), *split_notes, *imbalance]
     named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,
