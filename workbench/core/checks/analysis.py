@@ -20,6 +20,7 @@ from workbench.core.checks.learning import (
     check_ranges,
 )
 from workbench.core.checks.output import check_dense_inputs, check_end
+from workbench.core.checks.pixels import check_pixels
 from workbench.core.checks.problems import SEVERITIES, Problem
 from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
@@ -173,6 +174,7 @@ def analyse(
         lambda other, values: _find(other, values, context, known=found).problems,
     )
     start = input_node(graph, layers)
+    is_wrong = any(problem.stops_training for problem in found.problems)
     return Analysis(
         found.propagation.shapes,
         found.propagation.inputs,
@@ -182,6 +184,8 @@ def analyse(
             (
                 *check_data(missing),
                 *(replace(problem, choose=trial.choose) for problem in found.problems),
+                # Of a network that is right: it is no reason against a fix of one that is not.
+                *(() if is_wrong else check_pixels(graph, layers, found.costs)),
             ),
             key=_rank,
         ),
