@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import Answer, SplitRequest
 from workbench.protocol.browsing import OwnClass
 
 
-class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
-    """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
+class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
+    """Counts per class, unreadable files, thumbnails. Answer: DataDescription."""
 
-    Attributes:
-        source, params: Key of the data set, and its parameters.
-        edits: The user's edits of it, as in a project file.
-        recipe: Values of the recipe that decide the split; defaults where there are none.
-        project_id: Whose runs remember where the split by content was cut; "" for no project.
-    """
-
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
-    recipe: dict[str, object] = {}
-    project_id: str = ""
     thumbnails_per_class: int = 0
 
 
