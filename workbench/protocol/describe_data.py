@@ -8,9 +8,24 @@ from workbench.protocol.bases import Answer, SplitRequest
 from workbench.protocol.browsing import OwnClass
 
 
-class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
-    """Counts per class, unreadable files, thumbnails. Answer: DataDescription."""
+class Looked(msgspec.Struct, frozen=True, kw_only=True):
+    """What decoding all images of a source has shown; see DataDescription."""
 
+    bad_files: list[tuple[str, str]]
+    shape: list[int]
+    typical_size: list[int]
+
+
+class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
+    """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
+
+    Attributes:
+        is_quick: Images in files are listed, but not decoded.
+        looked: What an earlier description of the source has shown: nothing is decoded again.
+    """
+
+    is_quick: bool = False
+    looked: Looked | None = None
     thumbnails_per_class: int = 0
 
 
@@ -49,7 +64,10 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     """What a source holds: `classes` after the edits of the request, `own_classes` before them.
     `shape` is empty where images differ in size. `is_test_split_off`
     where it has no test part: `num_test` of its images are kept apart, by the request's share.
-    `num_validation` counts the images of a published validation part alone.
+    `num_validation` counts the images of a published validation part alone. Where it is not
+    complete, no image was decoded: unreadable files are counted, and the parts are of about the
+    size that they will have. `looked` is to be sent with the next request about the source; None
+    where not everything was seen, or does not fit.
     """
 
     title: str
@@ -63,3 +81,5 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     typical_size: list[int] = []
     bad_files: list[tuple[str, str]] = []
     notes: list[str] = []
+    is_complete: bool = True
+    looked: Looked | None = None
