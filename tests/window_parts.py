@@ -35,6 +35,11 @@ def drop_on(window: QWidget, *paths: Path) -> str:
     """Drags files over a window and drops them; returns the words of the overlay."""
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return drop_data_on(window, mime)
+
+
+def drop_data_on(window: QWidget, mime: QMimeData) -> str:
+    """Drags data over a window and drops it; returns the words of the overlay."""
     action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))

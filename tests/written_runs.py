@@ -33,7 +33,13 @@ def as_trained(values):
 
 
 class WrittenRun:
-    """A run folder whose events the test writes; `live` while its lock is held."""
+    """A run folder whose events the test writes; `live` while its lock is held.
+
+    Attributes:
+        fine_tuning_after: Epochs before the fine-tuning phase; None where there is none.
+    """
+
+    fine_tuning_after: int | None = None
 
     def __init__(
         self, title="A run", *, epochs=5, recipe=None, home=None, project=None, project_path=""
@@ -80,6 +86,7 @@ class WrittenRun:
                 batch_size=100,
                 pid=os.getpid(),
                 resumed_at_step=resumed_at_step,
+                fine_tuning_after=self.fine_tuning_after,
             )
         )
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tests.benchmarks._window import shown_window
+
 
 def main(path: Path) -> int:
     """Watches the run until it ends."""
     from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
 
-    from workbench.app import close_context, make_context, make_window
-    from workbench.runs.home import data_home
+    from workbench.app import close_context
 
-    app = QApplication([])
-    context = make_context(data_home(), app)
-    context.theme.apply(app)
-    window = make_window(context, data_home())
-    window.resize(1440, 880)
-    window.show()
+    app, context, window = shown_window()
     context.library.open()
     window.show_view("train")
     context.library.select(path)

@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.benchmarks._window import shown_window
+
 FLOWERS = Path(__file__).resolve().parents[3] / "shared" / "data" / "flowers"
 FIRST_GOAL_S, END_GOAL_S = 10.0, 25.0
 _SETTLE_S = 6.0
@@ -38,18 +40,9 @@ def own_folder(folder: Path, each: int) -> Path:
 
 def measure(folder: Path) -> None:
     """Trains in the real window and prints the times since Train was pressed."""
-    from PySide6.QtWidgets import QApplication
-
-    from workbench.app import make_context, make_window
     from workbench.gui.train.plots.run_plots import RunPlots
-    from workbench.runs.home import data_home
 
-    app = QApplication([])
-    context = make_context(data_home(), app)
-    context.theme.apply(app)
-    window = make_window(context, data_home())
-    window.resize(1440, 880)
-    window.show()
+    app, context, window = shown_window()
 
     def wait(until: Callable[[], bool]) -> float:
         begun = time.monotonic()

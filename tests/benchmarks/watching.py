@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks._window import shown_window
+
 GOAL_PERCENT = 2.0
 SETTLE_S = 6.0
 EVENTS_PER_S = 10
@@ -48,18 +50,11 @@ def write() -> None:
 def watch(seconds: float) -> None:
     """Shows the run and prints what it cost."""
     from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
 
-    from workbench.app import make_context, make_window
     from workbench.gui.train.plots.run_plots import RunPlots
     from workbench.runs.home import data_home
 
-    app = QApplication([])
-    context = make_context(data_home(), app)
-    context.theme.apply(app)
-    window = make_window(context, data_home())
-    window.resize(1440, 880)
-    window.show()
+    app, context, window = shown_window()
     command = [sys.executable, "-m", "tests.benchmarks.watching", "--write"]
     writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     path = Path(writer.stdout.readline().strip())

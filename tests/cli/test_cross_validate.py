@@ -7,18 +7,14 @@ import signal
 import statistics
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.worker.conftest import chain, stripes
+from tests.class_folders import stripes_project, write_stripes
 from workbench.cli import main
-from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import save_project
-from workbench.core.training.recipe import TrainingRecipe
-from workbench.pictures.png import write_png
 from workbench.protocol.events import DataReady
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs
@@ -31,25 +27,10 @@ NAMES = ("high", "low", "middle")
 
 @pytest.fixture
 def project(tmp_path):
-    pictures, labels = stripes(90, 4)
-    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
-        write_png(tmp_path / "data" / NAMES[label] / f"{number:03}.png", picture)
-    recipe = TrainingRecipe().with_values(
-        split="content", test_share=0.2, epochs=2, batch_size=16, learning_rate=0.05
+    folder = write_stripes(tmp_path / "data", 90)
+    save_project(
+        stripes_project(folder, epochs=2, learning_rate=0.05), tmp_path / "stripes.workbench"
     )
-    made = Project(
-        id="0123456789abcdef",
-        title="Stripes",
-        graph=chain(
-            ("input", {"shape": (8, 8, 1)}),
-            ("rescaling", {}),
-            ("flatten", {}),
-            ("dense", {"units": 3, "activation": "softmax"}),
-        ),
-        recipe=replace(recipe, precision="float32", xla="off"),
-        dataset=Choice("folder", {"path": str(tmp_path / "data")}),
-    )
-    save_project(made, tmp_path / "stripes.workbench")
     return tmp_path / "stripes.workbench"
 
 

@@ -5,26 +5,16 @@ from __future__ import annotations
 import json
 import os
 
-import numpy as np
 import pytest
-from PIL import Image
 
+from tests.class_folders import smooth_photo, write_photos
 from workbench.cli import main
 from workbench.core.projects.project_file import read_project
 
 
-def photo(seed):
-    noise = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), np.uint8)
-    return Image.fromarray(noise).resize((120, 90), Image.Resampling.BICUBIC)
-
-
 @pytest.fixture
 def folder(tmp_path):
-    for label, name in enumerate(("cat", "dog")):
-        (tmp_path / "data" / name).mkdir(parents=True)
-        for number in range(8):
-            photo(10 * label + number).save(tmp_path / "data" / name / f"{number}.png")
-    return tmp_path / "data"
+    return write_photos(tmp_path / "data", 8)
 
 
 @pytest.fixture
@@ -32,7 +22,7 @@ def flawed(folder):
     """One unreadable file, one image in two classes, two copies in a class."""
     (folder / "cat" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")
     (folder / "dog" / "both.png").write_bytes((folder / "cat" / "5.png").read_bytes())
-    photo(13).save(folder / "dog" / "3b.jpg", quality=60)
+    smooth_photo(503).save(folder / "dog" / "3b.jpg", quality=60)
     return folder
 
 

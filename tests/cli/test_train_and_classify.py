@@ -4,6 +4,7 @@ in processes of their own, other commands with one service worker for all.
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import shutil
@@ -133,6 +134,33 @@ def test_evaluate_agrees_with_the_run(trained, run_command):
     assert kept["kind"] == "last"
     assert sum(map(sum, answer["confusion"])) == 10_000
     assert len(answer["per_class"]) == 10
+    assert "images" not in answer
+
+
+def test_evaluate_writes_a_row_for_each_image_that_classify_agrees_with(
+    trained, run_command, tmp_path
+):
+    run, _ = trained
+    table = tmp_path / "images.csv"
+    code, (answer,) = run_command("evaluate", run, "--csv", table)
+    assert code == 0
+    with table.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len({row["file"] for row in rows}) == 10_000
+    confusion = np.zeros((10, 10), int)
+    places = {name: place for place, name in enumerate(answer["classes"])}
+    for row in rows:
+        confusion[places[row["class"]], places[row["label"]]] += 1
+    assert confusion.tolist() == answer["confusion"]
+    losses = [float(row["loss"]) for row in rows]
+    assert losses == sorted(losses, reverse=True)
+    assert np.mean(losses) == pytest.approx(answer["loss"], abs=1e-5)
+    worst = rows[0]
+    number = worst["file"].removeprefix("test image ")
+    _, (classified,) = run_command("classify", run, "--test", number)
+    assert classified["label"] == worst["label"]
+    probability = classified["scores"][0]["probability"]
+    assert probability == pytest.approx(float(worst["probability"]), abs=1e-5)
 
 
 def test_evaluate_prints_the_confusion_matrix(trained, service, monkeypatch, capsys):
@@ -179,7 +207,11 @@ def test_an_existing_file_is_kept_without_force(trained, run_command, tmp_path):
     run, _ = trained
     file = tmp_path / "m.py"
     file.write_text("mine")
-    for words in (["export", run, "python", file], ["classify", run, file, "--csv", file]):
+    for words in (
+        ["export", run, "python", file],
+        ["classify", run, file, "--csv", file],
+        ["evaluate", run, "--csv", file],
+    ):
         code, (line,) = run_command(*words)
         assert (code, file.read_text()) == (2, "mine")
         assert "--force" in line["error"]["fix"]

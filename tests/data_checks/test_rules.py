@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.class_folders import smooth_photo, write_photos
 from tests.contexts import CancelledForTest, PlainContext
 from tests.planted_images import KINDS, outcome, plant
 from workbench.core.data_check.findings import MAX_IMAGES
@@ -19,20 +20,10 @@ from workbench.pictures.survey.survey import survey_of
 NONE: dict[str, str] = {}
 
 
-def photo(seed, size=(120, 90)) -> Image.Image:
-    """A smooth picture that no other seed resembles."""
-    noise = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), np.uint8)
-    return Image.fromarray(noise).resize(size, Image.Resampling.BICUBIC)
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Two classes of six images each, in which nothing is to be found."""
-    for label, name in enumerate(("cat", "dog")):
-        (tmp_path / "data" / name).mkdir(parents=True)
-        for number in range(6):
-            photo(10 * label + number).save(tmp_path / "data" / name / f"{number}.png")
-    return tmp_path / "data"
+    return write_photos(tmp_path / "data", 6)
 
 
 def survey(folder, classes=NONE, **recipe):
@@ -72,7 +63,7 @@ def test_unreadable_files_are_named_with_the_reason(folder):
 
 
 def test_a_wrong_extension_is_a_hint_and_the_image_is_read(folder):
-    photo(99).save(folder / "dog" / "new.png", "JPEG")
+    smooth_photo(99).save(folder / "dog" / "new.png", "JPEG")
     (hint,) = found(folder)
     assert (hint.rule, hint.severity, names(hint)) == ("wrong_extension", "hint", ["dog/new.png"])
     assert "the content is JPEG" in hint.message
@@ -81,7 +72,7 @@ def test_a_wrong_extension_is_a_hint_and_the_image_is_read(folder):
 def test_images_turned_by_exif_are_listed(folder):
     exif = Image.Exif()
     exif[0x0112] = 6
-    photo(98).save(folder / "dog" / "turned.jpg", exif=exif)
+    smooth_photo(98).save(folder / "dog" / "turned.jpg", exif=exif)
     (hint,) = found(folder, "rotated")
     assert names(hint) == ["dog/turned.jpg"]
     assert (hint.images[0].width, hint.images[0].height) == (90, 120)  # upright
@@ -89,8 +80,8 @@ def test_images_turned_by_exif_are_listed(folder):
 
 def test_gray_and_transparent_images_among_others_with_their_class(folder):
     for number in range(3):
-        photo(90 + number).convert("L").save(folder / "dog" / f"gray{number}.png")
-    clear = photo(97).convert("RGBA")
+        smooth_photo(90 + number).convert("L").save(folder / "dog" / f"gray{number}.png")
+    clear = smooth_photo(97).convert("RGBA")
     clear.putalpha(120)
     clear.save(folder / "cat" / "clear.png")
     gray, transparent = found(folder, "mixed_channels")
@@ -100,21 +91,15 @@ def test_gray_and_transparent_images_among_others_with_their_class(folder):
 
 
 def test_tiny_and_extreme_images_against_the_others(folder):
-    photo(96, (9, 9)).save(folder / "cat" / "icon.png")
-    photo(95, (600, 60)).save(folder / "dog" / "banner.png")
+    smooth_photo(96, (9, 9)).save(folder / "cat" / "icon.png")
+    smooth_photo(95, (600, 60)).save(folder / "dog" / "banner.png")
     tiny, wide = found(folder)
     assert (tiny.rule, tiny.title, names(tiny)) == ("tiny", "Only 9 × 9 pixels", ["cat/icon.png"])
     assert (wide.rule, names(wide)) == ("extreme_shape", ["dog/banner.png"])
 
 
 def test_a_data_set_of_small_images_has_no_tiny_ones(tmp_path):
-    for label in ("a", "b"):
-        (tmp_path / "data" / label).mkdir(parents=True)
-        for number in range(4):
-            photo(hash(label) % 1000 + number, (16, 16)).save(
-                tmp_path / "data" / label / f"{number}.png"
-            )
-    assert found(tmp_path / "data", "tiny") == []
+    assert found(write_photos(tmp_path / "data", 4, (16, 16)), "tiny") == []
 
 
 def test_copies_of_any_form_are_found_once(folder):
@@ -163,7 +148,7 @@ def test_images_of_a_class_that_is_left_out_are_not_looked_at(folder):
 
 
 def test_images_in_memory_of_a_class_that_is_left_out_are_not_looked_at(tmp_path):
-    images = np.stack([np.asarray(photo(n, (32, 32))) for n in range(9)])
+    images = np.stack([np.asarray(smooth_photo(n, (32, 32))) for n in range(9)])
     loaded = LoadedData(("a", "b", "c"), ArrayPart(images, np.arange(9) % 3))
     seen = survey_of(loaded, {"a": ""}, TrainingRecipe(), PlainContext(tmp_path))
     assert [seen.image(row).index for row in range(len(seen))] == [1, 2, 4, 5, 7, 8]
@@ -175,7 +160,7 @@ def test_a_leak_is_a_copy_in_the_other_part_of_the_source(tmp_path):
         for label, name in enumerate(("cat", "dog")):
             (tmp_path / "data" / part / name).mkdir(parents=True)
             for number in range(5):
-                image = photo(start + 10 * label + number)
+                image = smooth_photo(start + 10 * label + number)
                 image.save(tmp_path / "data" / part / name / f"{number}.png")
     image = Image.open(tmp_path / "data" / "train" / "dog" / "4.png")
     image.save(tmp_path / "data" / "test" / "dog" / "leaked.jpg", quality=70)
@@ -203,7 +188,7 @@ def test_copies_that_the_split_separates_are_worse_than_others(folder):
 
 def test_imbalance_offers_balanced_class_weights(folder):
     for number in range(30):
-        photo(200 + number).save(folder / "dog" / f"more{number}.png")
+        smooth_photo(200 + number).save(folder / "dog" / f"more{number}.png")
     (finding,) = found(folder, "imbalance")
     assert "“dog” has 36 images, “cat” 6" in finding.message
     assert finding.actions[0].recipe == {"class_weights": "balanced"}
@@ -259,7 +244,7 @@ def test_few_images_or_one_class_have_no_suspicious_labels(folder, tmp_path):
 
 def test_a_finding_about_many_images_lists_some_and_counts_all(folder):
     for number in range(MAX_IMAGES + 20):
-        photo(1000 + number, (20, 20)).save(folder / "dog" / f"more{number}.png", "BMP")
+        smooth_photo(1000 + number, (20, 20)).save(folder / "dog" / f"more{number}.png", "BMP")
     (finding,) = found(folder, "wrong_extension")
     assert (len(finding.images), finding.num_images) == (MAX_IMAGES, MAX_IMAGES + 20)
 
@@ -270,14 +255,14 @@ def test_keys_stay_when_the_folder_is_moved_and_other_images_come(folder):
     moved = folder.parent / "elsewhere" / "data"
     moved.parent.mkdir()
     folder.rename(moved)
-    photo(321).save(moved / "cat" / "new.png")
+    smooth_photo(321).save(moved / "cat" / "new.png")
     (after,) = found(moved)
     assert after.key == before.key
     assert after.images[0].file != before.images[0].file
 
 
 def test_images_in_memory_are_compared_across_the_parts(tmp_path):
-    images = np.stack([np.asarray(photo(n, (32, 32))) for n in range(12)])
+    images = np.stack([np.asarray(smooth_photo(n, (32, 32))) for n in range(12)])
     train = ArrayPart(images[:8], np.arange(8) % 2)
     test = ArrayPart(images[6:], np.arange(6) % 2)  # the first two are in both
     loaded = LoadedData(("a", "b"), train, test)

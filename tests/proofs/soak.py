@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks._window import shown_window
+
 GOAL_GROWTH_MIB = 50.0
 GOAL_GAP_MS = 50.0
 WARM_UP_EVENTS = 20_000
@@ -118,19 +120,11 @@ class Watch:
 def follow(num_events: int, per_second: float, timeout_s: float) -> dict[str, float]:
     """Shows the run in the real window until it is over; what was seen."""
     from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
 
-    from workbench.app import close_context, make_context, make_window
+    from workbench.app import close_context
     from workbench.gui.train.plots.run_plots import RunPlots
-    from workbench.runs.home import data_home
 
-    home = data_home()
-    app = QApplication([])
-    context = make_context(home, app)
-    context.theme.apply(app)
-    window = make_window(context, home)
-    window.resize(1440, 880)
-    window.show()
+    app, context, window = shown_window()
     command = [sys.executable, "-m", "tests.proofs.soak", "--write"]
     command += ["--events", str(num_events), "--per-second", str(per_second)]
     writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

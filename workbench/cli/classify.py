@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from workbench.pictures.folders import list_pictures
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.evaluate import PickTestPictures, TestPictures
 from workbench.protocol.service_call import ServiceCall
+from workbench.runs.export.image_tables import classified_csv
 from workbench.runs.library.find import find_model
 
 NAME = "classify"
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         files += _test_images(service, model, arguments)
         answers = list(_print_answers(service, model, files, arguments))
     if arguments.csv is not None:
-        save_bytes(arguments.csv, csv_text(answers).encode())
+        save_bytes(arguments.csv, classified_csv(answers).encode())
     num_bad = sum(answer.error is not None for answer in answers)
     if not arguments.json and len(answers) > 1:
         print_line(_total(len(answers), num_bad))
@@ -145,20 +144,3 @@ def _print_answer(answer: Classified, label: str, *, as_json: bool) -> None:
         scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
         truth = f" (label: {label})" if label else ""
         print(printable(f"{answer.file}{truth}: {scores}"), flush=True)
-
-
-def csv_text(answers: list[Classified]) -> str:
-    """The answers as a CSV table: file, label, probability, error."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(["file", "label", "probability", "error"])
-    for answer in answers:
-        probability = f"{answer.scores[0].probability:.6f}" if answer.scores else ""
-        error = answer.error.what if answer.error else ""
-        writer.writerow([_cell(answer.file), _cell(answer.label), probability, _cell(error)])
-    return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Text that a spreadsheet will not take for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+import msgspec
 
 from workbench.cli._confusion import confusion_lines
-from workbench.cli._options import RUN_WORDS, add_data_option, add_json_option
+from workbench.cli._options import (
+    RUN_WORDS,
+    add_data_option,
+    add_force,
+    add_json_option,
+    refuse_existing,
+)
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
+from workbench.core.storage.save import save_bytes
 from workbench.protocol.evaluate import Evaluate, Evaluation
+from workbench.runs.export.image_tables import evaluated_csv
 from workbench.runs.library.find import find_model
 from workbench.runs.log.scores import chosen_words, test_set_words
 
@@ -18,21 +29,30 @@ HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --data, --json."""
+    """RUN, --data, --csv, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     add_data_option(parser, "data set other than the run's test set")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="also write a table of all images, worst first"
+    )
+    add_force(parser, "the CSV file")
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the scores."""
-    request = Evaluate(id=1, model=find_model(arguments.model))
+    table = arguments.csv
+    if table is not None:
+        refuse_existing(table, force=arguments.force)
+    request = Evaluate(id=1, model=find_model(arguments.model), with_images=table is not None)
     if arguments.data is not None:
         choice = typed_source(arguments.data)
-        request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
+        request = msgspec.structs.replace(request, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
+    if table is not None and answer.images is not None:
+        save_bytes(table, evaluated_csv(answer.images, answer.classes).encode())
     if arguments.json:
-        names = (name for name in answer.__struct_fields__ if name != "id")
+        names = (name for name in answer.__struct_fields__ if name not in {"id", "images"})
         print_json({name: getattr(answer, name) for name in names})
     else:
         _print_table(answer)

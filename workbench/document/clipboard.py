@@ -40,8 +40,9 @@ def copy_text(
     chosen = set(node_ids)
     part = graph.without_nodes(key for key in graph.nodes if key not in chosen)
     whole = {name for name, ids in graph.groups.items() if chosen.issuperset(ids)}
-    for node in [node for node in part.nodes.values() if node.group not in whole]:
-        part = part.with_node(replace(node, group=""))
+    part = part.with_nodes(
+        replace(node, group="") for node in part.nodes.values() if node.group not in whole
+    )
     places = {key: list(positions[key]) for key in part.nodes if key in positions}
     plain = {
         "format": CLIPBOARD_FORMAT,

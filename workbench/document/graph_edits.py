@@ -201,8 +201,7 @@ def adopted(graph: Graph, node_ids: Iterable[str]) -> Graph:
         groups = {graph.nodes[key].group for key in sources | targets}
         if sources and targets and len(groups) == 1:
             (name,) = groups
-            for key in piece:
-                graph = graph.with_node(replace(graph.nodes[key], group=name))
+            graph = graph.with_nodes(replace(graph.nodes[key], group=name) for key in piece)
     return graph
 
 

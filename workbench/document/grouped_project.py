@@ -207,8 +207,7 @@ class GroupedProject(SavedProject):
 
 
 def _with_group(graph: Graph, ids: Iterable[str], name: str) -> Graph:
-    changed = {key: replace(graph.nodes[key], group=name) for key in ids}
-    return Graph({**graph.nodes, **changed}, graph.edges)
+    return graph.with_nodes(replace(graph.nodes[key], group=name) for key in ids)
 
 
 def _groups_text(names: Collection[str]) -> str:

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
-from workbench.core.storage.save import save_bytes
 from workbench.programs.notebook_cells import cells
+from workbench.programs.pretrained import save_program
 
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
-def notebook(context: Any) -> dict[str, Any]:
-    """The notebook as its format (nbformat 4.5) has it, without outputs."""
+def notebook(context: Any, file: str) -> dict[str, Any]:
+    """The notebook of a file's name as its format (nbformat 4.5) has it, without outputs."""
     made: list[dict[str, Any]] = []
-    for number, cell in enumerate(cells(context)):
+    for number, cell in enumerate(cells(context, file)):
         more: dict[str, Any] = {"execution_count": None, "outputs": []} if cell.is_code else {}
         made.append(
             {
@@ -32,9 +32,9 @@ def notebook(context: Any) -> dict[str, Any]:
 
 
 def _write(context: Any, path: str) -> None:
-    text = json.dumps(notebook(context), indent=1, ensure_ascii=False)
+    text = json.dumps(notebook(context, Path(path).name), indent=1, ensure_ascii=False)
     context.check()
-    save_bytes(Path(path), f"{text}\n".encode())
+    save_program(context, Path(path), f"{text}\n".encode())
 
 
 SPEC = ExportSpec(

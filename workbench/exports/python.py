@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
-from workbench.core.storage.save import save_bytes
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.programs.code import call, comment_text, literal, sequence
 from workbench.programs.fit import fit_values
-from workbench.programs.network import layer_lines, names_of, output_of
+from workbench.programs.network import layer_lines, names_of, output_of, tuned_name
+from workbench.programs.pretrained import pretrained_name, save_program
 from workbench.programs.texts import fill, read
 
 _RESIZE = {"crop": ["crop_to_aspect_ratio=True"], "pad": ["pad_to_aspect_ratio=True"]}
@@ -45,10 +44,11 @@ def _script(
         "input_shape": literal(tuple(card.input_shape)),
         "is_numbered": is_numbered,
         "class_names": sequence("CLASS_NAMES", class_names),
-        "layers": "\n".join(layer_lines(calls, names, more=partial(_name, context.recipe))),
+        "layers": "\n".join(layer_lines(calls, names, more=partial(tuned_name, context.recipe))),
         "output": output_of(calls, names),
         "is_pretrained": context.has_pretrained,
-        "pretrained": _pretrained_name(file),
+        "pretrained": comment_text(pretrained_name(file)),
+        "pretrained_literal": literal(pretrained_name(file)),
         "has_fine_tuning": context.recipe.has_fine_tuning,
         "is_adapted": any(call.spec.is_adapted for call in calls),
         "color": "grayscale" if card.input_shape[2] == 1 else "rgb",
@@ -58,39 +58,16 @@ def _script(
     return fill(read("script.py.txt"), values)
 
 
-def _name(recipe: TrainingRecipe, layer: Any) -> list[str]:
-    """Layers that learn in the fine-tuning phase alone have a name to find them by, which is none
-    of those that Keras makes.
-    """
-    return (
-        [f"name={literal(f'tuned_{layer.name}')}"]
-        if layer.is_tuned and recipe.has_fine_tuning
-        else []
-    )
-
-
 def _write(context: Any, path: str) -> None:
     text = script(context, Path(path).name)
     context.compare_script(text)
-    _save(context, path, text)
+    save_program(context, Path(path), text.encode())
 
 
 def _write_project(context: Any, path: str) -> None:
     text = untrained_script(context, Path(path).name)
     context.check_script(text)
-    _save(context, path, text)
-
-
-def _save(context: Any, path: str, text: str) -> None:
-    if context.has_pretrained:
-        weights = Path(path).with_name(_pretrained_name(Path(path).name))
-        save_bytes(weights, context.initial_weights())
-    save_bytes(Path(path), text.encode())
-
-
-def _pretrained_name(file: str) -> str:
-    """The file beside a script that its training starts from."""
-    return f"{Path(file).stem}.pretrained.weights.h5"
+    save_program(context, Path(path), text.encode())
 
 
 SPEC = ExportSpec(

@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
-from workbench.core.storage.save import save_bytes
 from workbench.programs.notebook_cells import Cell, cells
+from workbench.programs.pretrained import save_program
 
 
-def script(context: Any) -> str:
-    """The program; words are comments, and "# %%" parts the cells, as editors expect."""
-    return "\n\n".join(_part(cell) for cell in cells(context))
+def script(context: Any, file: str) -> str:
+    """The program; words are comments, and "# %%" parts the cells, as editors expect.
+
+    Args:
+        context: As of `cells`.
+        file: The name of its file.
+    """
+    return "\n\n".join(_part(cell) for cell in cells(context, file))
 
 
 def _part(cell: Cell) -> str:
@@ -25,9 +30,9 @@ def _part(cell: Cell) -> str:
 
 
 def _write(context: Any, path: str) -> None:
-    text = script(context)
+    text = script(context, Path(path).name)
     context.check()
-    save_bytes(Path(path), text.encode())
+    save_program(context, Path(path), text.encode())
 
 
 SPEC = ExportSpec(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,12 @@ class PreparedPart:
         x: uint8 (n, height, width, channels): an array, or rows that are read or decoded
             when they are read (`pictures.rows`).
         y: int64 (n,).
+        files: Path of each picture; empty where the source has none.
     """
 
     x: Rows
     y: Labels
+    files: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
@@ -73,13 +75,14 @@ class _Selection:
     rows: Rows
     labels: Labels
     indices: Labels
+    paths: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> Labels:
         return self.labels[self.indices]
 
     def pick(self, indices: Labels) -> _Selection:
-        return _Selection(self.rows, self.labels, self.indices[indices])
+        return replace(self, indices=self.indices[indices])
 
 
 def prepare(
@@ -163,13 +166,15 @@ class _Reading:
         fitted = fitted_rows(
             part, self.shape, self.fit, self.ctx, words, is_streamed=self.is_streamed
         )
-        names = part.paths if isinstance(part, FilePart) else range(len(part))
+        paths = part.paths if isinstance(part, FilePart) else ()
+        names: Sequence[object] = paths or range(len(part))
         self.bad_files += [
             (_shown(names[index]), reason) for index, reason in sorted(fitted.bad.items())
         ]
         self.notes += [fitted.note] if fitted.note else []
         good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
-        return _Selection(fitted.rows, np.asarray(part.labels, dtype=np.int64), good)
+        labels = np.asarray(part.labels, dtype=np.int64)
+        return _Selection(fitted.rows, labels, good, paths)
 
     def optional(self, part: Part | None, words: str) -> _Selection | None:
         """The same of a part that a source may lack; None where it has no pictures."""
@@ -270,6 +275,7 @@ def _gathered(part: _Selection | None) -> PreparedPart | None:
 
 def _gather(part: _Selection) -> PreparedPart:
     """A selection as a part of its own."""
-    if len(part.indices) == len(part.rows):
-        return PreparedPart(part.rows, part.chosen)
-    return PreparedPart(pick_rows(part.rows, part.indices), part.chosen)
+    is_whole = len(part.indices) == len(part.rows)
+    rows = part.rows if is_whole else pick_rows(part.rows, part.indices)
+    files = tuple(part.paths[index] for index in part.indices) if part.paths else ()
+    return PreparedPart(rows, part.chosen, files)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workbench.core.specs import Role
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.programs.code import call, literal, square, variable_names
 
 _TAKEN = (*dir(builtins), "inputs", "front", "keras", "layer", "layers", "np", "prepared", "tf")
@@ -52,6 +53,14 @@ def layer_words(layer: Any) -> list[str]:
     return words + [
         f"{key}={literal(square(key, value))}" for key, value in layer.arguments.items()
     ]
+
+
+def tuned_name(recipe: TrainingRecipe, layer: Any) -> list[str]:
+    """A name as an argument of layers that learn in the fine-tuning phase alone, to find them by:
+    one that Keras makes for no layer.
+    """
+    is_named = layer.is_tuned and recipe.has_fine_tuning
+    return [f"name={literal(f'tuned_{layer.name}')}"] if is_named else []
 
 
 def output_of(calls: Sequence[Any], names: Mapping[str, str]) -> str:

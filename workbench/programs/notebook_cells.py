@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.programs.code import call, comment_text, literal, sequence
-from workbench.programs.network import layer_lines, layer_words, names_of, output_of
+from workbench.programs.network import (
+    layer_lines,
+    layer_words,
+    names_of,
+    output_of,
+    tuned_name,
+)
 from workbench.programs.notebook_recipe import recipe_values
+from workbench.programs.pretrained import pretrained_name
 from workbench.programs.texts import fill, sections
 
 _SYNCHRONIZED = {
@@ -19,6 +26,9 @@ _SYNCHRONIZED = {
     "on": ["synchronized=True"],
     "off": [],
 }
+
+_ONLY_IF = {"split": "has_split", "pretrained": "is_pretrained", "tuning": "is_tuned"}
+"""The value that a section of the notebook depends on, by the section's name."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +39,19 @@ class Cell:
     is_code: bool
 
 
-def cells(context: Any) -> list[Cell]:
+def cells(context: Any, file: str) -> list[Cell]:
     """All cells in order.
 
     Args:
         context: A ProgramContext as `worker.requests.export_project` makes it.
+        file: The name of the program's file.
     """
-    values = _values(context)
+    values = _values(context, file)
+    skipped = {name for name, key in _ONLY_IF.items() if not values[key]}
     return [
         Cell(fill(text, values).strip("\n") + "\n", is_code=name.endswith(".py"))
         for name, text in sections("notebook.txt").items()
-        if context.has_split or not name.startswith("split.")
+        if name.partition(".")[0] not in skipped
     ]
 
 
@@ -68,7 +80,7 @@ def load_images(context: Any) -> str:
     return fill(parts["download" if context.load_program else "upload"], values)
 
 
-def _values(context: Any) -> dict[str, Any]:
+def _values(context: Any, file: str) -> dict[str, Any]:
     recipe, title = context.recipe, comment_text(context.title) or "A network"
     layers, is_downloaded = context.keras_calls(), bool(context.load_program)
     has_penalty = any("regularizer" in key for layer in layers for key in layer.arguments)
@@ -78,6 +90,8 @@ def _values(context: Any) -> dict[str, Any]:
     return {
         **values,
         **_network(context),
+        **_pretrained_values(context, file),
+        "has_split": context.has_split,
         "title": title,
         "title_literal": literal(title),
         "class_names": sequence("CLASS_NAMES", context.class_names),
@@ -97,9 +111,26 @@ def _values(context: Any) -> dict[str, Any]:
     }
 
 
+def _pretrained_values(context: Any, file: str) -> dict[str, Any]:
+    """Values of the weights that the training starts from, and of what becomes of them."""
+    adapts_front = any(layer.spec.is_adapted for layer in _front_layers(context))
+    return {
+        "is_pretrained": context.has_pretrained,
+        "pretrained": " ".join(pretrained_name(file).split()),
+        "pretrained_literal": literal(pretrained_name(file)),
+        "is_frozen": any("trainable" in layer.arguments for layer in context.keras_calls()),
+        "adapts_again": context.has_pretrained and adapts_front,
+    }
+
+
 def _inside(context: Any) -> list[Any]:
     """The layers behind the front."""
     return [layer for layer in context.keras_calls() if layer.name not in context.front]
+
+
+def _front_layers(context: Any) -> list[Any]:
+    by_name = {layer.name: layer for layer in context.keras_calls()}
+    return [by_name[name] for name in context.front]
 
 
 def _front(context: Any, *, is_adapted: bool) -> str:
@@ -111,8 +142,7 @@ def _front(context: Any, *, is_adapted: bool) -> str:
     """
     if not context.front:
         return ""
-    by_name = {layer.name: layer for layer in context.keras_calls()}
-    front = [by_name[name] for name in context.front]
+    front = _front_layers(context)
     items = [call(f"layers.{each.spec.title}", layer_words(each), ",", indent=8) for each in front]
     values = {
         "front_layers": "\n".join(items),
@@ -137,8 +167,9 @@ def _network(context: Any) -> dict[str, Any]:
 
 def _more(context: Any, layer: Any) -> list[str]:
     """A layer's arguments beside the project's own parameters, for training on several cores."""
-    words = []
-    if layer.spec.has_batch_statistics:
+    words = tuned_name(context.recipe, layer)
+    learns = words or "trainable" not in layer.arguments
+    if learns and layer.spec.has_batch_statistics:
         words += _SYNCHRONIZED[context.recipe.sync_batch_norm]
     if context.recipe.precision != "float32" and layer.name in context.float32_names:
         words.append('dtype="float32"')

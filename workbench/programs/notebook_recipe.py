@@ -6,6 +6,7 @@ What the recipe does not ask for is not in the text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.core.training.recipe import TrainingRecipe
@@ -44,6 +45,7 @@ def recipe_values(
     values = text.values()
     return {
         **values,
+        **_phase_values(recipe, values, is_logits=is_logits, has_penalty=has_penalty),
         **_split_values(recipe),
         **_step_values(recipe, text, has_penalty=has_penalty),
         **_loop_values(recipe),
@@ -52,8 +54,28 @@ def recipe_values(
         "steps": recipe.steps_per_epoch or "max(1, len(x_train) // BATCH_SIZE)",
         "precision": _PRECISIONS[recipe.precision],
         "may_be_bfloat16": recipe.precision != "float32",
-        "make_optimizer": fill(sections("parts.txt")["make_optimizer"], values),
         "loss": _loss(text),
+    }
+
+
+def _phase_values(
+    recipe: TrainingRecipe, values: Mapping[str, Any], *, is_logits: bool, has_penalty: bool
+) -> dict[str, Any]:
+    """Values of the phases: an optimizer for each, and what else changes between them."""
+    is_tuned, parts = recipe.has_fine_tuning, sections("parts.txt")
+    head = recipe.with_values(epochs=recipe.head_epochs, fine_tuning_after=None)
+    first, then = (
+        TrainingText(phase, is_logits=is_logits, has_own_loop=True).optimizer
+        for phase in (head, recipe.in_fine_tuning() if is_tuned else head)
+    )
+    of_head = {**values, "optimizer": first, "is_tuned": is_tuned}
+    return {
+        "is_tuned": is_tuned,
+        "head_epochs": recipe.head_epochs,
+        "make_optimizer": fill(parts["make_optimizer"], of_head),
+        "make_tuning_optimizer": fill(parts["make_tuning_optimizer"], {"optimizer": then}),
+        "tunes_penalty": is_tuned and has_penalty,
+        "shares_rate": is_tuned and recipe.schedule_spec.follows_metric,
     }
 
 

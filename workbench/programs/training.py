@@ -58,7 +58,7 @@ class TrainingText:
             "alpha": literal(recipe.mixing_alpha),
             "follows_metric": recipe.schedule_spec.follows_metric,
             "helpers": self._helpers(),
-            "optimizer": self._optimizer(),
+            "optimizer": self.optimizer,
         }
 
     @property
@@ -118,7 +118,8 @@ class TrainingText:
             return recipe.schedule_spec.warm_up_share > 0
         return recipe.warmup_epochs > 0
 
-    def _optimizer(self) -> str:
+    @property
+    def optimizer(self) -> str:
         """The schedule and the optimizer, in lines of a function."""
         recipe = self._recipe
         rate, lines = self._rate()

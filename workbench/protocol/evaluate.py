@@ -42,11 +42,14 @@ class TestPictures(Answer, frozen=True, kw_only=True, tag="test_pictures"):
 
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
-    """Scores on the run's test part, or on another source. Answer: Evaluation."""
+    """Scores on the run's test part, or on another source; `with_images` those of each image, too.
+    Answer: Evaluation.
+    """
 
     model: str
     source: str = ""
     params: dict[str, object] = {}
+    with_images: bool = False
 
 
 class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,10 +62,27 @@ class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
+class ImageScores(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model answers for each image, in columns.
+
+    Attributes:
+        files: Paths; empty for images that are in no files of their own.
+        actual, predicted: Numbers of classes.
+        probability: Of the predicted class, 0..1.
+        loss: None where it is not finite.
+    """
+
+    files: list[str]
+    actual: list[int]
+    predicted: list[int]
+    probability: list[float]
+    loss: list[float | None]
+
+
 class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     """Scores on a set of images. Rows of `confusion` are true classes. `weights` are those that
     answered; None where that is not known. `is_validated_on_test`: the same images were the
-    validation images of the training.
+    validation images of the training. `images` are there where the request has asked for them.
     """
 
     loss: float | None
@@ -72,3 +92,4 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     confusion: list[list[int]]
     weights: KeptWeights | None = None
     is_validated_on_test: bool = False
+    images: ImageScores | None = None

@@ -264,3 +264,26 @@ def test_each_augmented_copy_takes_as_long_as_the_first():
 
     assert once_s(augmented, 3) == pytest.approx(3 * once_s(augmented, 1))
     assert once_s(graph, 3) == pytest.approx(once_s(graph, 1))
+
+
+def test_fine_tuning_is_predicted_by_its_own_speed_and_nothing_else_is():
+    """The layers that are fine-tuned may be slow for their size."""
+    analysis, before = _transfer(precision="float32")
+    recipe = find_template("flowers_transfer").project.recipe
+    tuned = measured_run(
+        analysis, recipe, batch_size=recipe.batch_size, precision="float32",
+        images_per_second=1.0, memory_bytes=0, work=analysis.phases[1],
+    )  # fmt: skip
+    plain = _run("cifar10_convnet", 1000.0, precision="float32")
+    costs = {"batch_size": recipe.batch_size, "precision": "float32", "steps_per_epoch": 10}
+
+    def predicted(measured, **values):
+        return predict(analysis.costs, measured, **costs, num_train=320, **values)
+
+    assert before.num_runs == 0
+    found = predicted([tuned], phases=analysis.phases)
+    assert found.num_runs == 1
+    assert found.fine_tuning_epoch_s == pytest.approx(320.0)
+    first = predicted([], phases=analysis.phases)
+    assert (found.epoch_s, found.once_s) == (first.epoch_s, first.once_s)
+    assert predicted([tuned, plain]) == predicted([plain])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.class_folders import write_plain
 from workbench.backbones import all_backbones
 from workbench.core.network.roles import find_outputs
 from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.network.present import backbones_of, network_words, reason_of
 from workbench.gui.kit.labels import unbroken
-from workbench.pictures.png import write_png
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.describe_data import ClassDescription, DataDescription
 from workbench.protocol.messages import Done, Failed, Progress
@@ -25,12 +24,8 @@ WAIT_MS = 30_000
 
 @pytest.fixture
 def folder(tmp_path):
-    root = tmp_path / "mushrooms"
-    for name, number in (("champignon", 6), ("chanterelle", 5), ("fly agaric", 7)):
-        (root / name).mkdir(parents=True)
-        for index in range(number):
-            write_png(root / name / f"{index}.png", np.full((90, 90, 3), index, np.uint8))
-    return root
+    counts = {"champignon": 6, "chanterelle": 5, "fly agaric": 7}
+    return write_plain(tmp_path / "mushrooms", counts, side=90)
 
 
 @pytest.fixture

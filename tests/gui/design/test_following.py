@@ -19,7 +19,7 @@ NONE = Qt.KeyboardModifier.NoModifier
 def is_inside(panel, key: str) -> bool:
     """The whole card is seen, and no overlay covers it."""
     card = panel.view.mapFromScene(panel.scene.nodes[key].card_rect()).boundingRect()
-    bars = [panel.minimap.geometry(), panel._zoom_bar.geometry()]
+    bars = [panel.overlays.minimap.geometry(), panel.overlays.zoom_bar.geometry()]
     return panel.view.viewport().rect().contains(card) and not any(map(card.intersects, bars))
 
 
@@ -90,7 +90,7 @@ def first_fix(document):
 
 def test_a_fix_is_selected_seen_and_has_the_keyboard(unflat, document, qtbot) -> None:
     unflat.view.center_on(QPointF(5000, 5000))
-    unflat._zoom_bar.setFocus()
+    unflat.overlays.zoom_bar.setFocus()
     before = set(document.graph.nodes)
     document.apply_fix(first_fix(document))
     (added,) = set(document.graph.nodes) - before

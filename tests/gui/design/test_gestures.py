@@ -80,12 +80,12 @@ def test_a_drop_far_away_stays_unconnected(small, document, hand) -> None:
 
 
 def test_the_first_layer_lands_where_it_is_dropped(panel, document, hand) -> None:
-    assert panel._empty.isVisible()
+    assert panel.overlays.hint.isVisible()
     place = panel.view.visible_rect().center()
     hand.drop_layer("input", place)
     assert [node.kind for node in document.graph.nodes.values()] == ["input"]
     assert panel.scene.nodes["n1"].card_rect().contains(place)
-    assert not panel._empty.isVisible()
+    assert not panel.overlays.hint.isVisible()
 
 
 def test_a_layer_dragged_away_leaves_nothing(small, document, hand) -> None:

@@ -256,9 +256,9 @@ def test_a_drawing_has_the_card_and_the_frame(grouped, document) -> None:
 
 
 def test_the_overview_has_the_frame(grouped, document, qtbot) -> None:
-    before = grouped.minimap.grab().toImage()
+    before = grouped.overlays.minimap.grab().toImage()
     document.open_group("block")
-    assert grouped.minimap.grab().toImage() != before
+    assert grouped.overlays.minimap.grab().toImage() != before
 
 
 def test_a_layer_dropped_into_an_open_group_belongs_to_it(opened, document, hand) -> None:

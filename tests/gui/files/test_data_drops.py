@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QByteArray, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage
-from PySide6.QtWidgets import QApplication, QFileDialog, QListView
+from PySide6.QtCore import QByteArray, QMimeData, QUrl
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QFileDialog, QListView
 
 from tests.web_server import web_server
-from tests.window_parts import drop_on
+from tests.window_parts import drop_data_on, drop_on
 from workbench.core.projects.project import Choice
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.shell import web_pictures
@@ -165,16 +165,6 @@ def test_several_folders_are_chosen_in_one_dialog(cifar, tmp_path, monkeypatch, 
 # web browsers ----------------------------------------------------------------------------
 
 
-def drag(window, mime: QMimeData) -> str:
-    """Drops what a browser drags; returns the words of the overlay."""
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
-    words = window.drops.overlay.words
-    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
-    return words
-
-
 @pytest.fixture
 def taken(cifar):
     found = []
@@ -197,7 +187,7 @@ def test_the_data_of_a_dragged_image_is_classified(cifar, taken, qtbot):
     mime = QMimeData()
     mime.setData("image/png", QByteArray(PNG))
     mime.setUrls([QUrl("http://127.0.0.1:1/never-contacted.png")])
-    assert drag(cifar, mime) == "Drop to classify the image"
+    assert drop_data_on(cifar, mime) == "Drop to classify the image"
     qtbot.waitUntil(lambda: bool(taken))
     assert decode_picture(taken[0][0]).shape == (4, 6, 3)
     assert cifar.views.current_key == "classify"
@@ -208,7 +198,7 @@ def test_an_image_without_its_bytes_is_classified_too(cifar, taken, qtbot):
     image.fill(QColor("red"))
     mime = QMimeData()
     mime.setImageData(image)
-    drag(cifar, mime)
+    drop_data_on(cifar, mime)
     qtbot.waitUntil(lambda: bool(taken))
     assert decode_picture(taken[0][0])[0, 0].tolist() == [255, 0, 0]
 
@@ -217,7 +207,7 @@ def test_an_image_that_is_its_own_address(cifar, taken, qtbot):
     encoded = bytes(QByteArray(PNG).toBase64().data()).decode()
     mime = QMimeData()
     mime.setHtml(f'<a href="x"><img src="data:image/png;base64,{encoded}"></a>')
-    drag(cifar, mime)
+    drop_data_on(cifar, mime)
     qtbot.waitUntil(lambda: bool(taken))
     assert decode_picture(taken[0][0]).shape == (4, 6, 3)
 
@@ -235,11 +225,13 @@ def test_an_address_is_downloaded_once_the_person_agrees(cifar, taken, answers, 
         else:
             mime.setUrls([QUrl(f"{server.address}/rose.png")])
         given.append(1)
-        assert drag(cifar, mime) == f"Drop to download the image from {host} and classify it"
+        assert (
+            drop_data_on(cifar, mime) == f"Drop to download the image from {host} and classify it"
+        )
         assert asked == [f"Connect to {host}?"]
         assert (server.asked, taken) == ([], [])
         given.append(0)
-        drag(cifar, mime)
+        drop_data_on(cifar, mime)
         qtbot.waitUntil(lambda: bool(taken))
         assert server.asked == [("/rose.png", "")]
     assert Path(taken[0][0]).read_bytes() == PNG
@@ -255,7 +247,7 @@ def test_what_cannot_be_downloaded_is_reported(cifar, taken, answers, qtbot, mon
             answers[1].append(0)
             mime = QMimeData()
             mime.setUrls([QUrl(f"{server.address}/{name}")])
-            drag(cifar, mime)
+            drop_data_on(cifar, mime)
             qtbot.waitUntil(lambda: bool(shown))
             assert words in shown.pop().what
     assert taken == []
@@ -267,5 +259,5 @@ def test_what_cannot_be_downloaded_is_reported(cifar, taken, answers, qtbot, mon
 def test_what_is_no_picture_is_refused(cifar, taken, answers, html):
     mime = QMimeData()
     mime.setHtml(html)
-    assert drag(cifar, mime) == ""
+    assert drop_data_on(cifar, mime) == ""
     assert (taken, answers[0]) == ([], [])

@@ -5,16 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
+from tests.class_folders import write_plain
 from tests.window_parts import drop_on, window_context
 from workbench.document.recovery import RecoverySlot, find_offers
 from workbench.gui.files import start_controller as start_flow
 from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.shell.faults import Faults, crash_report
-from workbench.pictures.png import write_png
 from workbench.protocol.describe_data import DataDescription
 from workbench.protocol.messages import Progress
 from workbench.qt_guard import _bindings_versions, guard_none
@@ -23,12 +22,8 @@ from workbench.templates import find_template
 
 @pytest.fixture
 def folder(tmp_path):
-    root = tmp_path / "mushrooms"
-    for name, number in (("champignon", 6), ("chanterelle", 5), ("fly agaric", 7)):
-        (root / name).mkdir(parents=True)
-        for index in range(number):
-            write_png(root / name / f"{index}.png", np.full((9, 9, 3), index, np.uint8))
-    return root
+    counts = {"champignon": 6, "chanterelle": 5, "fly agaric": 7}
+    return write_plain(tmp_path / "mushrooms", counts, side=9)
 
 
 def test_own_pictures_open_the_data_view(window, folder, monkeypatch, qtbot):

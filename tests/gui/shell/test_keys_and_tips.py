@@ -121,7 +121,7 @@ def test_a_view_without_side_panels_says_so(active):
 
 
 def test_the_tooltip_of_every_button_of_an_action_names_its_key(active):
-    bar = active.design().canvas._zoom_bar
+    bar = active.design().canvas.overlays.zoom_bar
     tips = [button.toolTip() for button in bar.findChildren(IconButton)]
     assert tips == ["Zoom out (Ctrl+-)", "Zoom in (Ctrl++)", "Fit (F)", "Arrange (Ctrl+L)"]
     undo, redo = active.top.findChildren(IconButton)

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.worker.conftest import chain, stripes
-from workbench.core.projects.project import Choice, Project
-from workbench.core.training.recipe import TrainingRecipe
+from tests.class_folders import stripes_project, write_stripes
 from workbench.gui.train.cross_validation import CrossValidationDialog
-from workbench.pictures.png import write_png
 from workbench.runs.library.cross_validation import newest_series, series_result, spread_words
 
 _PATIENCE_MS = 240_000
@@ -18,24 +15,7 @@ _PATIENCE_MS = 240_000
 
 @pytest.fixture
 def project(tmp_path):
-    pictures, labels = stripes(60, 4)
-    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
-        write_png(tmp_path / "data" / "abc"[label] / f"{number:03}.png", picture)
-    recipe = TrainingRecipe().with_values(
-        split="content", test_share=0.2, epochs=1, batch_size=16, precision="float32", xla="off"
-    )
-    return Project(
-        id="0123456789abcdef",
-        title="Stripes",
-        graph=chain(
-            ("input", {"shape": (8, 8, 1)}),
-            ("rescaling", {}),
-            ("flatten", {}),
-            ("dense", {"units": 3, "activation": "softmax"}),
-        ),
-        recipe=recipe,
-        dataset=Choice("folder", {"path": str(tmp_path / "data")}),
-    )
+    return stripes_project(write_stripes(tmp_path / "data", 60), epochs=1)
 
 
 @pytest.fixture

@@ -455,3 +455,25 @@ def test_a_line_names_where_fine_tuning_starts(pair, loss):
     pair.set_history(trained())
     pair.redraw()
     assert not mark.isVisible()
+
+
+@pytest.mark.parametrize("count", [10, 400])  # drawn one by one, and in groups
+def test_lines_are_interrupted_where_epochs_of_the_head_were_left_out(pair, loss, count):
+    history = MetricHistory()
+    values = {key: getattr(started(), key) for key in started().__struct_fields__}
+    history.add(RunStarted(**{**values, "fine_tuning_after": 5}))
+    history.add(data(count))
+    for number in (1, 2, 6, 7):
+        first = (number - 1) * count + 1
+        history.add(batch(first, [1.0] * count, seconds=number))
+        history.add(epoch(number, number * count, 1.0))
+    pair.set_history(history)
+    pair.redraw()
+    for curve in (loss.main.raw, loss.main.epoch_validation):
+        x, y = curve.item.getData()
+        (gap,) = np.flatnonzero(np.isnan(y))
+        assert x[gap - 1] <= loss.main.scale.place(2.0 * count)
+        assert x[gap + 1] > loss.main.scale.place(5.0 * count)
+    pair.set_history(trained())
+    pair.redraw()
+    assert not np.isnan(loss.main.raw.item.getData()[1]).any()

@@ -268,6 +268,31 @@ def test_both_plots_show_the_history_and_keep_all_in_sight(pair):
     assert top > 1.0
 
 
+@pytest.mark.parametrize(
+    ("width", "height", "is_stacked"),
+    [(1100, 900, False), (600, 290, True), (710, 290, False), (710, 600, True)],
+)
+def test_plots_are_side_by_side_where_they_would_be_flat_below_each_other(
+    qtbot, pair, width, height, is_stacked
+):
+    def top(key):
+        return pair.by_key[key].geometry().top()
+
+    for size in ((710, 290), (710, 600), (width, height)):  # from either side
+        pair.resize(*size)
+        qtbot.wait(1)
+    qtbot.waitUntil(lambda: (top("accuracy") > top("loss")) == is_stacked)
+    assert pair.by_key["loss"].width() >= pair.by_key["loss"].minimumWidth()
+
+
+def test_a_curve_below_takes_height_from_the_plots(qtbot, pair):
+    pair.resize(710, 500)
+    loss, accuracy = pair.by_key["loss"], pair.by_key["accuracy"]
+    qtbot.waitUntil(lambda: accuracy.geometry().top() > loss.geometry().top())
+    next(iter(pair.choices.below.values())).setChecked(True)
+    qtbot.waitUntil(lambda: accuracy.geometry().top() == loss.geometry().top())
+
+
 def test_the_crosshair_reads_exact_values_in_both_plots(pair):
     pair.set_history(history_of(40))
     pair.redraw()

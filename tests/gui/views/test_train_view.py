@@ -75,6 +75,26 @@ def test_header_list_and_plots_have_one_best_epoch_at_any_moment(
     )
 
 
+def test_the_time_left_of_the_head_ends_where_fine_tuning_begins(
+    qtbot, view, written, open_library
+):
+    run = written("two phases", epochs=9)
+    run.fine_tuning_after = 4
+    run.begin().train(3)
+    open_library()
+    left = view.header.left
+    qtbot.waitUntil(lambda: left.text().endswith(" s to fine-tuning"))
+    assert left.fontMetrics().horizontalAdvance(left.text()) <= left.width()
+    assert "after its first steps" in left.toolTip()
+    run.train(1)
+    run.phase("features", "Computing features")
+    qtbot.waitUntil(lambda: not left.text())
+    run.train(1)
+    run.phase("training", "Epoch 6 of 9")
+    qtbot.waitUntil(lambda: left.text().endswith(" s left"))
+    assert not left.toolTip()
+
+
 @pytest.mark.parametrize("on_test", [False, True])
 def test_a_best_epoch_that_was_chosen_on_the_test_set_is_marked(
     qtbot, view, written, open_library, on_test

@@ -14,6 +14,7 @@ from workbench.core.projects.project import Choice
 from workbench.protocol.events import EpochFinished, LogLine, RunFinished, RunStarted, TimeSpent
 from workbench.runs.control import request_pause
 from workbench.runs.start import start_trainer
+from workbench.runs.state.throughput import read_speeds
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.runs.store.weights_file import read_arrays
 
@@ -137,6 +138,23 @@ def test_early_stopping_of_the_head_goes_on_with_fine_tuning(train_here, frozen_
         assert trained.training.is_completed
         assert trained.training.counters.epochs_done == 12
         assert trained.training.kept.epoch == 12
+
+
+def test_the_speed_of_fine_tuning_is_kept_and_that_of_a_head_on_features_is_not(
+    train_here, frozen_project
+):
+    def speeds_of(**recipe):
+        trained = train_here(frozen_project(**recipe))
+        return trained, [run for run in read_speeds() if run.run == trained.run.name]
+
+    assert speeds_of(epochs=2)[1] == []
+    (whole,) = speeds_of(epochs=2, feature_cache="off")[1]
+    both, (tuned,) = speeds_of(**TUNED)
+    assert tuned.is_partly_frozen
+    # Two of its three epochs count: the first one warms up.
+    speeds = [epoch.images_per_second for epoch in both.all(EpochFinished)[-2:]]
+    assert tuned.images_per_second == pytest.approx(sum(speeds) / 2)
+    assert tuned.numbers < whole.numbers  # what is still frozen is not computed in its steps
 
 
 def test_early_stopping_ends_fine_tuning_and_the_training(train_here, frozen_project):

@@ -94,16 +94,7 @@ class Away:
         folder.mkdir()
         for data in ("stripes.npz", "whole.npz"):
             shutil.copy(self.folder / data, folder)
-        program = self.export(some, folder / name)
-        command = [sys.executable, str(CELLS), program.name, str(cores)]
-        done = subprocess.run(
-            [*command, *words],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
+        run_cells(self.export(some, folder / name), cores, *words)
         return folder
 
     def probabilities(self, run: str) -> np.ndarray:
@@ -111,6 +102,14 @@ class Away:
         names = sorted({score.name for row in rows for score in row.scores})
         by_name = [{s.name: s.probability for s in row.scores} for row in rows]
         return np.array([[scores[name] for name in names] for scores in by_name])
+
+
+def run_cells(program: Path, cores: int, *words: str) -> str:
+    """Runs an exported program by `notebook_cells` in its folder; what it printed."""
+    command = [sys.executable, str(CELLS), program.name, str(cores), *words]
+    done = subprocess.run(command, cwd=program.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
 
 
 def is_row(answer) -> bool:

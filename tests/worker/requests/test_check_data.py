@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.class_folders import smooth_photo, write_photos
 from tests.planted_images import mislabel
 from workbench.core.data_check.findings import FoundImage
 from workbench.core.projects.data_edits import DataEdits
@@ -23,6 +24,8 @@ from workbench.protocol.service_call import ServiceCall
 
 pytestmark = pytest.mark.worker
 
+SIZE = (60, 40)
+
 
 @pytest.fixture(scope="module")
 def service():
@@ -30,16 +33,8 @@ def service():
         yield service
 
 
-def photo(seed, size=(60, 40)):
-    noise = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), np.uint8)
-    return Image.fromarray(noise).resize(size, Image.Resampling.BICUBIC)
-
-
 def folder_of(path, count):
-    for label, name in enumerate(("cat", "dog")):
-        (path / name).mkdir(parents=True)
-        for number in range(count):
-            photo(1000 * label + number).save(path / name / f"{number}.png")
+    write_photos(path, count, SIZE)
     return Project(dataset=Choice("folder", {"path": str(path), "fit": "crop"}))
 
 
@@ -52,7 +47,7 @@ def check(service, project, **more):
 def test_progress_then_findings_then_the_report(service, tmp_path):
     project = folder_of(tmp_path / "data", 70)
     for number in range(3):
-        photo(number).save(tmp_path / "data" / "dog" / f"cat{number}.png")
+        smooth_photo(number, SIZE).save(tmp_path / "data" / "dog" / f"cat{number}.png")
     findings, answers = check(service, project)
     assert {f.rule for f in findings} == {"duplicate"}
     assert len(findings) == 3
@@ -79,8 +74,8 @@ def test_edits_do_not_hide_findings_but_classes_that_are_left_out_do(service, tm
     project = folder_of(tmp_path / "data", 4)
     (tmp_path / "data" / "dog" / "x.png").write_bytes(b"no image")
     (tmp_path / "data" / "bird").mkdir()
-    photo(9).save(tmp_path / "data" / "bird" / "1.png")
-    photo(10).save(tmp_path / "data" / "bird" / "2.png")
+    smooth_photo(9, SIZE).save(tmp_path / "data" / "bird" / "1.png")
+    smooth_photo(10, SIZE).save(tmp_path / "data" / "bird" / "2.png")
     (finding,), _ = check(service, project)
     edits = DataEdits(left_out=frozenset({finding.images[0].content}))
     again, _ = check(service, Project(dataset=project.dataset, edits=edits))
@@ -93,7 +88,7 @@ def test_edits_do_not_hide_findings_but_classes_that_are_left_out_do(service, tm
 def test_it_is_canceled_and_the_worker_goes_on(service, tmp_path):
     project, small = folder_of(tmp_path / "data", 2), folder_of(tmp_path / "small", 2)
     large = tmp_path / "large.png"
-    photo(5, (4000, 3000)).save(large)
+    smooth_photo(5, (4000, 3000)).save(large)
     for number in range(300):  # a minute of decoding
         (tmp_path / "data" / "cat" / f"large{number}.png").hardlink_to(large)
     answers = []
@@ -121,7 +116,7 @@ def found_image(file="", origin="train", index=0):
 def test_small_images_of_files_and_those_that_are_gone(service, tmp_path):
     project = folder_of(tmp_path / "data", 2)
     big = tmp_path / "data" / "cat" / "0.png"
-    photo(1, (600, 400)).save(big)
+    smooth_photo(1, (600, 400)).save(big)
     images = [found_image(str(big)), found_image(str(tmp_path / "gone.png"))]
     (answer,) = (
         each

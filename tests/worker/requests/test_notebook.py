@@ -44,9 +44,7 @@ LIMIT = 1e-5
 
 
 def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_path):
-    templates = [t for t in list_templates() if not _is_pretrained(t)]
-    assert len(templates) == len(list_templates()) - 1
-    for template in templates:
+    for template in list_templates():
         path = away.export(template.project, tmp_path / f"{template.key}.ipynb")
         book = nbformat.read(path, as_version=4)
         nbformat.validate(book)
@@ -65,23 +63,6 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
         command = [*words, *check, *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[:3000]
-
-
-def _is_pretrained(template):
-    return any(node.pretrained for node in template.project.graph.nodes.values())
-
-
-def test_a_network_with_pretrained_weights_is_refused_with_what_can_be_done(away, tmp_path):
-    (template,) = filter(_is_pretrained, list_templates())
-    for kind, name in (("notebook", "n.ipynb"), ("tpu_script", "s.py")):
-        answer = away.answers(
-            ExportProject,
-            project=project_text(template.project),
-            format=kind,
-            path=str(tmp_path / name),
-        )[-1]
-        assert "export the Python script" in answer.error.fix
-        assert not (tmp_path / name).exists()
 
 
 def test_bundled_images_are_taken_along_and_read_as_they_are_here(away, tmp_path, monkeypatch):

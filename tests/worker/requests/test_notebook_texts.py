@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import pathlib
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contexts import PlainContext
-from tests.worker.requests.test_python_script import CALLS, EVERYTHING
+from tests.worker.requests.test_python_script import CALLS, EVERYTHING, TUNED
 from workbench.core.training.learning_rates import learning_rate_at
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
 from workbench.core.training.split import split_indices
@@ -37,9 +38,11 @@ def context(recipe=None, *, is_logits=False, front=(), program="", **values):
     recipe = recipe or TrainingRecipe()
     last = {} if is_logits else {"activation": "softmax"}
     calls = [
-        KerasCall(name, layers_by_title()[title], required, optional, inputs)
+        KerasCall(
+            name, layers_by_title()[title], required, optional, inputs, is_tuned=name == "conv2d"
+        )
         for name, title, required, optional, inputs in (
-            *CALLS,
+            *(CALLS if recipe.fine_tuning_after is None else TUNED),
             ("dense", "Dense", {"units": 3}, last, ("flatten",)),
         )
     ]
@@ -54,6 +57,7 @@ def context(recipe=None, *, is_logits=False, front=(), program="", **values):
         "recipe_values": recipe_to_plain(recipe),
         "front": front,
         "float32_names": ("dense",),
+        "has_pretrained": recipe.fine_tuning_after is not None,
         "load_program": program,
         "is_fixed_shape": True,
         "data_path": "stripes.npz",
@@ -81,8 +85,8 @@ def test_any_recipe_gives_a_formatted_program(tmp_path):
         zip(recipes, kinds, strict=False)
     ):
         export = context(recipe, is_logits=is_logits, front=front, program=program)
-        text = script(export)
-        for cell in cells(export):
+        text = script(export, "p.py")
+        for cell in cells(export, "p.ipynb"):
             if cell.is_code:
                 compile(cell.text, "cell", "exec")
         (tmp_path / f"program_{number}.py").write_text(text)
@@ -94,9 +98,18 @@ def test_any_recipe_gives_a_formatted_program(tmp_path):
 
 
 def test_a_plain_recipe_stays_a_plain_program():
-    text = script(context())
+    text = script(context(), "p.py")
     for word in ("swap_averages", "WarmUp", "one_hot", "penalty", "best_weights", "clip_by"):
         assert word not in text
+    for word in ("pretrained", "tuned", "tuning", "frozen", "HEAD_EPOCHS", "python_function"):
+        assert word not in text
+
+
+def test_only_layers_that_learn_normalize_by_the_batch():
+    text = script(context(TrainingRecipe(epochs=5, fine_tuning_after=4)), "p.py")
+    (line,) = (line for line in text.splitlines() if "layers.BatchNormalization" in line)
+    assert line == "    norm = layers.BatchNormalization(trainable=False)(conv2d)"
+    assert 'trainable=False, name="tuned_conv2d")' in text
 
 
 # pictures ----------------------------------------------------------------------------------
@@ -263,3 +276,91 @@ def test_the_rate_of_each_step_is_that_of_workbench(schedule, warmup_epochs):
     for step in range(20):
         exported = float(rate(step)) if callable(rate) else float(rate)
         assert exported == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step
+
+
+@pytest.mark.parametrize("schedule", ["constant", "step", "cosine", "one_cycle"])
+@pytest.mark.parametrize("rate", [None, 0.003])
+def test_each_phase_has_the_rates_of_workbench(schedule, rate):
+    import keras
+
+    recipe = TrainingRecipe(
+        schedule=schedule, learning_rate=0.02, epochs=5, fine_tuning_after=2, warmup_epochs=0.5,
+        decay_every_epochs=1.0, decay_factor=0.5, fine_tuning_rate=rate,
+    )  # fmt: skip
+    values, names = recipe_values(recipe, is_logits=False), {"keras": keras}
+    for key in ("make_optimizer", "make_tuning_optimizer"):
+        exec(values[key], names)  # noqa: S102
+    head, tuning = (
+        names[key](4)._learning_rate for key in ("make_optimizer", "make_tuning_optimizer")
+    )
+    for step in range(20):
+        made, at = (head, step) if step < 8 else (tuning, step - 8)
+        exported = float(made(at)) if callable(made) else float(made)
+        assert exported == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step
+
+
+# the pretrained weights --------------------------------------------------------------------
+
+
+@pytest.fixture
+def find(tmp_path, monkeypatch):
+    """Runs the cell that finds the weights in an empty folder; the path that it found there. The
+    data sets of Kaggle are in a folder beside it.
+    """
+    folder, inputs = tmp_path / "here", tmp_path / "input"
+    (inputs / "mine" / "deep").mkdir(parents=True)
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    recipe = TrainingRecipe(epochs=5, fine_tuning_after=4)
+    texts = [cell.text for cell in cells(context(recipe), "my [net].ipynb") if cell.is_code]
+    (text,) = (text for text in texts if text.startswith("PRETRAINED"))
+    assert "/kaggle/input" in text
+    text = text.replace("/kaggle/input", str(inputs))
+
+    def run():
+        names = {"os": os, "pathlib": pathlib, "sys": sys}
+        exec(compile(text, "pretrained", "exec"), names)  # noqa: S102
+        return pathlib.Path(names["pretrained_path"])
+
+    return run
+
+
+WEIGHTS = "my [net].pretrained.weights.h5"
+
+
+def test_missing_weights_are_reported_with_what_to_do(find, tmp_path):
+    (tmp_path / "input" / "mine" / "other.weights.h5").touch()
+    with pytest.raises(SystemExit) as caught:
+        find()
+    for words in (WEIGHTS, str(tmp_path / "here"), "Files panel", "Add Input"):
+        assert words in str(caught.value)
+
+
+def test_weights_are_found_here_beside_a_script_and_in_data_sets(find, tmp_path, monkeypatch):
+    added = tmp_path / "input" / "mine" / "deep" / WEIGHTS
+    added.touch()
+    assert find() == added
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "net.py")])
+    (tmp_path / WEIGHTS).touch()
+    assert find() == tmp_path / WEIGHTS
+    (tmp_path / "here" / WEIGHTS).touch()
+    assert find().resolve() == tmp_path / "here" / WEIGHTS
+
+
+def test_on_colab_missing_weights_are_uploaded_in_a_dialog(find, tmp_path, monkeypatch):
+    """By a stand-in for Colab's own module, which is there alone."""
+
+    def upload():
+        for name in ("my [net].pretrained.weights (1).h5", "photos.zip"):
+            pathlib.Path(name).write_text(name)
+        return dict.fromkeys(["my [net].pretrained.weights (1).h5", "photos.zip"], b"")
+
+    colab = SimpleNamespace(files=SimpleNamespace(upload=upload))
+    monkeypatch.setitem(sys.modules, "google.colab", colab)
+    assert find().read_text() == "my [net].pretrained.weights (1).h5"
+    monkeypatch.setattr(colab.files, "upload", lambda: pytest.fail("it is there already"))
+    assert find().name == WEIGHTS
+    (tmp_path / "here" / WEIGHTS).unlink()
+    monkeypatch.setattr(colab.files, "upload", dict)
+    with pytest.raises(SystemExit, match="missing"):
+        find()

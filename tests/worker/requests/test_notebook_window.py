@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QFileDialog
 
 from tests.window_parts import drop_on
 from tests.worker.requests.conftest import notebook_project
+from workbench.backbones import backbone_keys
 from workbench.core.projects.project import Project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.shell import main_window
 from workbench.gui.targets import notebook as notebook_flow
+from workbench.templates import list_templates
 
 pytestmark = pytest.mark.worker
 
@@ -52,6 +54,20 @@ def test_a_notebook_is_written_and_what_to_do_next_is_shown(
     assert what == "Wrote out.ipynb."
     assert "set DATA" in more
     assert "Import notebook results" in more
+
+
+def test_the_weights_that_training_starts_from_are_a_second_file_to_upload(
+    qtbot, window, shown, monkeypatch, tmp_path
+):
+    (template,) = (each for each in list_templates() if backbone_keys(each.project.graph))
+    window.files.new(template.project)
+    choose(monkeypatch, tmp_path / "out.ipynb")
+    window.actions_by_key["export_notebook"].trigger()
+    qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
+    weights = tmp_path / "out.pretrained.weights.h5"
+    assert weights.is_file()
+    ((_, more),) = shown
+    assert f"Upload the pretrained weights, {weights}, too." in more
 
 
 def test_a_network_with_errors_shows_them_instead(window, shown, monkeypatch, tmp_path):

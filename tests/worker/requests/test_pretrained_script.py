@@ -87,11 +87,3 @@ def test_the_script_fine_tunes_what_is_marked_for_it(project, tmp_path):
     assert "Training has two phases" in text
     plain_python(script, "train", tmp_path / "images", trained, folder=tmp_path)
     assert trained.is_file()
-
-
-@pytest.mark.parametrize("name", ["n.ipynb", "n.py"])
-def test_a_notebook_without_the_weights_is_not_written(project, tmp_path, capsys, name):
-    assert main(["notebook", str(project), str(tmp_path / name), "--json"]) != 0
-    error = json.loads(capsys.readouterr().out.splitlines()[-1])["error"]
-    assert "random weights" in error["what"]
-    assert not (tmp_path / name).exists()

@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.class_folders import STRIPES, write_stripes
 from tests.contexts import PlainContext
 from tests.worker.conftest import stripes
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import pack
-from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare
 from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import CheckpointKept, DataReady, LogLine, RunFinished, RunStarted
@@ -28,15 +28,10 @@ from workbench.worker.input.sources import edits_of, load_data, load_source, run
 
 pytestmark = pytest.mark.worker
 
-NAMES = ("high", "low", "middle")
-
 
 @pytest.fixture
 def folder(tmp_path):
-    pictures, labels = stripes(120, 4)
-    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
-        write_png(tmp_path / "data" / NAMES[label] / f"{number:03}.png", picture)
-    return tmp_path / "data"
+    return write_stripes(tmp_path / "data", 120)
 
 
 def content(path):
@@ -44,7 +39,7 @@ def content(path):
 
 
 def edits_for(folder):
-    high, low, middle = (sorted((folder / name).iterdir()) for name in NAMES)
+    high, low, middle = (sorted((folder / name).iterdir()) for name in STRIPES)
     return DataEdits(
         left_out=frozenset({content(high[0]), content(high[1])}),
         labels={content(low[0]): "high"},
@@ -143,12 +138,10 @@ def test_images_that_are_added_do_not_get_into_the_test_part_of_a_run(
     ctx = PlainContext(tmp_path / "cache")
     card = trained.run.model_card()
     before, _ = run_test_part(ctx, card)
-    pictures, labels = stripes(300, 9)
-    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
-        write_png(folder / NAMES[label] / f"new {number:03}.png", picture)
+    write_stripes(folder, 300, seed=9, stem="new ")
     after, _ = run_test_part(ctx, card)
     tested = {one.tobytes() for one in np.asarray(before.x)}
     tested_now = {one.tobytes() for one in np.asarray(after.x)}
     assert tested < tested_now
-    added = {picture.tobytes() for picture in pictures}
+    added = {picture.tobytes() for picture in stripes(300, 9)[0]}
     assert tested_now - tested <= added

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
 
+from tests.class_folders import write_photos
 from tests.window_parts import window_context
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
@@ -26,13 +26,9 @@ def context(qapp):
 
 
 def test_own_images_are_checked_settled_and_undone(qtbot, context, tmp_path):
-    for label, name in enumerate(("cat", "dog")):
-        (tmp_path / "data" / name).mkdir(parents=True)
-        for number in range(6):
-            noise = np.random.default_rng(10 * label + number).integers(0, 256, (6, 8, 3), np.uint8)
-            image = Image.fromarray(noise).resize((120, 90), Image.Resampling.BICUBIC)
-            image.save(tmp_path / "data" / name / f"{number}.png")
-    image.save(tmp_path / "data" / "cat" / "a dog.jpg", quality=70)  # the last one, in both
+    data = write_photos(tmp_path / "data", 6)
+    dog = Image.open(data / "dog" / "5.png")
+    dog.save(data / "cat" / "a dog.jpg", quality=70)
     document = context.document
     document.set_dataset(Choice("folder", {"path": str(tmp_path / "data"), "fit": "crop"}))
     view = DataView(context, panels_of("data"), lambda: None)

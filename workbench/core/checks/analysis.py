@@ -11,7 +11,7 @@ from workbench.core.checks import fixes
 from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_asked_for
-from workbench.core.checks.frozen import PhaseWork, work_of_phases
+from workbench.core.checks.frozen import ALL_LEARN, PhaseWork, work_of_phases
 from workbench.core.checks.gradients import check_gradients
 from workbench.core.checks.learning import (
     FindPretrained,
@@ -93,7 +93,7 @@ class Analysis:
     input_shape: Shape | None
     costs: Costs
     problems: list[Problem]
-    phases: tuple[PhaseWork, ...] = (PhaseWork(),)
+    phases: tuple[PhaseWork, ...] = (ALL_LEARN,)
 
     @property
     def is_trainable(self) -> bool:

@@ -61,6 +61,10 @@ class PhaseWork:
     copies: int = 0
 
 
+ALL_LEARN = PhaseWork()
+"""One epoch in which all layers learn."""
+
+
 def work_of_phases(
     graph: Graph, layers: Layers, found: Propagation, recipe: TrainingRecipe
 ) -> tuple[PhaseWork, ...]:

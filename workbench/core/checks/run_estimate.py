@@ -15,7 +15,7 @@ from typing import Self
 import msgspec
 
 from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
-from workbench.core.checks.frozen import PhaseWork
+from workbench.core.checks.frozen import ALL_LEARN, PhaseWork
 from workbench.core.format import memory_text, plural, rough_duration
 
 BASE_BYTES = 620_000_000
@@ -25,6 +25,11 @@ _LARGEST_SHARE = 0.85
 """Fraction of the available memory; the desktop needs some too."""
 
 _NEIGHBORS = 5
+_SAME_WORK = 0.5
+"""Distance of runs that compute about the same in a step. One with frozen layers counts for no
+other: the part of a network that is fine-tuned may be one that is slow for its size.
+"""
+
 _SECONDS_PER_MULTIPLY_ADD = {"bfloat16": 8.7e-12, "float32": 3.4e-11}
 _SECONDS_PER_NUMBER = {"bfloat16": 7.7e-10, "float32": 1.9e-9}
 _SECONDS_PER_PICTURE = 1e-5
@@ -44,8 +49,8 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     """The speed of its computer, as measured in a run that goes on or is over.
 
     Attributes:
-        multiply_adds: Multiply-adds of one forward pass of one image.
-        numbers: Numbers that all layers write for one image.
+        multiply_adds: Multiply-adds of one forward pass of one image, see `computed_in_steps`.
+        numbers: Numbers that all layers write for one image, see there.
         batch_size: Images per step.
         precision: "float32" or "bfloat16".
         images_per_second: While training.
@@ -54,6 +59,7 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
         run: Name of the run; "" in files of before.
         epoch_factor: How many times as long as its computing an epoch has taken: with what the
             trainer does between the steps, and other programs.
+        is_partly_frozen: Measured in a phase in which some layers did not learn.
     """
 
     multiply_adds: int
@@ -65,6 +71,7 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     expected_bytes: int = 0
     run: str = ""
     epoch_factor: float = 1.0
+    is_partly_frozen: bool = False
 
 
 Near = list[tuple[MeasuredRun, float]]
@@ -159,6 +166,17 @@ def numbers_per_picture(costs: Costs, nodes: Iterable[str] | None = None) -> int
     return sum(costs.nodes[key].activation_bytes for key in chosen) // BYTES_PER_NUMBER
 
 
+def computed_in_steps(costs: Costs, work: PhaseWork) -> tuple[int, int]:
+    """Multiply-adds of an image in a training step, and numbers written, in forward passes of
+    layers that learn: frozen ones, which have no backward pass, count as a part of one.
+    """
+    ahead = sum(costs.nodes[key].multiply_adds for key in work.frozen)
+    numbers_ahead = numbers_per_picture(costs, work.frozen)
+    left_out = 1.0 if work.copies else 1.0 - VALIDATION_SHARE
+    multiply_adds = costs.multiply_adds - round(left_out * ahead)
+    return multiply_adds, numbers_per_picture(costs) - round(left_out * numbers_ahead)
+
+
 def memory_needed(costs: Costs, *, costs_batch: int, batch_size: int, precision: str) -> int:
     """Bytes a trainer will hold at a batch size, without its images; `costs` were estimated
     for the batch `costs_batch`.
@@ -180,7 +198,7 @@ def predict(
     picture_bytes: int = 0,
     limit_bytes: int = 0,
     num_cores: int = 2,
-    phases: Sequence[PhaseWork] = (PhaseWork(),),
+    phases: Sequence[PhaseWork] = (ALL_LEARN,),
 ) -> RunEstimate:
     """Predicts a run.
 
@@ -223,7 +241,7 @@ def predict(
         memory_bytes=needed(batch_size),
         limit_bytes=limit_bytes,
         fitting_batch=None if fits else _largest(batch_size, lambda b: needed(b) <= room),
-        num_runs=len(near),
+        num_runs=max(len(each.near) for each in speeds),
         once_s=(once_s[0] or None) if once_s else None,
         fine_tuning_epoch_s=epochs_s[-1] if len(epochs_s) > 1 else None,
         total_s=sum(w.epochs * e + once for w, e, once in times) if epochs_s else None,
@@ -259,20 +277,19 @@ class _PhaseSpeed:
         num_cores: int,
     ) -> Self:
         """The speed of a phase: frozen layers are computed forward only, or not at all."""
-        forward = VALIDATION_SHARE * (not work.copies)
         ahead = sum(costs.nodes[key].multiply_adds for key in work.frozen)
         numbers_ahead = numbers_per_picture(costs, work.frozen)
-        behind = costs.multiply_adds - ahead
-        numbers_behind = numbers_per_picture(costs) - numbers_ahead
-        multiply_adds = behind + round(forward * ahead)
-        numbers = numbers_behind + round(forward * numbers_ahead)
+        multiply_adds, numbers = computed_in_steps(costs, work)
         near = _nearest(measured, multiply_adds, numbers, batch, precision)
         slowness = _slowness(near) if near else 2 / max(1, num_cores)
         seconds = _guess(multiply_adds, numbers, precision) * slowness
         if work.frozen:
             seconds = max(seconds, _SECONDS_PER_STEP / batch)
-        once = VALIDATION_SHARE * slowness * _guess(ahead, numbers_ahead, precision)
-        validation = VALIDATION_SHARE * slowness * _guess(behind, numbers_behind, precision)
+        behind = costs.multiply_adds - ahead, numbers_per_picture(costs) - numbers_ahead
+        validation = VALIDATION_SHARE * slowness * _guess(*behind, precision)
+        plain = [pair for pair in near if not pair[0].is_partly_frozen]
+        forward = _slowness(plain) if plain else 2 / max(1, num_cores)
+        once = VALIDATION_SHARE * forward * _guess(ahead, numbers_ahead, precision)
         return cls(work, near, seconds, validation + once * (not work.copies), once)
 
     def epoch_s(self, num_trained: int, num_validated: int) -> float:
@@ -311,7 +328,8 @@ def _nearest(
 
     # Of equally near ones the latest: the computer or the program may have changed.
     ranked = sorted(((run, distance(run)) for run in reversed(same)), key=lambda pair: pair[1])
-    return ranked[:_NEIGHBORS]
+    counting = [pair for pair in ranked if not pair[0].is_partly_frozen or pair[1] < _SAME_WORK]
+    return counting[:_NEIGHBORS]
 
 
 def _mean(values: Sequence[float], near: Near) -> float:

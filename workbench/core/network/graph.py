@@ -166,7 +166,11 @@ class Graph:
 
     def with_node(self, node: Node) -> Graph:
         """Adds a node, or replaces the one with the same id."""
-        return Graph({**self.nodes, node.id: node}, self.edges)
+        return self.with_nodes((node,))
+
+    def with_nodes(self, nodes: Iterable[Node]) -> Graph:
+        """Adds nodes, or replaces those with the same ids."""
+        return Graph({**self.nodes, **{node.id: node for node in nodes}}, self.edges)
 
     def with_params(self, node_id: str, **values: Any) -> Graph:
         """Changes some parameter values of a node."""

@@ -11,8 +11,7 @@ from workbench.core.network.roles import Layers
 
 def with_training(graph: Graph, node_ids: Iterable[str], training: Training) -> Graph:
     """Some layers learn then."""
-    changed = {key: replace(graph.nodes[key], training=training) for key in node_ids}
-    return Graph({**graph.nodes, **changed}, graph.edges)
+    return graph.with_nodes(replace(graph.nodes[key], training=training) for key in node_ids)
 
 
 def learning_from(graph: Graph, node_id: str, training: Training, layers: Layers) -> Graph:
@@ -39,8 +38,9 @@ def keeps_statistics(graph: Graph, node_id: str, layers: Layers) -> bool:
 
 def with_weights(graph: Graph, pretrained: Mapping[str, str]) -> Graph:
     """Some layers, by id, start with other pretrained weights, or "" for random ones."""
-    changed = {key: replace(graph.nodes[key], pretrained=pretrained[key]) for key in pretrained}
-    return Graph({**graph.nodes, **changed}, graph.edges)
+    return graph.with_nodes(
+        replace(graph.nodes[key], pretrained=name) for key, name in pretrained.items()
+    )
 
 
 def with_random_weights(graph: Graph, node_ids: Iterable[str]) -> Graph:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -16,23 +14,9 @@ from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, WorkbenchError
 from workbench.pictures.folders import list_pictures
 from workbench.protocol.classify import Classified, Classify
+from workbench.runs.export.image_tables import classified_csv
 
 PICTURES_PER_REQUEST = 64
-
-
-def csv_text(answers: list[Classified]) -> str:
-    """A row for each picture: file, class, probability, error, then each class's probability."""
-    names = sorted({score.name for answer in answers for score in answer.scores})
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["file", "class", "probability", "error", *names])
-    for answer in answers:
-        by_name = {score.name: score.probability for score in answer.scores}
-        top = f"{answer.scores[0].probability:.6f}" if answer.scores else ""
-        error = answer.error.what if answer.error is not None else ""
-        cells = [f"{by_name[name]:.6f}" if name in by_name else "" for name in names]
-        rows.writerow([answer.file, answer.label, top, error, *cells])
-    return out.getvalue()
 
 
 class FolderToCsv(QObject):
@@ -108,7 +92,7 @@ class FolderToCsv(QObject):
     def _save(self) -> None:
         table, answers = self._table, self._answers
         self._background.run(
-            lambda: save_bytes(table, csv_text(answers).encode()),
+            lambda: save_bytes(table, classified_csv(answers).encode()),
             lambda _none: self.finished.emit(self._words()),
             self.failed.emit,
         )

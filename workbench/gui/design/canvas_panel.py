@@ -1,4 +1,4 @@
-"""The canvas as a panel: the view, its actions, overview, search box and zoom buttons."""
+"""The canvas as a panel: the view, its actions, menus and search boxes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.core.network.augmentation import is_augmentation
@@ -21,7 +21,6 @@ from workbench.gui.design.canvas import accessible
 from workbench.gui.design.canvas.blocks.frame import FrameItem
 from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import GRAPH_MIME
-from workbench.gui.design.canvas.minimap import Minimap
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import CanvasStyle
@@ -39,16 +38,12 @@ from workbench.gui.design.gestures.drop_layer import drop_gesture
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
 from workbench.gui.design.group_actions import GroupActions
 from workbench.gui.design.layer_adder import LayerAdder
+from workbench.gui.design.overlays import CanvasOverlays
 from workbench.gui.design.rename_box import RenameBox
 from workbench.gui.design.search_add import SearchAdd
-from workbench.gui.kit.buttons import IconButton
-from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import column
 
 T = TypeVar("T")
-
-_MARGIN = 12
-_ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
 
 
 class CanvasPanel(QWidget):
@@ -78,7 +73,8 @@ class CanvasPanel(QWidget):
         self.rename_box = RenameBox(self.view, context.document.rename)
         self.groups = GroupActions(self.view, self.rename_box, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._acts())
-        self._make_overlays()
+        self.overlays = CanvasOverlays(self.view, context.theme, self._actions)
+        self.view.overlays = [self.overlays.minimap, self.overlays.zoom_bar, self.find_bar]
         self._connect()
 
     def _acts(self) -> dict[str, Callable[[], None]]:
@@ -132,29 +128,6 @@ class CanvasPanel(QWidget):
         elif len(selected := self.scene.selected_ids()) == 1:
             self.rename_box.open_at(selected[0])
 
-    def _make_overlays(self) -> None:
-        self.minimap = Minimap(self.view)
-        self.view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
-        words = "Drag a layer here, or double-click to search.\nA network starts with Input."
-        self._empty = plain_label(words, role="dim", parent=self.view)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._zoom_bar = QFrame(self.view)
-        self._zoom_bar.setObjectName("zoomBar")
-        self._zoom_text = plain_label("100%", role="dim")
-        self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._zoom_text.setMinimumWidth(44)
-        smaller, *others = (self._zoom_button(key) for key in _ZOOM_BUTTONS)
-        row(smaller, self._zoom_text, *others, parent=self._zoom_bar, margins=4, spacing=2)
-        self.view.overlays = [self.minimap, self._zoom_bar, self.find_bar]
-        self._style_overlays()
-
-    def _zoom_button(self, key: str) -> IconButton:
-        button = IconButton(self._theme, key, "")
-        button.follow_action(self._actions[key])
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        return button
-
     def _connect(self) -> None:
         scene, view = self.scene, self.view
         scene.selection_changed.connect(self._announce_selection)
@@ -163,7 +136,6 @@ class CanvasPanel(QWidget):
         for changed in (scene.selection_changed, scene.graph_changed):
             changed.connect(view.end_refusal)
         self._document.positions_changed.connect(view.end_refusal)
-        view.zoom_changed.connect(lambda zoom: self._zoom_text.setText(f"{zoom * 100:.0f}%"))
         view.view_changed.connect(self._on_view_changed)
         view.menu_asked.connect(self._open_menu)
         self.search.closed.connect(self.view.setFocus)
@@ -342,7 +314,7 @@ class CanvasPanel(QWidget):
             accessible.announce_selection(self.view, ids[0])
 
     def _on_contents_changed(self) -> None:
-        self._empty.setVisible(not self.scene.nodes)
+        self.overlays.hint.setVisible(not self.scene.nodes)
         self._refresh_actions()
 
     def _refresh_actions(self) -> None:
@@ -409,27 +381,12 @@ class CanvasPanel(QWidget):
     def _on_theme_changed(self) -> None:
         self.scene.refresh_look()
         refresh_canvas_icons(self._actions, self._theme)
-        self._style_overlays()
+        self.overlays.refresh_look()
         self.view.viewport().update()
-        self.minimap.refresh()
-
-    def _style_overlays(self) -> None:
-        colors = self._theme.colors
-        self.view.setStyleSheet(
-            f"QFrame#zoomBar, QFrame#searchAdd, QFrame#findBar {{ background: {colors.panel};"
-            f" border: 1px solid {colors.line}; border-radius: 8px; }}"
-            f"QFrame#searchAdd QListWidget {{ background: {colors.panel}; border: none; }}"
-        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        room = self.rect()
-        self.minimap.move(_MARGIN, room.height() - self.minimap.height() - _MARGIN)
-        self._zoom_bar.adjustSize()
-        bar = self._zoom_bar.rect()
-        bar.moveBottomRight(room.bottomRight() - QPoint(_MARGIN, _MARGIN))
-        self._zoom_bar.move(bar.topLeft())
-        self._empty.setGeometry(room.adjusted(24, 0, -24, 0))
+        self.overlays.place(self.rect())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -62,6 +62,9 @@ class LiveCurve:
         is_smooth: Where several points share a pixel column, its middle is drawn instead
             of its lowest and highest: for averages, which have no peaks to lose.
         is_dashed: For lines of few points.
+
+    Attributes:
+        break_at: The line is interrupted before the point of this number; 0 for nowhere.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class LiveCurve:
         self.set_color(color)
         plot.addItem(self.item, ignoreBounds=True)
         self._pyramid = PeakPyramid()
+        self.break_at = 0
         self.x: Steps = np.empty(0)
         self.y: Values = np.empty(0)
 
@@ -136,7 +140,11 @@ class LiveCurve:
                 y = np.where(y > 0.0, np.log10(y), np.nan)
         # Upright strokes side by side look the same without it, and cost a fifth.
         self.item.opts["antialias"] = not (is_grouped and self._width <= 1.0)
-        self.item.setData(scale.places(self.x[positions]), y)
+        x = scale.places(self.x[positions])
+        at = int(np.searchsorted(positions, self.break_at))
+        if 0 < at < len(y):
+            x, y = np.insert(x, at, x[at]), np.insert(y, at, np.nan)
+        self.item.setData(x, y)
         return y
 
     def outside(self, span: Span, values: Span, scale: XScale) -> Outside:

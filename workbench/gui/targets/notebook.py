@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.assets import data_path
+from workbench.backbones import backbone_keys
 from workbench.client.question import Handlers
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
 from workbench.core.specs import DatasetSpec, ExportSpec
@@ -19,6 +20,7 @@ from workbench.gui.common.drops import RESULT_NAME
 from workbench.gui.kit.file_dialogs import ask_file
 from workbench.gui.kit.messages import show_error, show_notice
 from workbench.gui.kit.save_path import ask_save_path
+from workbench.programs.pretrained import pretrained_name
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import Done
 
@@ -29,6 +31,7 @@ _NEXT_STEPS = (
 )
 _SET_DATA = "Upload your images and set DATA. "
 _UPLOAD = "Upload the images, {path}, too. "
+_UPLOAD_WEIGHTS = "Upload the pretrained weights, {path}, too. "
 
 
 class NotebookController(QObject):
@@ -102,8 +105,10 @@ class NotebookController(QObject):
         self.said.emit(answer.text)
         project = self._document.project
         dataset = None if project.edits.changes_data else self._datasets.get(project.dataset.key)
-        more = _NEXT_STEPS.format(data=_data_step(dataset))
-        show_notice(self._window, f"Wrote {Path(answer.path).name}.", more)
+        path, steps = Path(answer.path), _data_step(dataset)
+        if backbone_keys(project.graph):
+            steps += _UPLOAD_WEIGHTS.format(path=path.with_name(pretrained_name(path.name)))
+        show_notice(self._window, f"Wrote {path.name}.", _NEXT_STEPS.format(data=steps))
 
     def ask_result(self) -> None:
         """Lets the user choose what a notebook has left, and makes a run of it."""

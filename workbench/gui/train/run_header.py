@@ -127,8 +127,7 @@ class RunHeader(QFrame):
         self.left.setAlignment(right)
         # Of one width: the bar between them stays as it is while they count.
         self.elapsed.setFixedWidth(metrics.horizontalAdvance(clock(LONGEST_S)))
-        longest = (left_words(TimeLeft(LONGEST_S, is_of_head)) for is_of_head in (False, True))
-        self.left.setFixedWidth(max(map(metrics.horizontalAdvance, longest)))
+        self._keep_room_for_left(has_head=False)
         names = column(self.caption, self.headline, STRETCH, spacing=2)
         figures = (self.speed, self.best, self.best_epoch, self.test)
         buttons = row(self.pause, self.resume, self.stop, spacing=BUTTON_SPACING_PX)
@@ -141,6 +140,11 @@ class RunHeader(QFrame):
         margins = (MARGIN_PX, 12, MARGIN_PX, 8)
         parts = (top, self._progress, self.verdict, line)
         column(*parts, parent=self, margins=margins, spacing=6)
+
+    def _keep_room_for_left(self, *, has_head: bool) -> None:
+        """In runs with fine-tuning the time that is left of the head is the wider one."""
+        longest = left_words(TimeLeft(LONGEST_S, is_of_head=has_head))
+        self.left.setFixedWidth(self.left.fontMetrics().horizontalAdvance(longest))
 
     def set_follower(self, follower: RunFollower | None, title: str) -> None:
         """Shows another run."""
@@ -287,7 +291,9 @@ class RunHeader(QFrame):
         self.headline.setText(words)
 
     def _show_progress(self, follower: RunFollower) -> None:
-        progress = follower.history.progress
+        progress, started = follower.history.progress, follower.history.started
+        has_head = started is not None and started.fine_tuning_after is not None
+        self._keep_room_for_left(has_head=has_head)
         self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
         is_live = not follower.is_over and self._kind not in ("waiting", "away")
         elapsed_s = progress.elapsed_s

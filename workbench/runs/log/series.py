@@ -67,6 +67,18 @@ class Series:
         after = self.fine_tuning_after
         return float(after * self.steps_per_epoch) if after and self.steps_per_epoch else None
 
+    def values_before_gap(self, steps: Column) -> int:
+        """How many of these rising steps are before the epochs of the head that were left out; 0
+        where none were, or fine-tuning has not begun.
+        """
+        after, last = self.fine_tuning_after or 0, self.fine_tuning_step
+        head = int(np.searchsorted(self.epochs, after, side="right"))
+        if last is None or not head or int(self.epochs[head - 1]) == after:
+            return 0
+        # A needle of the array's own type: a float would copy a million integers first.
+        at = int(np.searchsorted(steps, steps.dtype.type(last), side="right"))
+        return at if at < len(steps) else 0
+
     @property
     def best_step(self) -> float | None:
         """Last step of the best epoch; None where there is none."""

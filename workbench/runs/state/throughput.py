@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts
+from workbench.core.checks.frozen import ALL_LEARN, PhaseWork
 from workbench.core.checks.run_estimate import (
     MeasuredRun,
     RunEstimate,
+    computed_in_steps,
     memory_needed,
-    numbers_per_picture,
 )
 from workbench.core.checks.run_estimate import predict as predict_costs
 from workbench.core.storage.json_file import read_json
@@ -59,15 +60,19 @@ def measured_run(
     memory_bytes: int,
     run: str = "",
     epoch_factor: float = 1.0,
+    work: PhaseWork = ALL_LEARN,
 ) -> MeasuredRun:
     """What is kept of a run, from the analysis of its network with its recipe.
 
     The batch size may be smaller than the recipe's; `images_per_second` is the median of its
-    epochs, `memory_bytes` the most that its trainer has held, 0 where it is not known.
+    epochs, `memory_bytes` the most that its trainer has held, 0 where it is not known. `work` is
+    what was computed in these epochs.
     """
+    multiply_adds, numbers = computed_in_steps(analysis.costs, work)
     return MeasuredRun(
-        multiply_adds=analysis.costs.multiply_adds,
-        numbers=numbers_per_picture(analysis.costs),
+        multiply_adds=multiply_adds,
+        numbers=numbers,
+        is_partly_frozen=bool(work.frozen),
         batch_size=batch_size,
         precision=precision,
         run=run,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Sequence
@@ -10,17 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from workbench.errors import WorkbenchError
-from workbench.protocol.evaluate import ClassScore, Evaluate, Evaluation
+from workbench.pictures.prepare import PreparedPart
+from workbench.protocol.evaluate import ClassScore, Evaluate, Evaluation, ImageScores
 from workbench.protocol.messages import AnyAnswer
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import weights_of
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.worker.input.sources import match_classes, other_part, run_test_part
+from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.scoring import score_all
+from workbench.worker.saved_models.scoring import ImageResults, score_all
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -38,11 +40,11 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     else:
         part, names = run_test_part(job, card)
     truth = match_classes(part.y, names, card.class_names)
-    predicted, loss = score_all(runner, part.x, truth, partial(_report, job))
-    confusion = confusion_matrix(truth, predicted, len(card.class_names))
+    results = score_all(runner, part.x, truth, partial(_report, job))
+    confusion = confusion_matrix(truth, results.predicted, len(card.class_names))
     answer = Evaluation(
         id=job.id,
-        loss=loss if math.isfinite(loss) else None,
+        loss=finite(results.loss),
         accuracy=float(np.trace(confusion)) / len(truth),
         classes=list(card.class_names),
         per_class=class_scores(confusion, card.class_names),
@@ -51,7 +53,19 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
         is_validated_on_test=not request.source and card.recipe.get("validation") == "test",
     )
     _keep(request, answer, card.checksum)
+    if request.with_images:
+        return msgspec.structs.replace(answer, images=_image_scores(part, truth, results))
     return answer
+
+
+def _image_scores(part: PreparedPart, truth: Counts, results: ImageResults) -> ImageScores:
+    return ImageScores(
+        files=list(part.files),
+        actual=truth.tolist(),
+        predicted=results.predicted.tolist(),
+        probability=results.probability.tolist(),
+        loss=[finite(loss) for loss in results.losses.tolist()],
+    )
 
 
 def _keep(request: Evaluate, answer: Evaluation, checksum: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,9 +25,14 @@ from workbench.protocol.messages import AnyAnswer, Done
 from workbench.runs.model_card import ModelCard
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights, build_model
-from workbench.worker.requests.keras_calls import KerasCall, initial_weights, keras_calls
+from workbench.worker.requests.keras_calls import (
+    KerasCall,
+    initial_model,
+    keras_calls,
+    weights_bytes,
+)
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Runner, load_runner
+from workbench.worker.saved_models.model_runner import Pixels, Runner, load_runner
 from workbench.worker.saved_models.weights_layout import weights_layout
 
 NUM_COMPARED = 8
@@ -76,13 +81,11 @@ class ExportContext:
 
     def initial_weights(self) -> bytes:
         """What a program's training starts with, as a `.weights.h5` file."""
-        return initial_weights(self.graph)
+        return weights_bytes(initial_model(self.graph, self.recipe.seed))
 
-    def pictures(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def pictures(self) -> Pixels:
         """The images of the comparison: noise, the same each time; uint8 (8, h, w, c)."""
-        random = np.random.default_rng(8)
-        shape = (NUM_COMPARED, *self.card.input_shape)
-        return random.integers(0, 256, shape, dtype=np.uint8)
+        return noise(NUM_COMPARED, self.card.input_shape)
 
     def compare_keras(self, path: Path) -> None:
         """Reads an exported `.keras` back as Workbench does, and compares its answers."""
@@ -106,19 +109,34 @@ class ExportContext:
 
     def _compare(self, exported: Any, where: str) -> None:
         """Notes how far the export's answers are from the model's; raises SaveError if far."""
-        pictures = self.pictures().astype(np.float32)
-        ours = np.asarray(self.model(pictures, training=False), np.float64)
-        theirs = np.asarray(exported(pictures, training=False), np.float64)
-        difference = float(np.abs(ours - theirs).max())
+        what = "The export was not written: its predictions would differ from the model's."
+        difference = compare_answers(self.model, exported, self.pictures(), what, where)
         self.difference = max(self.difference, difference)
-        if not difference <= _TOLERANCE * max(1.0, float(np.abs(ours).max())):
-            raise SaveError(
-                "The export was not written: its predictions would differ from the model's.",
-                where=where,
-                received=f"a difference of {difference:.2g}",
-                expected=f"at most {_TOLERANCE:g}",
-                fix="Please report this with the project file.",
-            )
+
+
+def noise(count: int, shape: Sequence[int]) -> Pixels:
+    """Images of noise of a shape (height, width, channels), the same each time."""
+    return np.random.default_rng(8).integers(0, 256, (count, *shape), dtype=np.uint8)
+
+
+def compare_answers(ours: Any, theirs: Any, pictures: Pixels, what: str, where: str) -> float:
+    """The largest difference between the answers of two models for some images.
+
+    Raises:
+        SaveError: in the words `what`, where it is too large.
+    """
+    x = pictures.astype(np.float32)
+    expected = np.asarray(ours(x, training=False), np.float64)
+    difference = float(np.abs(expected - np.asarray(theirs(x, training=False), np.float64)).max())
+    if not difference <= _TOLERANCE * max(1.0, float(np.abs(expected).max())):
+        raise SaveError(
+            what,
+            where=where,
+            received=f"a difference of {difference:.2g}",
+            expected=f"at most {_TOLERANCE:g}",
+            fix="Please report this with the project file.",
+        )
+    return difference
 
 
 def export(job: Job, request: ExportRequest) -> AnyAnswer:

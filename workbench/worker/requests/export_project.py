@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -21,17 +22,26 @@ from workbench.errors import SaveError
 from workbench.exports import training_exports, untrained_exports
 from workbench.layers import all_layers
 from workbench.programs.notebook_cells import network_source
+from workbench.programs.pretrained import pretrained_name
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.worker.input.sources import fit_of
 from workbench.worker.process.lazy_keras import keras
-from workbench.worker.requests.export import format_of
-from workbench.worker.requests.keras_calls import KerasCall, initial_weights, keras_calls
+from workbench.worker.requests.export import compare_answers, format_of, noise
+from workbench.worker.requests.keras_calls import (
+    KerasCall,
+    initial_model,
+    keras_calls,
+    weights_bytes,
+)
 from workbench.worker.requests.load_weights import names_of_data
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import build_whole
 
 _BY_ORDER = {"split": "order", "group_by": "none", "split_seed": None, "folds": None}
+
+_NUM_COMPARED = 2
+"""Images that the start of a training is compared on: networks from ImageNet take their time."""
 
 
 class ProgramContext:
@@ -87,7 +97,11 @@ class ProgramContext:
 
     def initial_weights(self) -> bytes:
         """What its training starts with, as a `.weights.h5` file."""
-        return initial_weights(self._graph)
+        return weights_bytes(self._initial_model)
+
+    @cached_property
+    def _initial_model(self) -> Any:
+        return initial_model(self._graph, self.recipe.seed)
 
     @cached_property
     def _calls(self) -> list[KerasCall]:
@@ -116,16 +130,8 @@ class ProgramContext:
 
         Raises:
             SaveError: its weights are others, so that they could not be read back; or it would
-                start without the pretrained weights, which are not part of it.
+                put the pretrained weights elsewhere.
         """
-        if self.has_pretrained:
-            raise SaveError(
-                "The program was not written: it would start with random weights, not with the "
-                "pretrained ones.",
-                where=self.title,
-                fix="Train here or on another computer over ssh, or export the Python script, "
-                "which gets the pretrained weights in a file beside it.",
-            )
         words: dict[str, Any] = {
             "keras": keras,
             "layers": keras.layers,
@@ -152,6 +158,18 @@ class ProgramContext:
                 expected=f"{len(ours)} arrays with the project's shapes",
                 fix="Please report this with the project file.",
             )
+        if self.has_pretrained:
+            self._compare_start(model)
+
+    def _compare_start(self, model: Any) -> None:
+        """Gives a program's network the weights that its training starts with, as it does."""
+        with tempfile.TemporaryDirectory(prefix="workbench-export-") as folder:
+            path = Path(folder) / "initial.weights.h5"
+            path.write_bytes(self.initial_weights())
+            model.load_weights(path)
+        what = "The program was not written: its training would start with another network."
+        images = noise(_NUM_COMPARED, self.input_shape)
+        compare_answers(self._initial_model, model, images, what, self.title)
 
 
 def _build(source: str, words: dict[str, Any]) -> Any:
@@ -179,17 +197,19 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
     job.check_cancelled()
     write = spec.write_project or spec.write
     write(context, str(path))
-    words = " ".join([f"Wrote {path}.", *_next_steps(spec, context)])
+    words = " ".join([f"Wrote {path}.", *_next_steps(spec, context, path.name)])
     return Done(id=job.id, text=words, path=str(path))
 
 
-def _next_steps(spec: ExportSpec, context: ProgramContext) -> list[str]:
+def _next_steps(spec: ExportSpec, context: ProgramContext, file: str) -> list[str]:
     if spec.needs_weights:
         steps = ["It builds the untrained network, and trains it with plain Keras."]
         if context.has_pretrained:
-            steps.append("Keep the file of pretrained weights beside it.")
+            steps.append(f"Keep {pretrained_name(file)} beside it: the pretrained weights.")
         return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]
     steps = ["It writes workbench_result.zip, which can be imported here."]
+    if context.has_pretrained:
+        steps.append(f"Take {pretrained_name(file)} along: it starts from these weights.")
     if context.archive is not None:
         return [*steps, f"It reads the images from {context.archive}: take that file along."]
     return steps if context.load_program else [*steps, "Set DATA to the path of the images."]

@@ -62,14 +62,19 @@ def _is_frozen(node: Node, spec: LayerSpec, found: Propagation) -> bool:
     return spec.count_params(found.params[node.id], found.inputs[node.id]).total > 0
 
 
-def initial_weights(graph: Graph) -> bytes:
-    """What a program's training starts with, as a `.weights.h5` file: pretrained weights where
-    layers name them, random ones elsewhere. Raises WeightsError where weights are missing.
+def initial_model(graph: Graph, seed: int) -> Any:
+    """The whole network as a training by a recipe of that seed starts with it, here and in a
+    program: with pretrained weights where layers name them, random ones elsewhere. Raises
+    WeightsError where weights are missing.
     """
-    built = build_model(graph, all_layers(), whole=True)
+    return build_model(graph, all_layers(), whole=True, seed=seed).model
+
+
+def weights_bytes(model: Any) -> bytes:
+    """The weights of a Keras model as a `.weights.h5` file."""
     with tempfile.TemporaryDirectory(prefix="workbench-export-") as folder:
         path = Path(folder) / "initial.weights.h5"
-        built.model.save_weights(path)
+        model.save_weights(path)
         return path.read_bytes()
 
 

@@ -64,6 +64,8 @@ def _started(run: RunFolder, result: Result, recipe: TrainingRecipe, file_name: 
         batch_size=card.batch_size,
         pid=0,
         keep_by=recipe.keep_by,
+        keep=recipe.keep,
+        fine_tuning_after=recipe.head_epochs if recipe.has_fine_tuning else None,
     )
 
 

@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.pictures.rows import Rows
-from workbench.worker.saved_models.model_runner import Labels, Runner
+from workbench.worker.saved_models.model_runner import Labels, Losses, Probabilities, Runner
 
 _STEP = 512
 
 
+@dataclass(frozen=True)
+class ImageResults:
+    """What a model answers for some images, (n,) each.
+
+    Attributes:
+        predicted: The most probable class, int64.
+        probability: Of that class, float32.
+        losses: float32; may be infinite.
+    """
+
+    predicted: Labels
+    probability: Probabilities
+    losses: Losses
+
+    @property
+    def loss(self) -> float:
+        """The mean of the losses."""
+        return float(self.losses.mean(dtype=np.float64))
+
+
 def score_all(
     runner: Runner, x: Rows, truth: Labels, on_progress: Callable[[float], None]
-) -> tuple[Labels, float]:
-    """Predicted labels (n,) and the mean loss of images uint8 (n, height, width, channels).
+) -> ImageResults:
+    """Scores images uint8 (n, height, width, channels), at least one.
 
     Args:
         runner: The model, which computes in float32.
@@ -23,10 +44,9 @@ def score_all(
         truth: Their labels int64 (n,).
         on_progress: Called with the fraction done, 0..1, before each step; may raise to stop.
     """
-    predicted, total = [], 0.0
+    steps = []
     for start in range(0, len(x), _STEP):
         on_progress(start / len(x))
         rows, losses = runner.score(x[start : start + _STEP], truth[start : start + _STEP])
-        predicted.append(rows.argmax(axis=1))
-        total += float(losses.sum(dtype=np.float64))
-    return np.concatenate(predicted), total / len(x)
+        steps.append((rows.argmax(axis=1), rows.max(axis=1), losses))
+    return ImageResults(*(np.concatenate(column) for column in zip(*steps, strict=True)))

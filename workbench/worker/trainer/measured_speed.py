@@ -6,6 +6,7 @@ import time
 from statistics import median
 
 from workbench.core.checks.analysis import Analysis, analyse
+from workbench.core.checks.frozen import PhaseWork
 from workbench.core.checks.run_estimate import VALIDATION_SHARE
 from workbench.core.projects.project import Project
 from workbench.layers import all_layers
@@ -18,14 +19,14 @@ _INTERVAL_S = 30.0
 
 
 class SpeedKeeper:
-    """Takes the epochs of one trainer and keeps their speed.
+    """Takes the epochs of one trainer and keeps their speed, that of its last phase.
 
     Args:
         name: The run's; its speed is kept once.
         project: What is trained.
         sizes: Batch and steps of an epoch.
-        compiled: How it is trained. On several replicas, or with frozen layers, nothing is kept:
-            it says nothing of one that trains all layers.
+        compiled: How it is trained. On several replicas, and of a head on features, nothing is
+            kept: it says nothing of other runs.
     """
 
     def __init__(self, name: str, project: Project, sizes: Sizes, compiled: Compiled) -> None:
@@ -38,6 +39,11 @@ class SpeedKeeper:
         self._factors: list[float] = []
         self._kept_at = float("-inf")
         self._num_kept = 0
+
+    def go_on(self, compiled: Compiled) -> None:
+        """Called when the next phase begins: other layers are computed."""
+        self._compiled = compiled
+        self._speeds, self._factors, self._num_kept = [], [], 0
 
     def add(self, epoch: EpochFinished, num_validated: int) -> None:
         """Takes an epoch, and how many images were validated after it."""
@@ -54,12 +60,15 @@ class SpeedKeeper:
 
     def keep(self) -> None:
         """Keeps the speed of the epochs so far; raises SaveError."""
-        is_frozen = any(n.training != "always" for n in self._project.graph.nodes.values())
-        if not self._speeds or self._compiled.limits.replicas > 1 or is_frozen:
+        if not self._speeds or self._compiled.limits.replicas > 1:
             return
         recipe = self._project.recipe
         if self._analysis is None:
             self._analysis = analyse(self._project.graph, all_layers(), recipe=recipe)
+        head, work = self._analysis.phases[0], self._work(self._analysis)
+        is_cached = self._compiled.features is not None
+        if is_cached != bool(work.copies) or (is_cached and work.frozen == head.frozen):
+            return
         self._kept_at = time.monotonic()
         self._num_kept += 1
         # The first epoch of several warms up.
@@ -73,5 +82,9 @@ class SpeedKeeper:
             images_per_second=median(speeds),
             epoch_factor=median(factors),
             memory_bytes=peak_bytes(),
+            work=work,
         )
         add_speed(measured)
+
+    def _work(self, analysis: Analysis) -> PhaseWork:
+        return analysis.phases[-1 if self._compiled.phase.is_fine_tuning else 0]

@@ -32,9 +32,9 @@ def saved_test(job: TrainingJob, ready: PreparedTraining) -> TestResult | None:
         return None
     phase = partial(job.events.phase, "testing", "Evaluating on the test set")
     try:
-        predicted, loss = score_all(load_runner(job.run.path), part.x, part.y, phase)
+        results = score_all(load_runner(job.run.path), part.x, part.y, phase)
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
         return None
-    accuracy = float(np.mean(predicted == part.y))
-    return TestResult(loss=finite(loss), accuracy=accuracy, count=len(part))
+    accuracy = float(np.mean(results.predicted == part.y))
+    return TestResult(loss=finite(results.loss), accuracy=accuracy, count=len(part))

@@ -132,6 +132,7 @@ class Training:
                 ready = setup.next_phase(ready, self.counters.step, self.counters.epochs_done)
                 _UNTIL_EXIT.append(ready.compiled)
                 manager.go_on(ready)
+                speed.go_on(ready.compiled)
                 trainer = self._trainer(ready)
         except NotFiniteError as error:
             raise self._spoilt(ready.compiled, trainer) from error

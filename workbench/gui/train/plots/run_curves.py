@@ -125,6 +125,8 @@ class RunCurves:
         self.smooth.set_data(series.steps[: self._averages.size], self._averages.view("y"))
         self.epoch_train.set_data(series.epoch_steps, series.epoch_train)
         self.epoch_validation.set_data(series.epoch_steps, series.epoch_validation)
+        for curve in self.curves:
+            curve.break_at = series.values_before_gap(curve.x)
 
     def clear(self) -> None:
         """Forgets all values."""

@@ -37,6 +37,14 @@ AHEAD = 16
 """While a run grows its x axis ends at a multiple of about a sixteenth of it: axes that
 move with each batch cannot be read, and painting them costs more than the curves."""
 
+WIDE_PX = 780
+"""From this width on the plots are side by side, however high their place is."""
+
+FLAT_PX = 240
+"""A plot that is lower than this and as wide as all has little room for its curves. More than its
+minimum height: plots that are stacked at that are higher than their place, and stay so.
+"""
+
 MAIN = "main"
 """Key of the current run in the legend."""
 
@@ -163,6 +171,7 @@ class RunPlots(QWidget):
     def _on_choices_changed(self) -> None:
         for key, action in self.choices.below.items():
             self.by_key[key].setVisible(action.isChecked())
+        self._arrange()
         self.show_all()
 
     # drawing -----------------------------------------------------------------------------
@@ -343,7 +352,18 @@ class RunPlots(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        sides = QBoxLayout.Direction
-        is_narrow = event.size().width() < 780
-        self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)
+        self._arrange()
         self.refresh()
+
+    def _arrange(self) -> None:
+        """Below each other in a narrow place, unless they would be flat there and have just the
+        width to be side by side.
+        """
+        plots = self._visible_plots()
+        num_beside = len(self.by_key) - len(self.choices.below)
+        least_px = sum(plot.minimumWidth() for plot in plots[:num_beside])
+        least_px += (num_beside - 1) * self._row.spacing()
+        is_flat = self.height() < FLAT_PX * len(plots)
+        is_narrow = self.width() < (least_px if is_flat else WIDE_PX)
+        sides = QBoxLayout.Direction
+        self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)
