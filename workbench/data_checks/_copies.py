@@ -61,7 +61,7 @@ def finding_of_copies(key: str, survey: Survey, group: Group, title: str, text: 
         actions=[
             *keep_one(images),
             *([leave_out(images, "Leave all out")] if has_conflict else []),
-            *([move_all(images, "train")] if held_out else []),
+            *([move_to_training(images)] if held_out else []),
         ],
     )
 
@@ -146,9 +146,7 @@ def part_words(part: PartName) -> str:
     return "training" if part == "train" else part
 
 
-def move_all(images: Sequence[FoundImage], part: PartName) -> Action:
-    """Brings all copies into one part."""
-    contents = dict.fromkeys(image.content for image in images[:MAX_IMAGES])
-    return Action(
-        f"move_{part}", f"Move all to {part_words(part)}", parts=dict.fromkeys(contents, part)
-    )
+def move_to_training(images: Sequence[FoundImage]) -> Action:
+    """Trains on all copies."""
+    parts: dict[str, PartName] = {image.content: "train" for image in images[:MAX_IMAGES]}
+    return Action("move_train", "Move all to training", parts=parts)

@@ -12,7 +12,7 @@ from workbench.core.projects.data_edits import PART_NAMES
 from workbench.data_checks._copies import (
     is_leak,
     keep_one,
-    move_all,
+    move_to_training,
     names_of,
     num_labels,
     part_words,
@@ -36,7 +36,7 @@ def _find(survey: Survey) -> Iterator[Finding]:
             f"{names_of(images)} are {alike}, in several parts of the data set.{conflict} What is "
             f"measured on the {held_out} images is then better than on new images.",
             images=images,
-            actions=[*keep_one(images, wanted=parts[-1]), move_all(images, "train")],
+            actions=[*keep_one(images, wanted=parts[-1]), move_to_training(images)],
         )
 
 

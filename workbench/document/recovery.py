@@ -16,6 +16,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workbench.core.format import plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project, project_text
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
@@ -63,7 +64,7 @@ class RecoveryOffer:
         when = time.strftime("%d %B, %H:%M", time.localtime(self.saved_at))
         if self.project is None:
             return f"Unsaved changes of {when} are damaged: {self.problem}"
-        edits = "1 edit" if self.num_edits == 1 else f"{self.num_edits} edits"
+        edits = plural(self.num_edits, "edit")
         newer = " The file itself has changed since." if self.is_original_newer else ""
         return f"{self.title}: {edits} not saved, {when}.{newer}"
 

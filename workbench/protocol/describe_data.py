@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import Answer, SplitRequest
 from workbench.protocol.browsing import OwnClass
 
 
-class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
+class Looked(msgspec.Struct, frozen=True, kw_only=True):
+    """What decoding all images of a source has shown; see DataDescription."""
+
+    bad_files: list[tuple[str, str]]
+    shape: list[int]
+    typical_size: list[int]
+
+
+class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
     """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
 
     Attributes:
-        source, params: Key of the data set, and its parameters.
-        edits: The user's edits of it, as in a project file.
-        recipe: Values of the recipe that decide the split; defaults where there are none.
-        project_id: Whose runs remember where the split by content was cut; "" for no project.
+        is_quick: Images in files are listed, but not decoded.
+        looked: What an earlier description of the source has shown: nothing is decoded again.
     """
 
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
-    recipe: dict[str, object] = {}
-    project_id: str = ""
+    is_quick: bool = False
+    looked: Looked | None = None
     thumbnails_per_class: int = 0
 
 
@@ -61,7 +64,10 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     """What a source holds: `classes` after the edits of the request, `own_classes` before them.
     `shape` is empty where images differ in size. `is_test_split_off`
     where it has no test part: `num_test` of its images are kept apart, by the request's share.
-    `num_validation` counts the images of a published validation part alone.
+    `num_validation` counts the images of a published validation part alone. Where it is not
+    complete, no image was decoded: unreadable files are counted, and the parts are of about the
+    size that they will have. `looked` is to be sent with the next request about the source; None
+    where not everything was seen, or does not fit.
     """
 
     title: str
@@ -75,3 +81,5 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     typical_size: list[int] = []
     bad_files: list[tuple[str, str]] = []
     notes: list[str] = []
+    is_complete: bool = True
+    looked: Looked | None = None

@@ -5,9 +5,12 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLineEdit
 
 from tests.contexts import PlainContext
+from tests.measurer import Measurer
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.specs.dataset import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
@@ -16,7 +19,7 @@ from workbench.gui.data.split import split_parts
 from workbench.gui.data.split_counts import Given, class_counts, split_counts, split_words
 from workbench.pictures.prepare import prepare
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData
+from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData, Looked
 from workbench.protocol.messages import Failed, Progress
 
 DESCRIPTION = DataDescription(
@@ -57,6 +60,11 @@ def cancelled(context, monkeypatch):
 
 
 @pytest.fixture
+def measurer(context, monkeypatch):
+    return Measurer(context, monkeypatch)
+
+
+@pytest.fixture
 def view(window, asked, qtbot):
     view = window.show_view("data")
     qtbot.waitUntil(lambda: len(asked) == 1)
@@ -89,6 +97,72 @@ def test_shows_progress_and_then_what_is_there(view, asked, context):
     assert 'The class "chanterelle" is small.' in texts(view)
     assert not view.panels["data_source"].cancel_button.isVisible()
     assert context.document.dataset_facts.num_classes == 2
+
+
+LISTED = msgspec.structs.replace(DESCRIPTION, bad_files=[], num_train=101, is_complete=False)
+LOOKED = Looked(bad_files=[("/home/a/x.png", "not a picture")], shape=[], typical_size=[64, 48])
+COMPLETE = msgspec.structs.replace(DESCRIPTION, looked=LOOKED)
+
+
+def test_what_is_listed_is_shown_while_the_images_are_decoded(
+    view, asked, measurer, context, qtbot
+):
+    source = view.panels["data_source"]
+    assert asked[0][0].is_quick
+    asked[0][1](LISTED)
+    assert len(view.panels["data_contents"].findChildren(ClassRow)) == 2
+    assert view.state.is_described
+    assert context.document.dataset_facts.num_classes == 2
+    assert source.cancel_button.isVisible()
+    (request,) = measurer.requests
+    assert isinstance(request, DescribeData)
+    assert not request.is_quick
+    measurer.answer(Progress(text="Reading the images", fraction=0.5))
+    assert source.status.text() == "Reading the images"
+    measurer.answer(COMPLETE)
+    assert "1 file skipped" in texts(view)
+    assert not source.cancel_button.isVisible()
+    assert context.document.dataset_facts.num_train == 100
+    context.document.set_edits(DataEdits(left_out=frozenset({"0" * 32})), "Leave out")
+    qtbot.waitUntil(lambda: len(asked) == 2)
+    assert asked[1][0].looked == LOOKED
+    asked[1][1](COMPLETE)
+    assert len(measurer.requests) == 1, "what has been decoded is known"
+    source.describe_button.click()
+    assert asked[2][0].looked is None
+
+
+def test_what_is_listed_stays_when_decoding_is_canceled(view, asked, measurer):
+    asked[0][1](LISTED)
+    view.panels["data_source"].cancel_button.click()
+    assert measurer.cancelled == [1]
+    measurer.answer(Failed(error=ErrorParts(what="Canceled.")))
+    assert view.panels["data_source"].status.text() == "Canceled."
+    assert view.panels["data_source"].describe_button.isVisible()
+    assert len(view.panels["data_contents"].findChildren(ClassRow)) == 2
+
+
+def test_another_source_calls_the_decoding_off(view, asked, measurer, context, qtbot):
+    asked[0][1](LISTED)
+    context.document.set_dataset(Choice("npz", {"path": "/home/a/b.npz"}))
+    assert measurer.cancelled == [1]
+    measurer.answer(COMPLETE)
+    assert not view.panels["data_contents"].findChildren(ClassRow)
+
+
+def test_neither_a_name_that_is_typed_nor_a_selection_is_lost(view, asked, measurer, qtbot):
+    asked[0][1](LISTED)
+    first, second = view.panels["data_contents"].findChildren(ClassRow)
+    second.pressed.emit(Qt.KeyboardModifier.NoModifier)
+    first.rename()
+    field = first.findChild(QLineEdit)
+    measurer.answer(COMPLETE)
+    assert field.isVisible()
+    assert "1 file skipped" not in texts(view)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: "1 file skipped" in texts(view))
+    rows = view.panels["data_contents"].findChildren(ClassRow)
+    assert [row.is_selected for row in rows][-2:] == [False, True]
 
 
 def test_what_is_split_off_is_counted_once_and_sizes_are_width_by_height(view, asked):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import signal
 import subprocess
@@ -297,6 +298,29 @@ def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_
         with Image.open(each.path) as thumbnail, Image.open(each.file) as picture:
             assert thumbnail.size == picture.size == (each.width, each.height) == (6, 4)
             assert thumbnail.getpixel((2, 2)) == picture.convert("RGB").getpixel((2, 2))
+
+
+def test_files_are_listed_before_they_are_decoded_and_decoded_once(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"a": list(range(10)), "b": list(range(20))})
+    (data / "a" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut")
+    source = {"source": "folder", "params": {"path": str(data)}, "recipe": {"split": "content"}}
+    quick = brightness.last(DescribeData, **source, is_quick=True, thumbnails_per_class=1)
+    assert not quick.is_complete
+    assert quick.looked is None
+    assert (quick.bad_files, quick.shape, quick.typical_size) == ([], [], [4, 6])
+    assert [sum(each.split) for each in quick.classes] == [11, 20]
+    assert [len(each.thumbnails) for each in quick.classes] == [1, 1]
+    whole = brightness.last(DescribeData, **source)
+    assert whole.is_complete
+    assert [sum(each.split) for each in whole.classes] == [10, 20]
+    again = brightness.last(DescribeData, **source, is_quick=True, looked=whole.looked)
+    assert msgspec.structs.replace(again, id=0) == msgspec.structs.replace(whole, id=0)
+    merged = {"left_out": [hashlib.sha256(b"\xff\xd8\xff\xe0 cut").hexdigest()[:32]]}
+    edited = brightness.last(DescribeData, **source, looked=whole.looked, edits=merged)
+    assert edited.bad_files == []
+    np.savez(tmp_path / "data.npz", x=np.zeros((6, 8, 8, 3), np.uint8), y=np.arange(6) % 2)
+    params = {"path": str(tmp_path / "data.npz")}
+    assert brightness.last(DescribeData, source="npz", params=params, is_quick=True).is_complete
 
 
 def test_a_training_picture_is_shown_large(brightness, tmp_path):

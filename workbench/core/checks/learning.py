@@ -11,7 +11,7 @@ from dataclasses import replace
 from workbench.core.checks.costs import Costs
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
 from workbench.core.checks.shapes import Propagation
-from workbench.core.format import list_text
+from workbench.core.format import list_text, plural
 from workbench.core.network.graph import Graph, Node, Training
 from workbench.core.network.learning import keeps_statistics, learning_from, with_training
 from workbench.core.network.removal import removed
@@ -78,8 +78,8 @@ def _check_any(
             None,
             "warning",
             "Nothing learns before fine-tuning",
-            f"In the first {_epochs(recipe.head_epochs)} no layer learns: all with weights are "
-            "frozen, or learn in the fine-tuning phase only.",
+            f"In the first {plural(recipe.head_epochs, 'epoch')} no layer learns: all with weights "
+            "are frozen, or learn in the fine-tuning phase only.",
             (fix,),
         )
 
@@ -99,7 +99,7 @@ def _check_phases(
             "hint",
             "No fine-tuning phase",
             f"{len(marked):,} {layer} in the fine-tuning phase only, but the recipe has none.",
-            recipe_fix(f"Fine-tune after {_epochs(half)}", fine_tuning_after=half),
+            recipe_fix(f"Fine-tune after {plural(half, 'epoch')}", fine_tuning_after=half),
             Fix(
                 "freeze_marked", "Freeze them", lambda graph: with_training(graph, marked, "never")
             ),
@@ -117,8 +117,9 @@ def _check_phases(
         yield recipe_problem(
             "warning",
             "Fine-tuning never begins",
-            f"It begins after {_epochs(after)}, but there are only {_epochs(recipe.epochs)}.",
-            recipe_fix(f"Fine-tune after {_epochs(half)}", fine_tuning_after=half),
+            f"It begins after {plural(after, 'epoch')}, but there are only "
+            f"{plural(recipe.epochs, 'epoch')}.",
+            recipe_fix(f"Fine-tune after {plural(half, 'epoch')}", fine_tuning_after=half),
         )
 
 
@@ -142,10 +143,6 @@ def _tune_fix(first: str, group: str, graph: Graph, layers: Layers) -> Fix:
 def _train_fix(key: str, title: str, ids: list[str]) -> Fix:
     always: Training = "always"
     return Fix(f"train_{key}_{len(ids)}", title, lambda graph: with_training(graph, ids, always))
-
-
-def _epochs(number: int) -> str:
-    return "1 epoch" if number == 1 else f"{number:,} epochs"
 
 
 def check_pretrained(

@@ -13,6 +13,7 @@ from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.classes.box import ClassesBox
+from workbench.gui.data.classes.name_field import ClassNameField
 from workbench.gui.data.sample_dialog import Sample, SampleDialog
 from workbench.gui.data.split_counts import class_words
 from workbench.gui.data.state import DataState
@@ -37,10 +38,13 @@ class DataContentsPanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._rows: list[ClassRow] = []
         self._shown: Choice | None = None
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.timeout.connect(self._show_late)
         self.say_empty()
         state.source_changed.connect(self._on_source_changed)
         state.missing.connect(self.say_empty)
-        state.described.connect(self.show_description)
+        state.described.connect(self._on_described)
         state.failed.connect(self.show_error)
         self._document = state.context.document
         self._is_split_off = False
@@ -60,6 +64,22 @@ class DataContentsPanel(QScrollArea):
         """After an edit of the same data set the page stays until the next one is known."""
         if not self._rows or self._shown != self._document.project.dataset:
             self.say_empty()
+
+    def _on_described(self, description: DataDescription) -> None:
+        """A name that is being typed is not taken away."""
+        field = self.findChild(ClassNameField)
+        if field is None:
+            self.show_description(description)
+        else:
+            field.destroyed.connect(self._on_name_gone)
+
+    def _on_name_gone(self, *_: object) -> None:
+        """Its page must not be deleted from within its own end."""
+        self._late.start(0)
+
+    def _show_late(self) -> None:
+        if self._state.description is not None:
+            self.show_description(self._state.description)
 
     def show_error(self, error: WorkbenchError) -> None:
         """Shows why the source cannot be used."""
@@ -82,7 +102,9 @@ class DataContentsPanel(QScrollArea):
     def _classes(self, description: DataDescription) -> Box:
         self._is_split_off = description.is_test_split_off
         self._has_validation = description.num_validation > 0
+        selected = {row.description.name for row in self._rows if row.is_selected}
         box = ClassesBox(self._state, description)
+        box.select(selected)
         samples: list[Sample] = []
         for row, each in zip(box.rows, description.classes, strict=True):
             row.chosen.connect(partial(self._enlarge, samples, len(samples)))

@@ -42,7 +42,7 @@ class DataSourceBox(Box):
         self.cancel_button = button("Cancel")
         buttons = row(self.describe_button, self.cancel_button, STRETCH)
         add_to(self.column, self.chooser, buttons, self.progress, self.status)
-        self.describe_button.clicked.connect(state.describe)
+        self.describe_button.clicked.connect(lambda _=False: state.rescan())
         self.cancel_button.clicked.connect(state.cancel)
         state.busy_changed.connect(self._on_busy_changed)
         state.source_changed.connect(self._show_action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -15,7 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.exact_split import ExactSplit
 from workbench.protocol.browsing import ShowPicture
-from workbench.protocol.describe_data import DataDescription, DescribeData, Thumbnail
+from workbench.protocol.describe_data import DataDescription, DescribeData, Looked, Thumbnail
 from workbench.runs.places import is_known
 
 _Source = tuple[Choice, DataEdits]
@@ -34,7 +35,7 @@ class DataState(QObject):
         progressed(Progress): How far the reading is.
         source_changed(): What was described is no longer the project's source.
         missing(str): What must be chosen before there is anything to show.
-        described(DataDescription): What the source holds.
+        described(DataDescription): What the source holds; once more when it is known completely.
         failed(WorkbenchError): Why it cannot be read.
         findings_shown(bool): Whether findings of the data check are shown in place of the contents.
         browse_wanted(str): The images of a class are to be shown, of all for "".
@@ -74,6 +75,8 @@ class DataState(QObject):
         self.background = Background(self, max_threads=1)
         self._is_shown, self._is_browsing_asked = False, False
         self._question = Question(context.service)
+        self._whole = Question(context.measurer)
+        self._looked: tuple[Choice, Looked] | None = None
         self._picture_question = Question(context.service)
         self.exact = ExactSplit(context, self)
         self._described: _Source | None = None
@@ -105,7 +108,7 @@ class DataState(QObject):
         if not is_shown:
             self._is_browsing_asked = False
             self._timer.stop()
-        elif self._described != self._source and not self._question.is_open:
+        elif self._described != self._source and not self._is_busy:
             self._ask_soon()
 
     def set_findings_shown(self, *, is_shown: bool) -> None:
@@ -118,8 +121,15 @@ class DataState(QObject):
         self.closing.emit()
         self.background.close()
 
+    def rescan(self) -> None:
+        """Requests what the chosen source holds as if nothing was known of it."""
+        self._looked = None
+        self.describe()
+
     def describe(self) -> None:
-        """Requests what the chosen source holds; an earlier request is canceled."""
+        """Requests what the chosen source holds; an earlier request is canceled. First it is
+        listed, so that its images can be browsed; the other worker decodes them meanwhile.
+        """
         choice, edits = self._source
         if choice.key not in self.context.datasets:
             return
@@ -132,20 +142,28 @@ class DataState(QObject):
         self.said.emit("Loading…")
         self._values = self._document.recipe.split_values()
         self._question.ask(
-            DescribeData(
-                id=0,
-                source=choice.key,
-                params=dict(choice.params),
-                edits=edits_to_plain(edits),
-                thumbnails_per_class=_THUMBNAILS,
-                recipe=self._values,
-                project_id=self._document.project_id,
-            ),
-            Handlers(
-                on_done=self._on_described,
-                on_failed=self._on_failed,
-                on_progress=self.progressed.emit,
-            ),
+            self._request(choice, edits, is_quick=True), self._handlers(self._on_failed)
+        )
+
+    def _request(self, choice: Choice, edits: DataEdits, *, is_quick: bool) -> DescribeData:
+        looked = self._looked[1] if self._looked is not None and self._looked[0] == choice else None
+        return DescribeData(
+            id=0,
+            source=choice.key,
+            params=dict(choice.params),
+            edits=edits_to_plain(edits),
+            thumbnails_per_class=_THUMBNAILS,
+            recipe=self._values,
+            project_id=self._document.project_id,
+            is_quick=is_quick,
+            looked=looked,
+        )
+
+    def _handlers(self, on_failed: Callable[[WorkbenchError], None]) -> Handlers:
+        return Handlers(
+            on_done=self._on_described,
+            on_failed=on_failed,
+            on_progress=self.progressed.emit,
         )
 
     def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
@@ -175,20 +193,26 @@ class DataState(QObject):
         """Ends the reading."""
         self._is_browsing_asked = False
         self._question.cancel()
+        self._whole.cancel()
 
     def _call_off(self) -> None:
         """Ignores the answer to an earlier request."""
         self._timer.stop()
-        if self._question.is_open:
+        if self._is_busy:
             self.busy_changed.emit(False)
         self._question.drop()
+        self._whole.drop()
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._question.is_open or self._whole.is_open
 
     def _on_source_changed(self) -> None:
         """Another source, or the document no longer has the facts of this one."""
         self._described, self.description = None, None
         self.exact.forget()
         self.source_changed.emit()
-        if self._question.is_open and self._asked == self._source:
+        if self._is_busy and self._asked == self._source:
             return  # the answer is on its way
         self._call_off()
         self.said.emit("")
@@ -210,11 +234,25 @@ class DataState(QObject):
 
     def _on_described(self, description: DataDescription) -> None:
         self._described, self.description = self._asked, description
-        self.busy_changed.emit(False)
-        self.said.emit("")
         if self._asked is not None:
             self.exact.take(description, self._asked, self._values)
+        if description.is_complete:
+            self._keep(description)
+        elif self._asked is not None:
+            handlers = self._handlers(self._on_whole_failed)
+            self._whole.ask(self._request(*self._asked, is_quick=False), handlers)
         self.described.emit(description)
+        self._set_facts(description)
+        if self._is_browsing_asked:
+            self._on_browse_asked()
+
+    def _keep(self, description: DataDescription) -> None:
+        self.busy_changed.emit(False)
+        self.said.emit("")
+        if self._asked is not None and description.looked is not None:
+            self._looked = self._asked[0], description.looked
+
+    def _set_facts(self, description: DataDescription) -> None:
         self._document.set_dataset_facts(
             DatasetFacts(
                 shape=tuple(description.shape) or None,
@@ -224,8 +262,10 @@ class DataState(QObject):
                 num_test=description.num_test,
             )
         )
-        if self._is_browsing_asked:
-            self._on_browse_asked()
+
+    def _on_whole_failed(self, error: WorkbenchError) -> None:
+        self.busy_changed.emit(False)
+        self.said.emit(error.what)  # what was listed stays
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self._described, self.description = None, None

@@ -19,6 +19,7 @@ from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.edited import changes_note, edited
+from workbench.pictures.header_size import header_size
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
 from workbench.protocol.browsing import OwnClass
@@ -26,6 +27,7 @@ from workbench.protocol.describe_data import (
     ClassDescription,
     DataDescription,
     DescribeData,
+    Looked,
     Thumbnail,
 )
 from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
@@ -49,6 +51,9 @@ _IMBALANCE = 4
 
 _STEP = 64
 
+_SAMPLED = 50
+"""Files whose headers say how large the images are, while they have not been decoded."""
+
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 BadFiles = list[tuple[str, str]]
 
@@ -61,21 +66,19 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     """
     spec, _ = find_source(request.source, request.params)
     project = next_run(request)
-    recipe = project.recipe
     own = load_unedited(job, request.source, request.params)
+    is_complete = not request.is_quick or request.looked is not None or not _has_files(own)
+    # By order, nothing needs to be read of the files.
+    recipe = project.recipe if is_complete else project.recipe.with_values(split="order")
     loaded = edited(own, project.edits, job, recipe)
-    bad_files, sizes = _look_at_files(job, loaded)
-    bad_files = [*loaded.bad_files, *bad_files]
+    looked = _look(job, spec, loaded, request)
+    bad_files = [*loaded.bad_files, *looked.bad_files]
     bad = {path for path, _ in bad_files}
     counts, split_notes = split_counts(loaded, bad, recipe, job)
     train, validation, test = _given(loaded, counts)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
-    notes = [
-        *loaded.notes,
-        *changes_note(loaded, bad),
-        *split_notes,
-        *_imbalance(loaded.class_names, counts.sum(axis=1)),
-    ]
+    imbalance = _imbalance(loaded.class_names, counts.sum(axis=1))
+    notes = [*loaded.notes, *changes_note(loaded, bad), *split_notes, *imbalance]
     named = _fitting(bad_files, notes)
     return DataDescription(
         id=job.id,
@@ -86,10 +89,35 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         num_test=int(test.sum()),
         num_validation=int(validation.sum()),
         is_test_split_off=loaded.test is None or not len(loaded.test),
-        shape=list(_shape(spec, loaded, sizes)),
-        typical_size=_typical(loaded, sizes),
+        shape=looked.shape,
+        typical_size=looked.typical_size,
         bad_files=named,
         notes=notes,
+        is_complete=is_complete,
+        looked=looked if is_complete and len(named) == len(bad_files) else None,
+    )
+
+
+def _has_files(loaded: LoadedData) -> bool:
+    return any(isinstance(part, FilePart) for part in loaded.parts)
+
+
+def _look(job: Job, spec: DatasetSpec, loaded: LoadedData, request: DescribeData) -> Looked:
+    """What is known of the images: by decoding all, from an earlier look, or by their headers."""
+    if (known := request.looked) is not None:
+        paths = {path for part in loaded.parts if isinstance(part, FilePart) for path in part.paths}
+        bad_files = [each for each in known.bad_files if each[0] in paths]
+        return Looked(bad_files=bad_files, shape=known.shape, typical_size=known.typical_size)
+    if request.is_quick and isinstance(loaded.train, FilePart):
+        some = loaded.train.paths[:: max(1, len(loaded.train) // _SAMPLED)]
+        sizes = [size for path in some if (size := header_size(path)) is not None]
+        shape = list(spec.shape or ())
+        return Looked(bad_files=[], shape=shape, typical_size=_typical(loaded, sizes))
+    bad_files, sizes = _look_at_files(job, loaded)
+    return Looked(
+        bad_files=bad_files,
+        shape=list(_shape(spec, loaded, sizes)),
+        typical_size=_typical(loaded, sizes),
     )
 
 

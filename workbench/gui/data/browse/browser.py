@@ -28,6 +28,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.protocol.describe_data import DataDescription
 
 _TYPING_MS = 200
 _MOST_EDITED = 5_000
@@ -57,6 +58,7 @@ class ImageBrowser(Box):
         self._images = Images()
         self._background = Background(self, max_threads=1)
         self._asked = 0
+        self._is_listed = state.description is not None and not state.description.is_complete
         self._listing = Listing(state, self)
         self.rows = ImageRows(self)
         self.thumbnails = BrowsedThumbnails(state, self)
@@ -102,7 +104,7 @@ class ImageBrowser(Box):
         self._keys("Return", lambda: self._enlarge(self.grid.currentIndex().row()))
         self._keys("Enter", lambda: self._enlarge(self.grid.currentIndex().row()))
         self._keys("Delete", self.leave_out)
-        self._state.described.connect(lambda _: self.refresh())
+        self._state.described.connect(self._on_described)
 
     def _keys(self, keys: str, act: Callable[[], None]) -> None:
         shortcut = QShortcut(QKeySequence(keys), self.grid)
@@ -116,6 +118,12 @@ class ImageBrowser(Box):
         self._fill_classes(name)
         self.words.clear()
         self.refresh()
+
+    def _on_described(self, description: DataDescription) -> None:
+        """Once more when it is complete: then the list is the same."""
+        if not (description.is_complete and self._is_listed):
+            self.refresh()
+        self._is_listed = not description.is_complete
 
     def refresh(self) -> None:
         """Lists the images again; those that are shown stay until then."""

@@ -28,6 +28,7 @@ from workbench.data_checks import all_data_checks
 from workbench.errors import WorkbenchError
 from workbench.gui.data.state import DataState
 from workbench.protocol.data_check import CheckData, DataCheckReport, DataFindings
+from workbench.protocol.describe_data import DataDescription
 
 _Checked = tuple[Choice, Mapping[str, str]]
 """What was checked: a data set, with its classes as they are in the project."""
@@ -84,7 +85,7 @@ class Findings(QObject):
         self._checked: _Checked | None = None
         self._edits = DataEdits()
         self._of_content: dict[str, list[int]] = {}
-        state.described.connect(lambda _description: self._check_own_data())
+        state.described.connect(self._on_described)
         for changed in (self._document.dataset_changed, self._document.project_replaced):
             changed.connect(self._on_replaced)
         self._document.edits_changed.connect(self._on_edits_changed)
@@ -141,8 +142,10 @@ class Findings(QObject):
         project = self._document.project
         return project.dataset, dict(project.edits.classes)
 
-    def _check_own_data(self) -> None:
+    def _on_described(self, description: DataDescription) -> None:
         """Own data is checked once it is described: published data is known."""
+        if not description.is_complete:
+            return
         spec = self._datasets.get(self._document.project.dataset.key)
         if spec is not None and spec.source_param and self._checked != self._present:
             self.check()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
@@ -96,6 +96,12 @@ class ClassesBox(Box):
     def selected(self) -> list[str]:
         """Names of the selected classes."""
         return [each.description.name for each in self.rows if each.is_selected]
+
+    def select(self, names: Collection[str]) -> None:
+        """Selects the classes of these names."""
+        for each in self.rows:
+            each.set_selected(is_selected=each.description.name in names)
+        self._refresh()
 
     def _select(self, number: int, modifiers: Qt.KeyboardModifier) -> None:
         is_several = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
