@@ -1,4 +1,4 @@
-"""What all requests and all answers have, and an error in any of them."""
+"""What all or many requests and all answers have, and an error in any of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,31 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
     """A request to a service worker; `id` is repeated in every answer to it."""
 
     id: int
+
+
+class DataRequest(Request, frozen=True, kw_only=True):
+    """A request about the images of a data set.
+
+    Attributes:
+        source, params: Key of the data set, and its parameters.
+        edits: The user's edits of it, as in a project file.
+    """
+
+    source: str
+    params: dict[str, object]
+    edits: dict[str, object] = {}
+
+
+class SplitRequest(DataRequest, frozen=True, kw_only=True):
+    """A request about a data set as training divides it.
+
+    Attributes:
+        recipe: Values of the recipe that decide the split; defaults where there are none.
+        project_id: Whose runs remember where the split by content was cut; "" for no project.
+    """
+
+    recipe: dict[str, object] = {}
+    project_id: str = ""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer"):

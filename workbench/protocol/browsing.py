@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import Answer, DataRequest
 
 
 class ImagePlace(msgspec.Struct, frozen=True, array_like=True):
@@ -24,33 +24,21 @@ class OwnClass(msgspec.Struct, frozen=True, kw_only=True):
     num_images: int
 
 
-class ShowPicture(Request, frozen=True, kw_only=True, tag="show_picture"):
+class ShowPicture(DataRequest, frozen=True, kw_only=True, tag="show_picture"):
     """Writes an image of a source as PNG, large. Answer: Done with the PNG's path.
 
     Attributes:
-        source, params, edits: As in DescribeData.
         part, index: Of the image: its part, as the data set has it, and its number there.
         file: The file it is in, which is enough; "" where it is in none.
     """
 
-    source: str
-    params: dict[str, object]
     part: str = "train"
     index: int
     file: str = ""
-    edits: dict[str, object] = {}
 
 
-class ListImages(Request, frozen=True, kw_only=True, tag="list_images"):
-    """Lists all images. Answers: some ListedImages, then Done.
-
-    Attributes:
-        source, params, edits: As in DescribeData.
-    """
-
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
+class ListImages(DataRequest, frozen=True, kw_only=True, tag="list_images"):
+    """Lists all images. Answers: some ListedImages, then Done."""
 
 
 class ListedImages(Answer, frozen=True, kw_only=True, tag="listed_images"):
@@ -71,12 +59,9 @@ class ListedImages(Answer, frozen=True, kw_only=True, tag="listed_images"):
     sizes: list[int]
 
 
-class MakeThumbnails(Request, frozen=True, kw_only=True, tag="make_thumbnails"):
+class MakeThumbnails(DataRequest, frozen=True, kw_only=True, tag="make_thumbnails"):
     """Makes small images, in the order of the request. Answers: some ThumbnailsMade, then Done."""
 
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
     images: list[ImagePlace]
 
 
@@ -92,12 +77,9 @@ class ThumbnailsMade(Answer, frozen=True, kw_only=True, tag="thumbnails_made"):
     paths: list[str]
 
 
-class IdentifyImages(Request, frozen=True, kw_only=True, tag="identify_images"):
+class IdentifyImages(DataRequest, frozen=True, kw_only=True, tag="identify_images"):
     """Ids of images by content, as edits name them. Answer: ImageContents."""
 
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
     images: list[ImagePlace]
 
 

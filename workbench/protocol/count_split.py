@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import Answer, SplitRequest
 
 
-class CountSplit(Request, frozen=True, kw_only=True, tag="count_split"):
+class CountSplit(SplitRequest, frozen=True, kw_only=True, tag="count_split"):
     """Counts the images of each part as training would divide them. Answer: SplitCounts.
 
     Attributes:
-        source, params, edits, recipe, project_id: As in DescribeData.
         bad_files: Files that are known to be unreadable.
     """
 
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
-    recipe: dict[str, object] = {}
-    project_id: str = ""
     bad_files: list[str] = []
 
 

@@ -24,7 +24,7 @@ class ShowFound(Request, frozen=True, kw_only=True, tag="show_found"):
     """Writes images of findings as small PNG files. Answer: FoundThumbnails.
 
     Attributes:
-        source, params: As in DescribeData.
+        source, params: As in DataRequest; edits do not matter to what an image is.
         images: Those to write.
         size: The longer side, in pixels.
     """

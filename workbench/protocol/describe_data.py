@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import Answer, SplitRequest
 from workbench.protocol.browsing import OwnClass
 
 
@@ -16,23 +16,14 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     typical_size: list[int]
 
 
-class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
+class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
     """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
 
     Attributes:
-        source, params: Key of the data set, and its parameters.
-        edits: The user's edits of it, as in a project file.
-        recipe: Values of the recipe that decide the split; defaults where there are none.
-        project_id: Whose runs remember where the split by content was cut; "" for no project.
         is_quick: Images in files are listed, but not decoded.
         looked: What an earlier description of the source has shown: nothing is decoded again.
     """
 
-    source: str
-    params: dict[str, object]
-    edits: dict[str, object] = {}
-    recipe: dict[str, object] = {}
-    project_id: str = ""
     is_quick: bool = False
     looked: Looked | None = None
     thumbnails_per_class: int = 0

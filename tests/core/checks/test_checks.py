@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.core.checks.rest import without_pixels
 from tests.core.checks.test_shapes import INPUT, chain
 from workbench.core.checks.analysis import DatasetFacts, analyse
 from workbench.core.network.graph import Edge, Graph, Node
@@ -18,7 +19,7 @@ END = ("dense", {"units": 10, "activation": "softmax"})
 
 
 def check(graph, dataset=CIFAR, **recipe):
-    return analyse(graph, LAYERS, recipe=TrainingRecipe(**recipe), dataset=dataset)
+    return without_pixels(analyse(graph, LAYERS, recipe=TrainingRecipe(**recipe), dataset=dataset))
 
 
 def titles(graph, dataset=CIFAR):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
+from tests.core.checks.rest import without_pixels
 from tests.core.checks.test_shapes import INPUT, chain
 from tests.mistakes import MISTAKES
 from tests.strategies import random_valid_graph
@@ -28,7 +29,9 @@ END = ("dense", {"units": 10, "activation": "softmax"})
 
 
 def check(graph, dataset=FASHION, recipe=None):
-    return analyse(graph, LAYERS, recipe=recipe or TrainingRecipe(), dataset=dataset)
+    return without_pixels(
+        analyse(graph, LAYERS, recipe=recipe or TrainingRecipe(), dataset=dataset)
+    )
 
 
 def faults(graph):

@@ -181,6 +181,7 @@ def test_frozen_layers_are_computed_once_and_not_in_each_epoch():
     analysis = analyse(project.graph, all_layers(), recipe=each)
     whole = predict_run(analysis, each, facts, speeds=[], limit_bytes=24 * 10**9)
     assert whole.once_s is None
+    assert (frozen.is_even, whole.is_even) == (False, True)
     # Frozen layers are computed forward only, ahead or in each step.
     assert frozen.once_s == pytest.approx(whole.epoch_s, rel=0.02)
     assert frozen.epoch_s < 0.02 * whole.epoch_s

@@ -73,13 +73,13 @@ def test_a_folded_group_is_one_card_with_its_numbers(grouped) -> None:
     assert set(grouped.scene.edges) == {Edge("n1", BLOCK), Edge("n5", "n6"), Edge(BLOCK, "n5")}
 
 
-def test_its_button_opens_it_and_that_of_the_frame_folds_it(grouped, document, hand) -> None:
+def test_its_button_opens_it_and_that_of_the_frame_folds_it(grouped, document, hand, qtbot) -> None:
     below = grouped.scene.nodes["n5"].pos().y()
     hand.click(grouped.scene.nodes[BLOCK].button_rect().center())
     assert document.folded == frozenset()
     assert set(grouped.scene.nodes) == set(document.graph.nodes)
     assert grouped.scene.nodes["n5"].pos().y() > below
-    assert grouped.scene.selected_ids() == ["n2"]
+    qtbot.waitUntil(lambda: grouped.scene.selected_ids() == ["n2"])
     frame = grouped.scene.frames["block"]
     for key in ("n2", "n3", "n4"):
         assert frame.area.contains(grouped.scene.nodes[key].card_rect())
@@ -88,7 +88,7 @@ def test_its_button_opens_it_and_that_of_the_frame_folds_it(grouped, document, h
     assert document.folded == {"block"}
     assert grouped.scene.frames == {}
     assert grouped.scene.nodes["n5"].pos().y() == below
-    assert grouped.scene.selected_ids() == [BLOCK]
+    qtbot.waitUntil(lambda: grouped.scene.selected_ids() == [BLOCK])
 
 
 def test_a_double_click_opens_and_folds(grouped, document, hand) -> None:

@@ -79,6 +79,7 @@ def test_a_layer_is_inserted_into_the_connection_of_the_menu(small, document) ->
 
 
 def test_a_right_click_on_the_ground_is_about_the_canvas(small, document) -> None:
+    document.set_params("n4", kernel_initializer="zeros")  # no card of a warning in the way
     small.select(["n2"])
     place = center(small, "n2") + QPointF(300, 10)
     menu = right_click(small, place)
@@ -93,6 +94,7 @@ def test_a_right_click_on_the_ground_is_about_the_canvas(small, document) -> Non
 
 
 def test_the_menu_of_the_canvas_pastes_where_it_was_opened(small, document) -> None:
+    document.set_params("n4", kernel_initializer="zeros")  # no card of a warning in the way
     small.select(["n2"])
     small.copy()
     place = center(small, "n2") + QPointF(200, 30)

@@ -12,7 +12,7 @@ from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_asked_for
 from workbench.core.checks.frozen import ALL_LEARN, PhaseWork, work_of_phases
-from workbench.core.checks.gradients import check_gradients
+from workbench.core.checks.gradients import check_gradients, check_pixels
 from workbench.core.checks.learning import (
     FindPretrained,
     check_learning,
@@ -173,18 +173,13 @@ def analyse(
         lambda other, values: _find(other, values, context, known=found).problems,
     )
     start = input_node(graph, layers)
+    tried = (replace(problem, choose=trial.choose) for problem in found.problems)
     return Analysis(
         found.propagation.shapes,
         found.propagation.inputs,
         None if start is None else found.propagation.shapes.get(start.id),
         found.costs,
-        sorted(
-            (
-                *check_data(missing),
-                *(replace(problem, choose=trial.choose) for problem in found.problems),
-            ),
-            key=_rank,
-        ),
+        sorted((*check_data(missing), *tried, *_check_right(graph, layers, found)), key=_rank),
         work_of_phases(graph, layers, found.propagation, recipe),
     )
 
@@ -244,6 +239,14 @@ def _find(
     problems += check_learning(graph, layers, costs, recipe, is_unfinished=is_unfinished)
     problems.sort(key=_rank)
     return _Found(propagation, costs, problems)
+
+
+def _check_right(graph: Graph, layers: Layers, found: _Found) -> Iterator[Problem]:
+    """What is said of a network once it can be trained: no reason against a fix of one that
+    cannot.
+    """
+    if not any(problem.stops_training for problem in found.problems):
+        yield from check_pixels(graph, layers, found.costs)
 
 
 def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> Iterator[Problem]:

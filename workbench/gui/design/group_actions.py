@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Training
@@ -75,16 +75,29 @@ class GroupActions(QObject):
             self._edit(lambda: self._fold(name))
 
     def open(self, *names: str) -> None:
-        """Shows the layers of groups, the first of them selected and in view."""
-        self._edit(lambda: self._document.open_group(*names))
+        """Shows the layers of groups; soon the first of them is selected and in view."""
+        with self._scene.batch():
+            self._document.open_group(*names)
         first = [self._document.graph.groups[name][0] for name in names]
-        self._scene.select(first[:1])
-        self._view.reveal(first)
+        self._show_soon(first)
 
     def _fold(self, name: str) -> None:
-        self._document.fold(name)
-        self._scene.select([card_id(name)])
-        self._view.reveal([card_id(name)])
+        with self._scene.batch():
+            self._document.fold(name)
+        self._show_soon([card_id(name)])
+
+    def _show_soon(self, ids: list[str]) -> None:
+        """Selects the first of these cards and shows all, in the next turn of the event loop: a
+        hundred cards that come or go fill this one.
+        """
+
+        def show() -> None:
+            there = [key for key in ids if key in self._scene.nodes]
+            self._scene.select(there[:1])
+            if there:
+                self._view.reveal(there)
+
+        QTimer.singleShot(0, self, show)
 
     def _toggle_selected(self) -> None:
         for name in self.selected_names()[:1]:
@@ -99,4 +112,4 @@ class GroupActions(QObject):
     def uncover(self, node_id: str) -> None:
         """Opens the folded group that a layer is in, if it is in one."""
         if node_id in self._scene.shown.card_of:
-            self.open(self._document.graph.nodes[node_id].group)
+            self._document.open_group(self._document.graph.nodes[node_id].group)

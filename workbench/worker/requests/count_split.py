@@ -12,8 +12,8 @@ from workbench.core.specs import ArrayPart, LoadContext, LoadedData, Part
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.core.training.split import TEST, VALIDATION
 from workbench.pictures.divide import divide
+from workbench.protocol.bases import SplitRequest
 from workbench.protocol.count_split import CountSplit, SplitCounts
-from workbench.protocol.describe_data import DescribeData
 from workbench.protocol.messages import AnyAnswer
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.sources import edits_of, load_data
@@ -35,7 +35,7 @@ def count_split(job: Job, request: CountSplit) -> AnyAnswer:
     return SplitCounts(id=job.id, classes=counts.tolist(), notes=list(notes))
 
 
-def next_run(request: CountSplit | DescribeData) -> Project:
+def next_run(request: SplitRequest) -> Project:
     """What the next run of a project would train on, and how it would divide it."""
     recipe, _ = recipe_from(request.recipe)
     project = Project(

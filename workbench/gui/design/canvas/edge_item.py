@@ -38,7 +38,7 @@ class EdgeItem(CanvasItem):
         self.route: Route = ()
         self._path = QPainterPath()
         self._grab: QPainterPath | None = None  # made when it is needed: that takes time
-        self._line = QPolygonF()
+        self._line: QPolygonF | None = None  # so is this
         self._bounds = QRectF()
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
 
@@ -49,8 +49,7 @@ class EdgeItem(CanvasItem):
         self.prepareGeometryChange()
         self.route = route
         self._path = rounded_path([QPointF(x, y) for x, y in route])
-        self._line = next(iter(self._path.toSubpathPolygons()), QPolygonF())
-        self._grab = None
+        self._grab = self._line = None
         self._bounds = self._path.boundingRect().adjusted(-8, -8, 8, 8)
         self.update()
 
@@ -73,6 +72,8 @@ class EdgeItem(CanvasItem):
 
     def distance_to(self, point: QPointF) -> float:
         """Scene pixels from a point to the nearest point of the line."""
+        if self._line is None:
+            self._line = next(iter(self._path.toSubpathPolygons()), QPolygonF())
         spots = [self._line.at(index) for index in range(self._line.size())]
         return min(map(_to_stretch, repeat(point), spots, spots[1:]), default=math.inf)
 

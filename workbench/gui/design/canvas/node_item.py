@@ -70,7 +70,7 @@ class NodeItem(CanvasItem):
     @property
     def box(self) -> Box:
         """The card's place in the scene."""
-        x, y = self.pos().x(), self.pos().y()
+        x, y = self.pos().toTuple()
         return Box(x, y, x + NODE_WIDTH, y + self.height)
 
     def card_rect(self) -> QRectF:

@@ -138,7 +138,8 @@ class GraphScene(BlockScene):
         for node_id in node_ids:
             item = self.nodes[node_id] = self._new_item(node_id)
             item.setPos(*places.get(node_id, (0.0, 0.0)))
-            item.set_detailed(self.is_detailed)
+            if not self.is_detailed:  # it begins with all details
+                item.set_detailed(False)
             self.addItem(item)
         for edge in edges:
             line = self.edges[edge] = EdgeItem(edge, self.look)
@@ -205,6 +206,11 @@ class GraphScene(BlockScene):
         for node_id in node_ids:
             item = self.nodes[node_id]
             leaving = graph.edges_from(node_id)
+            if len(leaving) == 1 and len(graph.edges_into(leaving[0].target)) == 1:
+                line = self.edges.get(leaving[0])
+                if line is None or line.is_straight:
+                    item.is_shape_left = False  # most of them: the rest takes time
+                    continue
             near = {e for out in leaving for e in graph.edges_into(out.target)} | {*leaving}
             lines = [self.edges[edge] for edge in near if edge in self.edges]
             if len(lines) < 2 and all(line.is_straight for line in lines):
@@ -314,12 +320,12 @@ class GraphScene(BlockScene):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Signals the selection once, when all of a change is done."""
-        self._is_batch = True
+        """The selection is signaled by what follows, when all of a change is done."""
+        was_batch, self._is_batch = self._is_batch, True
         try:
             yield
         finally:
-            self._is_batch = False
+            self._is_batch = was_batch
 
     def _on_selection_changed(self) -> None:
         if self._is_batch:

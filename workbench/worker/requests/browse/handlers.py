@@ -18,6 +18,7 @@ from workbench.errors import DatasetError, PictureError, SaveError
 from workbench.pictures.contents import content_of_file, content_of_pixels
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import part_picture, thumbnail
+from workbench.protocol.bases import DataRequest
 from workbench.protocol.browsing import (
     IdentifyImages,
     ImageContents,
@@ -106,7 +107,7 @@ def identify_images(job: Job, request: IdentifyImages) -> AnyAnswer:
     return ImageContents(id=job.id, contents=contents)
 
 
-def _loaded(job: Job, request: ListImages | MakeThumbnails | IdentifyImages) -> LoadedData:
+def _loaded(job: Job, request: DataRequest) -> LoadedData:
     key = json.dumps([request.source, request.params, request.edits], sort_keys=True)
     if _last.loaded is None or key != _last.key:
         edits = edits_of(request.edits)
