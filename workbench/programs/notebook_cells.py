@@ -6,6 +6,7 @@ material: plain code, one idea a function, each with its sentence.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +63,8 @@ def network_source(context: Any) -> str:
 
 
 def load_images(context: Any) -> str:
-    """The code that sets x_train, y_train, x_test and y_test; the last two may be None.
+    """The code that sets x_train, y_train, x_test and y_test; the last two may be None. Where
+    people bring the images, is_readable says which of those to train on could be read.
 
     Args:
         context: ProgramContext-like: `load_program`, `is_fixed_shape`, `data_path`, `fit`.
@@ -101,13 +103,24 @@ def _values(context: Any, file: str) -> dict[str, Any]:
         "upload_steps": "" if is_downloaded else parts["upload_steps"],
         "load_images": load_images(context),
         "picked": parts["picked"],
-        "splits_test": not is_downloaded,
+        **_split_parts(values, splits_test=not is_downloaded),
         "front": _front(context, is_adapted=True),
         "has_front_and_setup": context.front and has_setup,
         "adapts_model": any(layer.spec.is_adapted for layer in _inside(context)),
         "recipe": "\n".join(
             f"{literal(key)}: {literal(value)}," for key, value in context.recipe_values.items()
         ),
+    }
+
+
+def _split_parts(values: Mapping[str, Any], *, splits_test: bool) -> dict[str, bool]:
+    """Which parts the program splits off; images that people bring may be unreadable."""
+    splits_validation = values["splits_validation"]
+    return {
+        "splits_test": splits_test,
+        "splits_both": splits_test and splits_validation,
+        "splits_test_alone": splits_test and not splits_validation,
+        "splits_validation_alone": splits_validation and not splits_test,
     }
 
 

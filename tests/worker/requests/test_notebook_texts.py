@@ -143,6 +143,13 @@ def read(export, tmp_path, monkeypatch):
     return names
 
 
+def split(export, names):
+    """Runs the cell of the split behind that of the pictures."""
+    (text,) = (c.text for c in cells(export, "p.ipynb") if c.is_code and "def picked" in c.text)
+    exec(compile(text, "split", "exec"), names)  # noqa: S102
+    return names
+
+
 @pytest.fixture
 def pictures(tmp_path):
     """A folder with three classes: names that sort naturally, a folder inside, rubbish."""
@@ -171,7 +178,7 @@ def of_workbench(source, path, export):
 def test_a_folder_is_read_as_workbench_reads_it(
     pictures, tmp_path, monkeypatch, is_zip, are_names_known
 ):
-    recipe = TrainingRecipe(validation="none", test_share=0.25)
+    recipe = TrainingRecipe(test_share=0.25, validation_share=0.2)
     known = ["aster", "tulip 9", "tulip 10"] if are_names_known else []
     export = context(recipe, input_shape=(12, 10, 3), class_names=known, data_path="flowers")
     ours = of_workbench("folder", pictures, export)
@@ -181,15 +188,12 @@ def test_a_folder_is_read_as_workbench_reads_it(
         export.data_path = "flowers.zip"
     names = read(export, tmp_path, monkeypatch)
     assert names["CLASS_NAMES"] == list(ours.class_names) == ["aster", "tulip 9", "tulip 10"]
-    x, y = names["x_train"], names["y_train"]
-    split = {"np": np}
-    exec(sections("parts.txt")["picked"], split)  # noqa: S102
-    is_picked = split["picked"](y, 0.25, recipe.seed)
-    everything = np.arange(len(ours.test))
-    assert np.array_equal(x[is_picked], ours.test.x[everything])
-    assert np.array_equal(y[is_picked], ours.test.y)
-    assert np.array_equal(y[~is_picked], ours.train.y)
     assert names["x_test"] is None
+    split(export, names)
+    parts = {"train": ours.train, "validation": ours.validation, "test": ours.test}
+    for name, part in parts.items():
+        assert np.array_equal(names[f"x_{name}"], part.x[np.arange(len(part))])
+        assert np.array_equal(names[f"y_{name}"], part.y)
 
 
 @pytest.mark.parametrize("fit", ["crop", "pad", "stretch"])
@@ -197,12 +201,10 @@ def test_pictures_are_fitted_as_workbench_fits_them(pictures, tmp_path, monkeypa
     recipe = TrainingRecipe(validation="none")
     export = context(recipe, input_shape=(6, 7, 1), class_names=[], data_path="flowers", fit=fit)
     ours = of_workbench("folder", pictures, export)
-    names = read(export, tmp_path, monkeypatch)
-    split = {"np": np}
-    exec(sections("parts.txt")["picked"], split)  # noqa: S102
-    is_picked = split["picked"](names["y_train"], recipe.test_share, recipe.seed)
+    names = split(export, read(export, tmp_path, monkeypatch))
+    assert len(names["x_train"]) + len(names["x_test"]) == 24
     test = ours.test.x[np.arange(len(ours.test))].astype(int)
-    assert np.abs(names["x_train"][is_picked].astype(int) - test).max() <= 1
+    assert np.abs(names["x_test"].astype(int) - test).max() <= 1
 
 
 def test_train_and_test_folders_are_two_parts(pictures, tmp_path, monkeypatch):
@@ -211,7 +213,7 @@ def test_train_and_test_folders_are_two_parts(pictures, tmp_path, monkeypatch):
     shutil.copytree(pictures, root / "validation")
     export = context(input_shape=(12, 10, 3), class_names=["aster", "tulip 9"], data_path="parts")
     names = read(export, tmp_path, monkeypatch)
-    assert len(names["x_train"]) == len(names["x_test"]) == 16
+    assert names["is_readable"].sum() == len(names["x_test"]) == 16
     assert sorted({*names["y_test"].tolist()}) == [0, 1]
 
 
@@ -222,7 +224,8 @@ def test_a_table_is_read(pictures, tmp_path, monkeypatch, capsys):
     export = context(input_shape=(12, 10, 3), class_names=[], data_path="table.csv")
     names = read(export, tmp_path, monkeypatch)
     assert names["CLASS_NAMES"] == ["aster", "tulip"]
-    assert names["y_train"].tolist() == [0, 1]
+    assert names["y_train"].tolist() == [0, 0, 1]
+    assert names["is_readable"].tolist() == [True, False, True]
     assert "skipped" in capsys.readouterr().out
 
 
