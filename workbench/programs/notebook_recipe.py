@@ -75,7 +75,24 @@ def _phase_values(
         "make_optimizer": fill(parts["make_optimizer"], of_head),
         "make_tuning_optimizer": fill(parts["make_tuning_optimizer"], {"optimizer": then}),
         "tunes_penalty": is_tuned and has_penalty,
-        "shares_rate": is_tuned and recipe.schedule_spec.follows_metric,
+        **_watched_values(recipe),
+    }
+
+
+def _watched_values(recipe: TrainingRecipe) -> dict[str, Any]:
+    """Values of what looks at the epochs of one phase alone: early stopping, and a rate that is
+    reduced on a plateau.
+    """
+    is_tuned, stops = recipe.has_fine_tuning, recipe.early_stopping_patience is not None
+    follows = recipe.schedule_spec.follows_metric
+    counts_phases = is_tuned and (stops or follows)
+    return {
+        "counts_phases": counts_phases,
+        "last_best": "phase_best" if counts_phases else "best_epoch",
+        "tunes_plateau": is_tuned and follows,
+        "stops_early": stops,
+        "stops_head": is_tuned and stops,
+        "stops_whole": stops and not is_tuned,
     }
 
 
@@ -121,7 +138,6 @@ def _loop_values(recipe: TrainingRecipe) -> dict[str, Any]:
         "best_loss": best_loss,
         "plateau_patience": recipe.plateau_patience,
         "decay_factor": literal(recipe.decay_factor),
-        "stops_early": recipe.early_stopping_patience is not None,
         "patience": recipe.early_stopping_patience,
     }
 

@@ -85,7 +85,10 @@ class Owner(User):
         self.robot.wait(lambda: self.window.views.current_key == "data", "data view")
         view = self.window.views.currentWidget()
         box = view.panels["data_network"]
-        self.robot.wait(lambda: view.state.is_described, "the images counted")
+        self.robot.wait(
+            lambda: view.state.description and view.state.description.is_complete,
+            "the images counted",
+        )
         self.shot("own_data")
         self.reason = box.reason.text()
         began = time.monotonic()

@@ -232,6 +232,10 @@ HOSTILE = {
     "negative figures": card_with(batch_size=-1),
     "a curve too short": history_with(losses=[1.0]),
     "an endless curve": history_with(losses=[1.0] * 9, accuracies=[1.0] * 9),
+    "an epoch left out": changed(
+        "history.json",
+        lambda data: data.replace(b'"epoch": 2, "step": 4', b'"epoch": 3, "step": 6'),
+    ),
     "NaN": changed("history.json", lambda data: data.replace(b'"test": {', b'"x": NaN, "test": {')),
     "text as loss": history_with(losses=["a"] * 4),
     "best of none": card_with(best_epoch=77),

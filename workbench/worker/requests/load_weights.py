@@ -75,14 +75,14 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
 
 def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard:
     """The model card as a trainer would have written it at the end of this curve."""
-    finished, num_epochs = finished_event("", result), len(result.history.epochs)
+    finished = finished_event("", result)
     is_best = project.recipe.keep == "best" and result.card.best_epoch > 0
     return msgspec.structs.replace(
         card,
         precision=result.card.precision,
         versions=dict(result.card.versions),
-        epochs_done=num_epochs,
-        kept_epoch=result.card.best_epoch if is_best else num_epochs,
+        epochs_done=finished.epochs_done,
+        kept_epoch=result.card.best_epoch if is_best else finished.epochs_done,
         best=finished.best,
         test=finished.test,
     )

@@ -32,9 +32,9 @@ def write_result_events(
     with EventWriter(run.events_path, clock=clock) as log:
         log.write(_started(run, result, recipe, file_name))
         log.write(msgspec.convert(result.card, DataReady, from_attributes=True))
-        for epoch in result.history.epochs:
+        for place, epoch in enumerate(result.history.epochs):
             clock.now += epoch.seconds
-            for event in _of_epoch(result, epoch):
+            for event in _of_epoch(result, place, epoch):
                 log.write(event)
         log.write(finished_event(run.name, result))
 
@@ -69,17 +69,18 @@ def _started(run: RunFolder, result: Result, recipe: TrainingRecipe, file_name: 
     )
 
 
-def _of_epoch(result: Result, epoch: ResultEpoch) -> Iterator[RunEvent]:
-    first = epoch.step - result.card.steps_per_epoch
-    losses = result.history.losses[first : epoch.step]
-    accuracies = result.history.accuracies[first : epoch.step]
+def _of_epoch(result: Result, place: int, epoch: ResultEpoch) -> Iterator[RunEvent]:
+    """The events of an epoch at a place among those that were trained."""
+    steps = result.card.steps_per_epoch
+    batches = slice(place * steps, (place + 1) * steps)
+    losses, accuracies = result.history.losses[batches], result.history.accuracies[batches]
     yield Batch(
         epoch=epoch.epoch,
         step=epoch.step,
         loss=losses[-1],
         accuracy=accuracies[-1],
         images_per_second=epoch.images_per_second,
-        first_step=first + 1,
+        first_step=epoch.step - steps + 1,
         losses=losses,
         accuracies=accuracies,
         learning_rate=epoch.learning_rate,
@@ -90,12 +91,12 @@ def _of_epoch(result: Result, epoch: ResultEpoch) -> Iterator[RunEvent]:
 def finished_event(run: str, result: Result) -> RunFinished:
     """What a trainer would have logged at the end."""
     card, epochs, test = result.card, result.history.epochs, result.history.test
-    best = epochs[card.best_epoch - 1] if card.best_epoch else None
+    best = next((epoch for epoch in epochs if epoch.epoch == card.best_epoch), None)
     return RunFinished(
         outcome="completed",
         run=run,
         seconds=card.seconds,
-        epochs_done=len(epochs),
+        epochs_done=epochs[-1].epoch if epochs else 0,
         test=TestResult(**msgspec.structs.asdict(test)) if test else None,
         best=msgspec.convert(best, BestEpoch, from_attributes=True) if best else None,
     )

@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
+from workbench.core.training.recipe import recipe_from
 from workbench.errors import WeightsError
 from workbench.worker.foreign.foreign_weights import RESULT_MEMBERS, read_archive_member
 
@@ -144,8 +145,17 @@ def _findings(result: Result) -> Iterator[str]:
         yield f"{len(history.losses):,} losses and {len(history.accuracies):,} accuracies"
     if len(history.losses) != steps * len(history.epochs):
         yield f"{len(history.losses):,} losses of {len(history.epochs):,} epochs of {steps:,} steps"
-    for number, epoch in enumerate(history.epochs, 1):
+    tuning, number = _first_of_fine_tuning(result.card), 0
+    for epoch in history.epochs:
+        # Early stopping leaves out the last epochs of the head.
+        number = tuning if 0 < number < epoch.epoch == tuning else number + 1
         if (epoch.epoch, epoch.step) != (number, number * steps):
-            yield f"epoch {epoch.epoch:,} at step {epoch.step:,} as entry {number:,}"
-    if result.card.best_epoch > len(history.epochs):
+            yield f"epoch {epoch.epoch:,} at step {epoch.step:,} where epoch {number:,} belongs"
+    if result.card.best_epoch not in {0, *(epoch.epoch for epoch in history.epochs)}:
         yield f"epoch {result.card.best_epoch:,} of {len(history.epochs):,} as the best"
+
+
+def _first_of_fine_tuning(card: ResultCard) -> int:
+    """The number of the first epoch of fine-tuning; 0 without any."""
+    recipe, errors = recipe_from(card.recipe)
+    return recipe.head_epochs + 1 if not errors and recipe.has_fine_tuning else 0
