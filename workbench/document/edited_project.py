@@ -297,6 +297,8 @@ class EditedProject(QObject):
         """Whether the network starts with the weights of others; what is missing of those that it
         has no more is no problem.
         """
+        if old is self.graph:  # folded, or another recipe: the rest takes time
+            return False
         keys = backbone_keys(self.graph)
         self._unfetched = tuple(each for each in self._unfetched if each.key in keys)
         return keys != backbone_keys(old)

@@ -91,6 +91,20 @@ def test_its_button_opens_it_and_that_of_the_frame_folds_it(grouped, document, h
     qtbot.waitUntil(lambda: grouped.scene.selected_ids() == [BLOCK])
 
 
+def test_opening_selects_once_in_a_turn_of_its_own(grouped, document, qtbot) -> None:
+    """Two turns of the event loop for a hundred cards, and no selection that is gone at once."""
+    grouped.select([BLOCK])
+    changes = []
+    grouped.scene.selection_changed.connect(changes.append)
+    grouped.groups.toggle("block")
+    assert set(grouped.scene.nodes) == set(document.graph.nodes)
+    assert changes == []
+    qtbot.waitUntil(lambda: changes == [["n2"]])
+    grouped.groups.toggle("block")
+    assert changes == [["n2"]]
+    qtbot.waitUntil(lambda: changes == [["n2"], [BLOCK]])
+
+
 def test_a_double_click_opens_and_folds(grouped, document, hand) -> None:
     hand.double_click(center(grouped, BLOCK) - QPointF(60, 20))
     assert document.folded == frozenset()
