@@ -8,15 +8,13 @@ By these figures `workbench.starter.transfer.input_shape_for` uses more than the
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.proofs._commands import events_of, workbench
 from tests.proofs.transfer import FLOWERS, few_photos
 
 BACKBONES = ("mobilenet", "efficientnet_lite0")
@@ -34,21 +32,11 @@ def accuracy(source: Path, backbone: str, side: int, folds: int) -> tuple[float,
     """Accuracy on the fold held out, mean over the folds, and its standard deviation."""
     with tempfile.TemporaryDirectory() as home:
         project = Path(home) / "p.workbench"
-        _run(home, "new", "--from", f"folder:{source}", str(project), "--backbone", backbone)
-        _run(home, "set", str(project), f"input.shape={side},{side},3")
-        found = _run(home, "cross-validate", str(project), "--folds", str(folds), "--json")
-    summary = json.loads(found.splitlines()[-1])
+        workbench(home, "new", "--from", f"folder:{source}", str(project), "--backbone", backbone)
+        workbench(home, "set", str(project), f"input.shape={side},{side},3")
+        (*_, summary) = events_of(home, "cross-validate", str(project), "--folds", str(folds))
     mean, spread = (summary["val_accuracy"][key] for key in ("mean", "std"))
     return float(mean), float(spread)
-
-
-def _run(home: str, *arguments: str) -> str:
-    command = [sys.executable, "-m", "workbench", *arguments]
-    environment = {**os.environ, "WORKBENCH_HOME": str(Path(home) / "home")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stderr}")
-    return done.stdout
 
 
 def main(words: list[str] | None = None) -> int:

@@ -8,18 +8,16 @@ plans. It ends with 1 where an accuracy is too low, or a time limit is not kept.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from tests.proofs._commands import events_of, workbench
 
 FLOWERS = Path(__file__).resolve().parents[3] / "shared" / "data" / "flowers"
 
@@ -100,26 +98,16 @@ def tried(case: Case) -> Result:
     """Trains with an empty home."""
     with tempfile.TemporaryDirectory() as home:
         project = Path(home) / "p.workbench"
-        _run(home, "new", "--from", f"folder:{case.source}", str(project), *case.options)
+        workbench(home, "new", "--from", f"folder:{case.source}", str(project), *case.options)
         if case.settings:
-            _run(home, "set", str(project), *case.settings)
+            workbench(home, "set", str(project), *case.settings)
         begun, started = time.monotonic(), time.time()
-        events = _run(home, "train", str(project), "--json")
+        events = events_of(home, "train", str(project))
         seconds = time.monotonic() - begun
     (finished,) = [event for event in events if event["event"] == "run_finished"]
     first = next(event for event in events if event["event"] == "epoch_finished")
     test = finished["test"]
     return Result(seconds, first["time"] - started, test["accuracy"], test["count"])
-
-
-def _run(home: str, *arguments: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "workbench", *arguments]
-    environment = {**os.environ, "WORKBENCH_HOME": str(Path(home) / "home")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stderr}")
-    lines = done.stdout.splitlines()
-    return [json.loads(line) for line in lines if line.startswith("{")]
 
 
 def main(words: list[str] | None = None) -> int:

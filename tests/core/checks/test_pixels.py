@@ -40,7 +40,7 @@ def found(graph, layers=LAYERS):
 )
 def test_the_first_layer_that_gets_pixels_is_named(kinds, first):
     (problem,) = found(chain(INPUT, *kinds))
-    assert (problem.node, problem.severity) == (first, "warning")
+    assert (problem.node, problem.severity) == (first, "hint")
     assert "0 to 255" in problem.message
 
 

@@ -33,7 +33,7 @@ def test_each_step_is_named_and_taken_by_a_click_until_it_can_be_trained(empty, 
         taken.append(status.next_step.text())
         qtbot.mouseClick(status.next_step, Qt.MouseButton.LeftButton)
     assert taken == ["Add Input", "Add Flatten and a Dense layer with 10 units"]
-    assert status.problems.text() == "1 warning"  # the pixel values are not scaled
+    assert status.problems.text() == "1 hint"  # the pixel values are not scaled
     assert not status.next_step.isVisible()
 
 

@@ -2,9 +2,8 @@
 into layers that learn as they are.
 
 The usual initial weights keep the size of what goes in. With pixels of up to 255 the first outputs,
-the loss and its gradients are as much too large. Test accuracy on CIFAR-10 after 3 epochs, as they
-are and scaled to 0–1: two convolutions with SGD (rate 0.01, momentum 0.9) 10.0% and 56.4%, with
-Adam 57.7% and 61.0%; one hidden Dense with Adam 10.0% and 41.4%.
+the loss and its gradients are as much too large: at a rate that is usual, training diverges; at a
+small one it may learn as well, or faster (`packaging/bench.sh scaling` compares). So it is a hint.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def _settings_that_learn(node_id: str, spec: LayerSpec, params: Mapping[str, Any
 
 
 def check_pixels(graph: Graph, layers: Layers, costs: Costs) -> Iterator[Problem]:
-    """A warning where nothing in the network changes the range of values.
+    """A hint where nothing in the network changes the range of values.
 
     Nothing is said of a network that starts with the weights of others, or whose outputs are 0 at
     first, whatever goes in: some published networks do without scaling so.
@@ -84,11 +83,11 @@ def check_pixels(graph: Graph, layers: Layers, costs: Costs) -> Iterator[Problem
     low, high = PIXELS
     yield Problem(
         first,
-        "warning",
+        "hint",
         "Pixel values are not scaled",
         f"{node_text(graph.nodes[first], layers)} gets values from {low:g} to {high:g}. Initial "
-        "weights are made for values of about 1: training starts with a large loss, learns less "
-        "in the same time, and with SGD often nothing.",
+        "weights are made for values of about 1: the first gradients are large, and training may "
+        "diverge at learning rates that are usual.",
         (_scale_fix(scaling, layers),),
     )
 
