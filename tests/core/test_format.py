@@ -98,3 +98,8 @@ def test_memory_has_one_unit_above_a_gigabyte(count, words):
 )
 def test_a_title_within_a_sentence_has_a_capital_only_for_abbreviations(title, words):
     assert numbers.within_sentence(title) == words
+
+
+def test_a_path_that_is_no_unicode_becomes_text():
+    assert numbers.path_text("a/\udcff.png") == "a/\\udcff.png"
+    assert numbers.path_text("ä/b.png") == "ä/b.png"

@@ -116,6 +116,11 @@ def image_size_text(shape: Sequence[int]) -> str:
     return f"{width:,} × {height:,}{colors}"
 
 
+def path_text(path: str) -> str:
+    """A path as text that every message and log can hold: bytes that are no UTF-8 are escaped."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def within_sentence(title: str) -> str:
     """Lowers the first letter of a title, but not of an abbreviation such as "TPU"."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]

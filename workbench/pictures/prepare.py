@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.format import plural
+from workbench.core.format import path_text, plural
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.split_marks import SplitMarks
 from workbench.core.training.recipe import TrainingRecipe
@@ -169,7 +169,7 @@ class _Reading:
         paths = part.paths if isinstance(part, FilePart) else ()
         names: Sequence[object] = paths or range(len(part))
         self.bad_files += [
-            (_shown(names[index]), reason) for index, reason in sorted(fitted.bad.items())
+            (path_text(str(names[index])), reason) for index, reason in sorted(fitted.bad.items())
         ]
         self.notes += [fitted.note] if fitted.note else []
         good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
@@ -179,11 +179,6 @@ class _Reading:
     def optional(self, part: Part | None, words: str) -> _Selection | None:
         """The same of a part that a source may lack; None where it has no pictures."""
         return self.readable(part, words) if part is not None and len(part) else None
-
-
-def _shown(name: object) -> str:
-    """A file's name as text: bytes that are no UTF-8 would break the run's event log."""
-    return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _check_enough(

@@ -66,7 +66,7 @@ def test_four_clicks_lead_to_a_trained_network(seen):
 
 
 def test_the_reason_for_the_network_is_told(seen):
-    assert seen["reason"].startswith(f"3 classes, {3 * PER_CLASS} images: ")
+    assert seen["reason"].startswith(f"3 classes, {3 * PER_CLASS} images. ")
     assert "pretrained" in seen["reason"]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.core.data_check.findings import FoundImage
 from workbench.core.data_check.similar import Group, Looks, groups
+from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES, PartName
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -80,7 +81,7 @@ class Survey:
         width, height = (int(side) for side in self.sizes[row])
         return FoundImage(
             content=self.contents[row].decode(),
-            file=_shown(self.files[row]),
+            file=path_text(self.files[row]),
             origin=PART_NAMES[int(self.origins[row])],
             index=int(self.indices[row]),
             label=self.class_names[self.labels[row]],
@@ -102,8 +103,3 @@ class Survey:
     def found(self, rows: Iterable[int]) -> list[FoundImage]:
         """Some rows as findings name them."""
         return [self.image(int(row)) for row in rows]
-
-
-def _shown(path: str) -> str:
-    """A path as text: bytes that are no UTF-8 would break a message."""
-    return path.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -11,9 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from workbench.core.format import plural
+from workbench.core.format import path_text, plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
 from workbench.errors import PictureError
@@ -94,7 +95,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         bad_files=named,
         notes=notes,
         is_complete=is_complete,
-        looked=looked if is_complete and len(named) == len(bad_files) else None,
+        looked=_as_text(looked) if is_complete and len(named) == len(bad_files) else None,
     )
 
 
@@ -105,8 +106,9 @@ def _has_files(loaded: LoadedData) -> bool:
 def _look(job: Job, spec: DatasetSpec, loaded: LoadedData, request: DescribeData) -> Looked:
     """What is known of the images: by decoding all, from an earlier look, or by their headers."""
     if (known := request.looked) is not None:
-        paths = {path for part in loaded.parts if isinstance(part, FilePart) for path in part.paths}
-        bad_files = [each for each in known.bad_files if each[0] in paths]
+        files = (part.paths for part in loaded.parts if isinstance(part, FilePart))
+        paths = {path_text(path): path for of_part in files for path in of_part}
+        bad_files = [(paths[text], words) for text, words in known.bad_files if text in paths]
         return Looked(bad_files=bad_files, shape=known.shape, typical_size=known.typical_size)
     if request.is_quick and isinstance(loaded.train, FilePart):
         some = loaded.train.paths[:: max(1, len(loaded.train) // _SAMPLED)]
@@ -119,6 +121,11 @@ def _look(job: Job, spec: DatasetSpec, loaded: LoadedData, request: DescribeData
         shape=list(_shape(spec, loaded, sizes)),
         typical_size=_typical(loaded, sizes),
     )
+
+
+def _as_text(looked: Looked) -> Looked:
+    bad_files = [(path_text(path), words) for path, words in looked.bad_files]
+    return msgspec.structs.replace(looked, bad_files=bad_files)
 
 
 def _classes(
@@ -256,7 +263,7 @@ def _fitting(bad_files: BadFiles, notes: list[str]) -> BadFiles:
     named: BadFiles = []
     size = 0
     for path, reason in bad_files:
-        shown = path.encode("utf-8", "backslashreplace").decode()
+        shown = path_text(path)
         size += len(shown.encode()) + len(reason.encode()) + 8
         if size > MAX_BAD_FILE_BYTES:
             break
