@@ -15,7 +15,6 @@ from workbench.backbones import _files, all_backbones, weights_file
 from workbench.core.network.graph import Edge
 from workbench.errors import GraphError, WeightsError
 from workbench.layers import all_layers
-from workbench.worker.model import pretrained
 from workbench.worker.model.build import build_model, read_weights
 from workbench.worker.model.pretrained import pretrained_arrays
 
@@ -40,7 +39,7 @@ def clear():
 def specs(monkeypatch):
     """The backbones, some of which a test may replace."""
     known = dict(all_backbones())
-    monkeypatch.setattr(pretrained, "all_backbones", lambda: known)
+    monkeypatch.setattr("workbench.backbones.all_backbones", lambda: known)
     return known
 
 
