@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 
 from tests.worker import backbone_references as references
-from workbench.backbones import all_backbones
-from workbench.worker.model import pretrained
+from workbench import backbones
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.model.inference_form import fast_inference
 
@@ -46,7 +45,7 @@ def main() -> int:
     """Prints one line for each network and measurement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--photos", type=int, default=50)
-    parser.add_argument("--only", default=",".join(all_backbones()))
+    parser.add_argument("--only", default=",".join(backbones.all_backbones()))
     parser.add_argument("--without-torch", action="store_true")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
@@ -63,7 +62,7 @@ def main() -> int:
     keys = given.only.split(",")
     failures = sum(compare(key, images, torch) for key in keys)
     for key in keys:
-        if all_backbones()[key].is_bundled:
+        if backbones.all_backbones()[key].is_bundled:
             measure(key, images)
     return int(failures > 0)
 
@@ -87,7 +86,7 @@ def original_features(
     key: str, images: np.ndarray, torch: Torch | None
 ) -> tuple[np.ndarray | None, str]:
     """Features of the original, and what that is; or None, and why."""
-    spec, original = all_backbones()[key], references.originals().get(key)
+    spec, original = backbones.all_backbones()[key], references.originals().get(key)
     if original is None:
         if torch is None:
             return None, "there is no environment with PyTorch"
@@ -101,8 +100,8 @@ def original_features(
         return original.features(model, images.astype(np.float32)), "beside Keras with its file"
     folder = Path(tempfile.mkdtemp(prefix="workbench-backbones-"))
     os.environ["KERAS_HOME"] = str(folder)
-    known = {**pretrained.all_backbones(), key: references.publish(model, spec, folder)}
-    pretrained.all_backbones = lambda: known  # type: ignore[assignment]
+    known = {**backbones.all_backbones(), key: references.publish(model, spec, folder)}
+    backbones.all_backbones = lambda: known  # type: ignore[assignment]
     features = original.features(model, images.astype(np.float32))
     return features, "beside Keras, random weights by file"
 
@@ -110,7 +109,7 @@ def original_features(
 def measure(key: str, images: np.ndarray) -> None:
     """Prints the rates of a bundled network, and what float16 on disk would change."""
     batch = np.resize(images, (BATCH, *images.shape[1:])).astype(np.float32)
-    graph = references.graph_with(all_backbones()[key])
+    graph = references.graph_with(backbones.all_backbones()[key])
     for precision in ("float32", "bfloat16"):
         built = build_model(graph, references.all_layers(), precision=precision)
         ready = _prepared(built, batch)
