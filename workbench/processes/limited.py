@@ -1,4 +1,4 @@
-"""A child process that opens foreign files: it limits itself before it reads the first byte.
+"""A child process for what comes from elsewhere: it limits itself before it reads the first byte.
 
 Run by path as `python -I limited.py MEMORY_BYTES CPU_S SCRIPT`. Neither this nor the script imports
 anything of Workbench.

@@ -43,9 +43,9 @@ def input_shape_for(spec: BackboneSpec, num_images: int) -> Shape:
     """Height, width and channels of the images that a frozen backbone is used with.
 
     Pooled features of images somewhat larger than those that a network was trained on classify
-    better (Touvron et al. 2019, "Fixing the train-test resolution discrepancy"; on the flower
-    photos by one or two percent, `packaging/bench.sh input_sizes`): the largest for which so many
-    images, if their number is known, need only seconds and little of the disk.
+    better (Touvron et al. 2019, "Fixing the train-test resolution discrepancy";
+    `packaging/bench.sh input_sizes` compares): the largest for which so many images, if their
+    number is known, need only seconds and little of the disk.
     """
     usual, _, channels = spec.input_shape
     if not num_images:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from workbench.core.specs import LoadContext
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
 from workbench.processes.child import Child
+from workbench.processes.limited import limited_command
 
 _CPU_S = 5
 """A million names take less than a second with a pattern that is not made to be slow."""
@@ -28,13 +28,10 @@ def found_groups(pattern: str, names: Sequence[str], ctx: LoadContext) -> list[s
         DatasetError: the pattern is no regular expression, or takes too long.
         Exception: the caller's own for canceling.
     """
-    order = {
-        "pattern": pattern, "names": list(names), "cpu_s": _CPU_S, "memory_bytes": _MEMORY_BYTES,
-    }  # fmt: skip
-    command = [sys.executable, "-I", str(_CHILD)]
+    order = {"pattern": pattern, "names": list(names)}
     try:
         with Child(
-            command,
+            limited_command(_CHILD, memory_bytes=_MEMORY_BYTES, cpu_s=_CPU_S),
             name="the search for groups",
             environment={"LC_ALL": "C.UTF-8"},
             order=json.dumps(order).encode(),

@@ -2,9 +2,9 @@
 
 A pattern comes with a project, so perhaps from elsewhere, and one can be made that takes years
 for a name of 40 letters. Nothing can interrupt a search in the same process. Standard library
-only: it is run as a file.
+only: it is run as a file, by `processes.limited`.
 
-stdin: {"pattern": ..., "names": [...], "cpu_s": ..., "memory_bytes": ...}
+stdin: {"pattern": ..., "names": [...]}
 stdout: a line, {"groups": [...]} with "" for a name without one, or {"error": ...}.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import sys
 from typing import Any
 
@@ -20,16 +19,7 @@ from typing import Any
 def main() -> None:
     """Answers one order."""
     order = json.load(sys.stdin)
-    _limit(resource.RLIMIT_CPU, order["cpu_s"])
-    _limit(resource.RLIMIT_AS, order["memory_bytes"])
-    _limit(resource.RLIMIT_CORE, 0)
     sys.stdout.write(json.dumps(_answer(order["pattern"], order["names"])) + "\n")
-
-
-def _limit(kind: int, most: int) -> None:
-    _, hard = resource.getrlimit(kind)
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(kind, (most, most))
 
 
 def _answer(pattern: str, names: list[str]) -> dict[str, Any]:
