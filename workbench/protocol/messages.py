@@ -28,6 +28,7 @@ from workbench.protocol.data_check import (
 )
 from workbench.protocol.describe_data import DataDescription, DescribeData
 from workbench.protocol.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
+from workbench.protocol.explain import Explain, Explained
 from workbench.protocol.export import Export, ExportProject
 from workbench.protocol.find import (
     BatchSizeFound,
@@ -62,6 +63,7 @@ AnyRequest = (
     | ShowPicture
     | PreviewAugmentation
     | Evaluate
+    | Explain
     | Export
     | ExportProject
     | FetchBackbone
@@ -116,6 +118,7 @@ AnyAnswer = (
     | TestPictures
     | AugmentationPreview
     | Evaluation
+    | Explained
     | LearningRateTried
     | LearningRateTrial
     | LearningRateFound

@@ -19,6 +19,7 @@ from workbench.protocol.count_split import SplitCounts
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
 from workbench.protocol.describe_data import DataDescription
 from workbench.protocol.evaluate import Evaluation, TestPictures
+from workbench.protocol.explain import Explained
 from workbench.protocol.find import BatchSizeFound, LearningRateFound
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Done, Failed, Hello
 from workbench.protocol.preflight import PreflightDone
@@ -34,6 +35,7 @@ FINAL_ANSWERS = (
     TestPictures,
     AugmentationPreview,
     Evaluation,
+    Explained,
     LearningRateFound,
     BatchSizeFound,
     PreflightDone,
