@@ -12,6 +12,11 @@ from workbench.runs.export.image_tables import ClassifiedColumns, evaluated_csv
 from workbench.runs.export.tables import csv_cells
 
 
+def scores(**columns):
+    places = range(len(columns["actual"]))
+    return ImageScores(parts=["test" for _ in places], indices=[*places], **columns)
+
+
 def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
@@ -46,7 +51,7 @@ def test_true_classes_have_a_column_where_they_are_known():
 
 
 def test_the_largest_loss_comes_first():
-    images = ImageScores(
+    images = scores(
         files=["a", "b", "c", "d"],
         actual=[0, 1, 0, 1],
         predicted=[0, 0, 1, 1],
@@ -60,7 +65,7 @@ def test_the_largest_loss_comes_first():
 
 
 def test_images_without_files_are_numbered_as_classify_takes_them():
-    images = ImageScores(files=[], actual=[0, 0], predicted=[0, 0], probability=[1, 1], loss=[1, 2])
+    images = scores(files=[], actual=[0, 0], predicted=[0, 0], probability=[1, 1], loss=[1, 2])
     assert [row["file"] for row in rows(evaluated_csv(images, ["x"]))] == [
         "test image 1",
         "test image 0",
@@ -73,5 +78,5 @@ def test_names_are_no_formulas():
     assert all(
         not cell.startswith(("=", "@")) for line in text.splitlines() for cell in line.split(",")
     )
-    images = ImageScores(files=["+1"], actual=[0], predicted=[0], probability=[1], loss=[0])
+    images = scores(files=["+1"], actual=[0], predicted=[0], probability=[1], loss=[0])
     assert "'+1,'-a,'-a," in evaluated_csv(images, ["-a"])
