@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import Agreement
-from workbench.worker.requests.evaluate import class_scores
+from workbench.worker.saved_models.evaluation import class_scores
 
 
 class AgreementCounter:
