@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -61,37 +62,50 @@ def decoded_batches(
         fit: A key of fits.FITS.
         check: Called for each batch; may raise to stop.
     """
-    side = side_to_decode(shape)
-
-    def decode(image: Listed, pixels: Pixels) -> Size | WorkbenchError:
-        if image.error is not None:
-            return image.error
-        try:
-            decoded = decode_reduced(image.path, side)
-            pixels[:] = fit_picture(decoded.pixels, shape, fit=fit)
-        except PictureError as error:
-            return error
-        return decoded.full_size
-
     with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="decode") as pool:
-        waiting: deque[tuple[list[Listed], Pixels, list[Future[Size | WorkbenchError]]]] = deque()
-
-        def begin() -> bool:
-            chunk = list(islice(images, BATCH))
-            if chunk:
-                pixels = np.zeros((BATCH, *shape), np.uint8)
-                futures = [pool.submit(decode, *pair) for pair in zip(chunk, pixels, strict=False)]
-                waiting.append((chunk, pixels, futures))
-            return bool(chunk)
-
+        begin = partial(_begin, pool, images, shape, fit)
+        waiting: deque[_Begun] = deque()
         try:
-            while len(waiting) <= _AHEAD and begin():
-                pass
+            while len(waiting) <= _AHEAD and (begun := begin()):
+                waiting.append(begun)
             while waiting:
                 check()
-                chunk, pixels, futures = waiting.popleft()
-                results = [future.result() for future in futures]
-                begin()
-                yield Batch(chunk, pixels, results)
+                first = waiting.popleft()
+                results = [future.result() for future in first.futures]
+                if begun := begin():
+                    waiting.append(begun)
+                yield Batch(first.images, first.pixels, results)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A batch that is being decoded."""
+
+    images: list[Listed]
+    pixels: Pixels
+    futures: list[Future[Size | WorkbenchError]]
+
+
+def _begin(
+    pool: ThreadPoolExecutor, images: Iterator[Listed], shape: Shape, fit: str
+) -> _Begun | None:
+    """Begins the next batch; None where no images are left."""
+    chunk = list(islice(images, BATCH))
+    pixels = np.zeros((BATCH, *shape), np.uint8)
+    pairs = zip(chunk, pixels, strict=False)
+    futures = [pool.submit(_decode, image, place, shape, fit) for image, place in pairs]
+    return _Begun(chunk, pixels, futures) if chunk else None
+
+
+def _decode(image: Listed, place: Pixels, shape: Shape, fit: str) -> Size | WorkbenchError:
+    """Writes an image's pixels to their place; its size in its file, or why it cannot be read."""
+    if image.error is not None:
+        return image.error
+    try:
+        decoded = decode_reduced(image.path, side_to_decode(shape))
+        place[:] = fit_picture(decoded.pixels, shape, fit=fit)
+    except PictureError as error:
+        return error
+    return decoded.full_size
