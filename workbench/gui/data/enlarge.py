@@ -11,7 +11,7 @@ from workbench.gui.images.sample_dialog import Sample, SampleDialog
 
 
 def open_sample(state: DataState, samples: Sequence[Sample], at: int, parent: QWidget) -> None:
-    """Opens the dialog; it closes when the data set is another one, or is described anew."""
+    """Opens the dialog; it closes when the data set is another one, or described again."""
     dialog = SampleDialog(state.context.theme, state, samples, at, parent)
     state.source_changed.connect(dialog.reject)
     state.described.connect(dialog.reject)
