@@ -103,7 +103,7 @@ class Staged:
         self._undo_all()
         for key in ("connect", "preflight", "agreement"):
             yield key, lambda key=key: self._asked(key)
-        context, actions = window.context, window._menu_actions()
+        context, actions = window.context, window.menus.listed()
         yield "settings", lambda: _shown(SettingsDialog(context, window))
         yield "shortcuts", lambda: _shown(ShortcutsSheet(groups_of(actions), window))
         yield "about", lambda: _shown(AboutDialog(window))
