@@ -25,7 +25,8 @@ from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.model_card import ModelCard, weights_of
 from workbench.runs.state.outcome import RunOutcome, outcome_of
-from workbench.runs.store.evaluation import known_scores
+from workbench.runs.store.evaluation import KeptEvaluation, known_scores, read_image_scores
+from workbench.runs.store.image_scores import ScoredImages
 from workbench.runs.store.notes import RunNotes, read_notes
 from workbench.runs.store.provenance import Provenance, read_origin
 
@@ -65,11 +66,13 @@ class Scored:
         result: Scores; None where there are none.
         examples: Some images, the wrong ones first, each kind with the most confident first.
         problem: Why something is missing; "" where nothing is.
+        images: What was kept of each image; None where nothing was.
     """
 
     result: Evaluation | None = None
     examples: tuple[Example, ...] = ()
     problem: str = ""
+    images: ScoredImages | None = None
 
 
 @dataclass(frozen=True)
@@ -188,12 +191,20 @@ def _kept_scores(run: RunFolder, card: ModelCard | None) -> Scored:
         return Scored()
     try:
         known = known_scores(run)
+        kept = known.kept
+        if kept is None or kept.source or (kept.checksum and kept.checksum != known.checksum):
+            return Scored(problem=str(known.problem) if known.problem is not None else "")
+        return Scored(result=kept.result, images=_kept_images(run, kept))
     except WorkbenchError as error:
         return Scored(problem=str(error))
-    kept = known.kept
-    if kept is None or kept.source or (kept.checksum and kept.checksum != known.checksum):
-        return Scored(problem=str(known.problem) if known.problem is not None else "")
-    return Scored(result=kept.result)
+
+
+def _kept_images(run: RunFolder, kept: KeptEvaluation) -> ScoredImages | None:
+    """None, too, where what was kept is damaged: the images are scored again then."""
+    try:
+        return read_image_scores(run, kept)
+    except RunFolderError:
+        return None
 
 
 def _read_history(run: RunFolder) -> MetricHistory:

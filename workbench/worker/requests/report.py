@@ -12,19 +12,19 @@ import numpy as np
 from workbench.core.training.split import random_order
 from workbench.errors import WorkbenchError
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.evaluate import Evaluation
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.protocol.report import MakeReport
 from workbench.report.compose import compose
 from workbench.report.facts import Example, Facts, Scored, read_facts, with_scores
 from workbench.report.write import check_ending, write_report
 from workbench.runs.folder import RunFolder
-from workbench.runs.model_card import ModelCard, weights_of
+from workbench.runs.model_card import ModelCard
+from workbench.runs.store.image_scores import ScoredImages
 from workbench.worker.input.sources import match_classes, run_test_part
-from workbench.worker.process.event_logger import finite
-from workbench.worker.requests.evaluate import class_scores, confusion_matrix
+from workbench.worker.model.image_results import ImageResults
 from workbench.worker.requests.session import CancelledError, Job
-from workbench.worker.saved_models.scoring import ImageResults, score_all
+from workbench.worker.saved_models.evaluation import evaluation_of
+from workbench.worker.saved_models.scoring import score_all
 
 MOST_WRONG, MOST_RIGHT = 12, 8
 """Images that are shown."""
@@ -32,6 +32,8 @@ MOST_WRONG, MOST_RIGHT = 12, 8
 _SEED = 7  # of the choice of right ones
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
+Answers = ImageResults | ScoredImages
+"""What a model answers for each image: as just computed, or as kept with the run."""
 
 
 def report(job: Job, request: MakeReport) -> AnyAnswer:
@@ -54,20 +56,31 @@ def report(job: Job, request: MakeReport) -> AnyAnswer:
 
 
 def _scored(job: Job, facts: Facts) -> Scored:
-    """Scores and examples; the reason where the images or the weights cannot be read."""
-    if facts.card is None:
+    """Scores and examples, kept or computed now; the reason where images or weights cannot be
+    read.
+    """
+    card = facts.card
+    if card is None:
         return Scored(problem="The run has no trained weights.")
     try:
-        part, names = run_test_part(job, facts.card)
-        truth = match_classes(part.y, names, facts.card.class_names)
-        runner = job.runner(str(facts.run.path))
-        results = score_all(runner, part.x, truth, partial(_report, job))
+        part, names = run_test_part(job, card)
+        truth = match_classes(part.y, names, card.class_names)
+        kept = facts.scored.images
+        if kept is not None and np.array_equal(kept.actual, truth):
+            chosen = choose(truth, kept)
+            return Scored(facts.scored.result, _examples(part, truth, kept, chosen))
+        return _computed(job, facts, card, part, truth)
     except CancelledError:
         raise
     except WorkbenchError as error:
         return Scored(problem=str(error))
+
+
+def _computed(job: Job, facts: Facts, card: ModelCard, part: PreparedPart, truth: Labels) -> Scored:
+    """What the model answers for the images as they are now."""
+    results = score_all(job.runner(str(facts.run.path)), part.x, truth, partial(_report, job))
     chosen = choose(truth, results)
-    return Scored(_evaluation(facts.card, truth, results), _examples(part, truth, results, chosen))
+    return Scored(evaluation_of(card, truth, results), _examples(part, truth, results, chosen))
 
 
 def _report(job: Job, fraction: float) -> None:
@@ -75,20 +88,7 @@ def _report(job: Job, fraction: float) -> None:
     job.progress("Evaluating the test images", fraction)
 
 
-def _evaluation(card: ModelCard, truth: Labels, results: ImageResults) -> Evaluation:
-    confusion = confusion_matrix(truth, results.predicted, len(card.class_names))
-    return Evaluation(
-        loss=finite(results.loss),
-        accuracy=float(np.trace(confusion)) / len(truth),
-        classes=list(card.class_names),
-        per_class=class_scores(confusion, card.class_names),
-        confusion=confusion.tolist(),
-        weights=weights_of(card),
-        is_validated_on_test=card.recipe.get("validation") == "test",
-    )
-
-
-def choose(truth: Labels, results: ImageResults) -> list[int]:
+def choose(truth: Labels, results: Answers) -> list[int]:
     """Places of the images to show: the most confident mistakes, then right ones of all classes in
     turn, the same ones each time.
     """
@@ -108,7 +108,7 @@ def choose(truth: Labels, results: ImageResults) -> list[int]:
 
 
 def _examples(
-    part: PreparedPart, truth: Labels, results: ImageResults, chosen: Sequence[int]
+    part: PreparedPart, truth: Labels, results: Answers, chosen: Sequence[int]
 ) -> tuple[Example, ...]:
     return tuple(
         Example(
