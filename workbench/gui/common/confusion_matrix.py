@@ -130,6 +130,10 @@ class ConfusionMatrix(QWidget):
         self._shown = classes
         self._mark_shown()
 
+    def point_at(self, cell: tuple[int, int]) -> None:
+        """Marks the square of two shown classes."""
+        self._mark(cell)
+
     @property
     def shown(self) -> list[int]:
         """The numbers of the classes that are shown, in their order."""
