@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             model=model,
             sources=[*sources, *_test_images(service, model, arguments)],
             table="" if table is None else str(table),
-            is_anew=arguments.force,
+            starts_over=arguments.force,
             top=max(0, arguments.top),
             has_class_folders=arguments.class_folders,
         )

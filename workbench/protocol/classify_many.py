@@ -32,7 +32,7 @@ class ClassifyMany(Request, frozen=True, kw_only=True, tag="classify_many"):
         sources: The images, in order.
         table: CSV or Parquet file that the rows are written to as they come; "" for none. One that
             is unfinished is continued.
-        is_anew: Replace the table, also one that is unfinished.
+        starts_over: Replace the table, also one that is unfinished.
         top: Number of classes of each answer, 0 for all. The table always has all.
         truth: Column of the CSV lists that holds the true class; "" for none.
         has_class_folders: An image's true class is the name of a folder that it is in.
@@ -41,7 +41,7 @@ class ClassifyMany(Request, frozen=True, kw_only=True, tag="classify_many"):
     model: str
     sources: list[ImageSource]
     table: str = ""
-    is_anew: bool = False
+    starts_over: bool = False
     top: int = 2
     truth: str = ""
     has_class_folders: bool = False

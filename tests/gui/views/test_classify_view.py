@@ -475,9 +475,9 @@ def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
     assert ready.wait.text() == words
 
 
-@pytest.mark.parametrize(("choice", "is_anew"), [(0, False), (1, True), (2, None)])
-def test_an_unfinished_table_is_continued_or_begun_anew(
-    ready, tmp_path, monkeypatch, choice, is_anew
+@pytest.mark.parametrize(("choice", "starts_over"), [(0, False), (1, True), (2, None)])
+def test_an_unfinished_table_is_continued_or_begun_again(
+    ready, tmp_path, monkeypatch, choice, starts_over
 ):
     measurer, table = ready.state.context.measurer, tmp_path / "table.csv"
     for path in (table, tmp_path / "table.csv.unfinished"):
@@ -486,7 +486,9 @@ def test_an_unfinished_table_is_continued_or_begun_anew(
     monkeypatch.setattr(pictures, "ask_save_path", lambda *_, **__: (str(table), ""))
     monkeypatch.setattr(pictures, "ask_choice", lambda *_, **__: choice)
     ready.panels["classify_pictures"].drop.folder.click()
-    assert [each.is_anew for each, _ in measurer.asked] == ([] if is_anew is None else [is_anew])
+    assert [each.starts_over for each, _ in measurer.asked] == (
+        [] if starts_over is None else [starts_over]
+    )
 
 
 @pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])

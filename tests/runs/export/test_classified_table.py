@@ -99,18 +99,18 @@ def test_what_was_begun_with_something_else_is_not_continued(tmp_path, other, wo
         ClassifiedTable(path, COLUMNS, what)
     assert words in caught.value.received
     assert path.read_bytes() == before
-    with ClassifiedTable(path, COLUMNS, what, is_anew=True) as table:
+    with ClassifiedTable(path, COLUMNS, what, starts_over=True) as table:
         assert table.num_earlier == 0
     assert path.read_bytes().count(b"\n") == 1
 
 
-def test_a_complete_table_is_kept_unless_it_is_begun_anew(tmp_path, whole):
+def test_a_complete_table_is_kept_unless_it_is_begun_again(tmp_path, whole):
     path = tmp_path / "whole.csv"
     with pytest.raises(UsageError, match="already exists"):
         write(path, ALL)
     assert path.read_bytes() == whole
     assert not is_unfinished(path)
-    write(path, ALL[:1], is_anew=True)
+    write(path, ALL[:1], starts_over=True)
     assert len(path.read_bytes()) < len(whole)
 
 

@@ -49,7 +49,7 @@ class FolderJob(QObject):
         folder: Path,
         *,
         table: Path | None = None,
-        is_anew: bool = False,
+        starts_over: bool = False,
         has_class_folders: bool = False,
     ) -> None:
         """Classifies with the run `model`, into a CSV or Parquet file where one is named."""
@@ -59,7 +59,7 @@ class FolderJob(QObject):
             model=str(model),
             sources=[ImageSource(path=str(folder))],
             table=self._table,
-            is_anew=is_anew,
+            starts_over=starts_over,
             top=SCORES,
             has_class_folders=has_class_folders,
         )

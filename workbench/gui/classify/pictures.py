@@ -21,7 +21,7 @@ from workbench.runs.export.classified_table import is_unfinished
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _OTHERS_PX, _HIGH_PX = 474, 720
 """Height of the panels above and below, and of a view with room for all."""
-_ANEW, _CANCEL = 1, 2
+_AGAIN, _CANCEL = 1, 2
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
 
 
@@ -119,14 +119,14 @@ class PicturesPanel(QWidget):
         table, _ = ask_save_path(self, "Save as table", name, filters, kind="table")
         if not table:
             return
-        is_anew = Path(table).exists()
+        starts_over = Path(table).exists()
         if is_unfinished(Path(table)):
             what, more = f"Continue {Path(table).name}?", "This table is unfinished."
-            choice = ask_choice(self, what, more, ("Continue", "Begin anew", "Cancel"))
+            choice = ask_choice(self, what, more, ("Continue", "Start again", "Cancel"))
             if choice == _CANCEL:
                 return
-            is_anew = choice == _ANEW
-        self._state.classify_folder(Path(folder), Path(table), is_anew=is_anew)
+            starts_over = choice == _AGAIN
+        self._state.classify_folder(Path(folder), Path(table), starts_over=starts_over)
 
     def _on_run_changed(self) -> None:
         if self._state.is_picking:

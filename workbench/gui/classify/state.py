@@ -270,7 +270,7 @@ class ClassifyState(QObject):
 
     # a table of a folder -----------------------------------------------------------------
 
-    def classify_folder(self, folder: Path, table: Path, *, is_anew: bool = False) -> None:
+    def classify_folder(self, folder: Path, table: Path, *, starts_over: bool = False) -> None:
         """Classifies all pictures of a folder into a CSV or Parquet table."""
         if self._job is not None or self.run is None:
             return
@@ -280,7 +280,7 @@ class ClassifyState(QObject):
             ended.connect(self._end_job)
             ended.connect(shown)
         self.table_changed.emit(True)
-        self._job.start(self.run, folder, table=table, is_anew=is_anew)
+        self._job.start(self.run, folder, table=table, starts_over=starts_over)
 
     def cancel_folder(self) -> None:
         """Ends the classification of a folder; its table stays unfinished."""

@@ -42,7 +42,7 @@ _PATIENCE_S = 600.0
 
 _LOOK_S = 0.5
 
-ANEW = "Choose another name, or use --force to begin it anew."
+AGAIN = "Choose another name, or use --force to start again."
 
 
 class TableOf(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ class ClassifiedTable:
         path: File that ends with .csv or .parquet.
         columns: Its columns.
         what: What it is of.
-        is_anew: Replace a table that is there, also an unfinished one.
+        starts_over: Replace a table that is there, also an unfinished one.
 
     Attributes:
         num_earlier: Rows that an unfinished table had.
@@ -91,7 +91,7 @@ class ClassifiedTable:
     """
 
     def __init__(
-        self, path: Path, columns: ClassifiedColumns, what: TableOf, *, is_anew: bool = False
+        self, path: Path, columns: ClassifiedColumns, what: TableOf, *, starts_over: bool = False
     ) -> None:
         self._path = path
         self._columns = columns
@@ -105,7 +105,7 @@ class ClassifiedTable:
                 refuse_link(each)
             self._lock = self._take_lock()
             try:
-                self._open(what, is_anew=is_anew)
+                self._open(what, starts_over=starts_over)
                 self._file = AppendFile(self._rows_path, has_reserve=False)
             except BaseException:
                 os.close(self._lock)
@@ -198,15 +198,15 @@ class ClassifiedTable:
             )
         return lock
 
-    def _open(self, what: TableOf, *, is_anew: bool) -> None:
+    def _open(self, what: TableOf, *, starts_over: bool) -> None:
         note = os.pread(self._lock, os.fstat(self._lock).st_size, 0)
-        if note and not is_anew:
+        if note and not starts_over:
             _check_same(self._path, note, what)
             self._repair()
             return
-        if self._path.exists() and not is_anew:
+        if self._path.exists() and not starts_over:
             self._note.unlink()
-            raise UsageError("This file already exists.", where=str(self._path), fix=ANEW)
+            raise UsageError("This file already exists.", where=str(self._path), fix=AGAIN)
         for old in {self._path, self._rows_path}:
             old.unlink(missing_ok=True)
         os.ftruncate(self._lock, 0)
@@ -234,7 +234,7 @@ class ClassifiedTable:
                     "The unfinished table was changed by another program.",
                     where=str(self._rows_path),
                     received=f"line {reader.line_num}: {error}",
-                    fix=ANEW,
+                    fix=AGAIN,
                 ) from None
 
     def _check_header(self, cells: list[str]) -> None:
@@ -281,7 +281,7 @@ def _check_same(path: Path, note: bytes, what: TableOf) -> None:
             "The table is unfinished and cannot be continued: it is of something else.",
             where=str(path),
             received=f"it was begun with {', '.join(differing)}",
-            fix=ANEW,
+            fix=AGAIN,
         )
 
 

@@ -63,7 +63,7 @@ def _values(columns: ClassifiedColumns, answer: Classified) -> list[Any]:
 
 
 class _File(io.RawIOBase):
-    """A sink as pyarrow wants a file."""
+    """A sink in the form of a file."""
 
     def __init__(self, sink: Sink) -> None:
         super().__init__()

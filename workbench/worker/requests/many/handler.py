@@ -54,7 +54,7 @@ def _table(request: ClassifyMany, card: ModelCard) -> ClassifiedTable | None:
         sources=request.sources,
         header=columns.header(),
     )
-    return ClassifiedTable(Path(request.table), columns, what, is_anew=request.is_anew)
+    return ClassifiedTable(Path(request.table), columns, what, starts_over=request.starts_over)
 
 
 class _Classification:
