@@ -25,8 +25,8 @@ def pdf_bytes(document: Document) -> bytes:
     for number, section in enumerate(document.sections):
         _section(sheet, section, has_heading=number > 0)
     if document.project:
-        data = QByteArray(document.project.encode("utf-8", "replace"))
-        sheet.writer.addFileAttachment(document.project_name, data, "application/json")
+        attached = QByteArray(document.project.encode("utf-8", "replace"))
+        sheet.writer.addFileAttachment(document.project_name, attached, "application/json")
     data = sheet.finish()
     del application
     return data

@@ -83,7 +83,7 @@ def _paint(sheet: Sheet, picture: Picture, area: QRectF) -> None:
 
 def _paint_image(painter: QPainter, jpeg: bytes, area: QRectF) -> None:
     """An image within a square, its proportions kept."""
-    image = QImage.fromData(jpeg, "JPEG")
+    image = QImage.fromData(jpeg)
     if image.isNull():
         return
     size = image.size().scaled(area.size().toSize(), Qt.AspectRatioMode.KeepAspectRatio)

@@ -96,7 +96,7 @@ class TextBox:
         self.height = len(self.lines) * style.line_height
 
     def _broken(self, width: float, most: int) -> list[QTextLine]:
-        lines = []
+        lines: list[QTextLine] = []
         self._layout.beginLayout()
         while not most or len(lines) < most:
             line = self._layout.createLine()
