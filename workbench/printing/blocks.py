@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 from PySide6.QtCore import QByteArray, QRectF
 from PySide6.QtSvg import QSvgRenderer
 
 from workbench.printing.gallery import gallery_row_height, paint_gallery
+from workbench.printing.labels import paint_labels
 from workbench.printing.sheet import Sheet
 from workbench.printing.table import paint_table
 from workbench.printing.text import POINT, Style, TextBox
 from workbench.report.blocks import Block, Facts, Figure, Gallery, Role, Table, Text
+from workbench.report.drawing import Label
 from workbench.report.palette import LIGHT
 from workbench.report.svg import svg
 
@@ -137,9 +140,12 @@ def _figure(sheet: Sheet, block: Figure) -> None:
     caption = TextBox(block.caption, _CAPTION, sheet.width)
     sheet.need(height + caption.height + 4 * POINT)
     x = sheet.left + (sheet.width - width) / 2
-    text = svg(block.drawing, block.alt, LIGHT)
+    shapes = [mark for mark in block.drawing.marks if not isinstance(mark, Label)]
+    text = svg(msgspec.structs.replace(block.drawing, marks=shapes), block.alt, LIGHT)
     renderer = QSvgRenderer(QByteArray(text.encode("utf-8", "replace")))
     renderer.render(sheet.painter, QRectF(x, sheet.y, width, height))
+    labels = (mark for mark in block.drawing.marks if isinstance(mark, Label))
+    paint_labels(sheet, labels, (x, sheet.y), width / block.drawing.width)
     sheet.y += height + 4 * POINT
     caption.draw(sheet.painter, sheet.left, sheet.y, sheet.color("dim"))
     sheet.y += caption.height
