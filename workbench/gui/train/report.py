@@ -34,7 +34,14 @@ class ReportAction(QObject):
     def ask(self, run: Path, title: str) -> None:
         """Writes the report of a run, trained or not; the format is the file's ending."""
         name = title.replace(SEPARATOR, " ").replace("/", "-")
-        path, _ = ask_save_path(self._window, f"Report of {title}", name, _FILTERS, kind="report")
+        path, _ = ask_save_path(
+            self._window,
+            f"Report of {title}",
+            name,
+            _FILTERS,
+            kind="report",
+            is_format_by_name=True,
+        )
         if not path:
             return
         self.said.emit(f"Writing {Path(path).name}…")
