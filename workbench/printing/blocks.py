@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 from PySide6.QtCore import QByteArray, QRectF
 from PySide6.QtSvg import QSvgRenderer
 
 from workbench.printing.gallery import gallery_row_height, paint_gallery
+from workbench.printing.labels import paint_labels
 from workbench.printing.sheet import Sheet
 from workbench.printing.table import paint_table
 from workbench.printing.text import POINT, Style, TextBox
 from workbench.report.blocks import Block, Facts, Figure, Gallery, Role, Table, Text
+from workbench.report.drawing import Label
 from workbench.report.palette import LIGHT
 from workbench.report.svg import svg
 
@@ -29,6 +32,9 @@ _NAME_WIDTH = 130 * POINT
 _PAD = 8 * POINT
 _PER_PIXEL = 0.62 * POINT
 """Units of a pixel of a drawing where it need not be smaller."""
+
+_LEAST_SHARE = 0.7
+"""Of its size that a figure may be reduced to, rather than to leave the end of a page empty."""
 
 _MOST_OF_PAGE, _MOST_OF_WIDE = 0.86, 0.55
 """Of a page that a figure may take, a tall or a wide one: heading and caption stay with it."""
@@ -51,7 +57,7 @@ def paint(sheet: Sheet, block: Block) -> None:
 def least_height(sheet: Sheet, block: Block) -> float:
     """The room that the first part of a block needs on one page."""
     if isinstance(block, Figure):
-        return _figure_size(sheet, block)[1] + 3 * _CAPTION.line_height
+        return _figure_size(sheet, block)[1] * _LEAST_SHARE + 3 * _CAPTION.line_height
     if isinstance(block, Gallery):
         return gallery_row_height(sheet, block)
     return 60 * POINT
@@ -135,11 +141,17 @@ def _figure_size(sheet: Sheet, block: Figure) -> tuple[float, float]:
 def _figure(sheet: Sheet, block: Figure) -> None:
     width, height = _figure_size(sheet, block)
     caption = TextBox(block.caption, _CAPTION, sheet.width)
+    share = (sheet.room - caption.height - 4 * POINT) / height
+    if _LEAST_SHARE <= share < 1:
+        width, height = width * share, height * share
     sheet.need(height + caption.height + 4 * POINT)
     x = sheet.left + (sheet.width - width) / 2
-    text = svg(block.drawing, block.alt, LIGHT)
+    shapes = [mark for mark in block.drawing.marks if not isinstance(mark, Label)]
+    text = svg(msgspec.structs.replace(block.drawing, marks=shapes), block.alt, LIGHT)
     renderer = QSvgRenderer(QByteArray(text.encode("utf-8", "replace")))
     renderer.render(sheet.painter, QRectF(x, sheet.y, width, height))
+    labels = (mark for mark in block.drawing.marks if isinstance(mark, Label))
+    paint_labels(sheet, labels, (x, sheet.y), width / block.drawing.width)
     sheet.y += height + 4 * POINT
     caption.draw(sheet.painter, sheet.left, sheet.y, sheet.color("dim"))
     sheet.y += caption.height
