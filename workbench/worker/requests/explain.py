@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from workbench.core.format import share
@@ -52,12 +54,9 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
     number = int(probabilities.argmax()) if wanted is None else wanted
     found = _map(job, runner, request, fitted, number)
     milliseconds = 1000 * (time.perf_counter() - started)
-    shown = thumbnail(decoded.pixels, PREVIEW_SIZE)
-    files = _Files(job)
-    levels = heat_levels(on_picture(found.heat[0], shown.shape[:2], fit))
     check = _with_random_weights(job, runner, request, fitted, number)
     name = runner.card.class_names[number]
-    return Explained(
+    answer = Explained(
         id=job.id,
         file=request.picture,
         class_name=name,
@@ -66,15 +65,43 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
         layers=list(found.layers),
         note=" ".join(_notes(request, found, name)),
         milliseconds=round(milliseconds, 3),
+        correlation=None if check is None else rank_correlation(found.heat[0], check),
+    )
+    return _with_files(job, request, answer, _Maps(decoded.pixels, fit, found.heat[0], check))
+
+
+@dataclass(frozen=True)
+class _Maps:
+    """What is written into files.
+
+    Attributes:
+        picture: The whole picture, uint8 (height, width, channels).
+        fit: How it was brought to the input's shape.
+        heat, check: Of the model and of one with random weights, float32 of the input's height and
+            width; no `check` where none was wanted.
+    """
+
+    picture: Pixels
+    fit: str
+    heat: Heat
+    check: Heat | None
+
+
+def _with_files(job: Job, request: Explain, answer: Explained, maps: _Maps) -> Explained:
+    """The answer with the paths of its images, which are written here."""
+    shown, files = thumbnail(maps.picture, PREVIEW_SIZE), _Files(job)
+    levels = heat_levels(on_picture(maps.heat, shown.shape[:2], maps.fit))
+    check = maps.check
+    return msgspec.structs.replace(
+        answer,
         heat_png=files.write("heat", levels),
         overlay_png=files.write(
             "overlay", overlaid(shown, levels) if request.with_overlay else None
         ),
         check_png=files.write(
             "check",
-            None if check is None else heat_levels(on_picture(check, shown.shape[:2], fit)),
+            None if check is None else heat_levels(on_picture(check, shown.shape[:2], maps.fit)),
         ),
-        correlation=None if check is None else rank_correlation(found.heat[0], check),
     )
 
 
