@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu
 
 from workbench.core.format import count, plural
-from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.data_edits import DataEdits, PartName
 from workbench.gui.evaluate.chosen import ALL, TOP_LOSSES, Chosen
 from workbench.gui.evaluate.image_rows import RowSamples, ScoredRows
 from workbench.gui.evaluate.scored import ScoredState, edited_words
@@ -215,7 +215,9 @@ class ImagesPanel(Box):
         """Puts the selected images into the training part; all others stay where they are."""
 
         def change(edits: DataEdits, contents: list[str]) -> DataEdits:
-            parts = {**edits.parts, **dict.fromkeys(contents, "train")}
+            parts: dict[str, PartName] = dict(edits.parts)
+            for content in contents:
+                parts[content] = "train"
             return replace(edits, parts=parts, left_out=edits.left_out - {*contents})
 
         self._edit("Move to training", change)
