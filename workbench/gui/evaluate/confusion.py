@@ -43,7 +43,7 @@ class ConfusionPanel(TitledBox):
         self._result: Evaluation | None = None
         self._order: Numbers = np.arange(0)
         self.map = ConfusionMatrix(state.context.theme)
-        self.hover = plain_label(_CLICK, role="dim")
+        self.hover = plain_label(_CLICK, role="dim", wrap=True)
         self.shares, self.order = NoWheelComboBox(), NoWheelComboBox()
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find classes")
