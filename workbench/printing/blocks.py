@@ -33,6 +33,9 @@ _PAD = 8 * POINT
 _PER_PIXEL = 0.62 * POINT
 """Units of a pixel of a drawing where it need not be smaller."""
 
+_LEAST_SHARE = 0.7
+"""Of its size that a figure may be reduced to, rather than to leave the end of a page empty."""
+
 _MOST_OF_PAGE, _MOST_OF_WIDE = 0.86, 0.55
 """Of a page that a figure may take, a tall or a wide one: heading and caption stay with it."""
 
@@ -54,7 +57,7 @@ def paint(sheet: Sheet, block: Block) -> None:
 def least_height(sheet: Sheet, block: Block) -> float:
     """The room that the first part of a block needs on one page."""
     if isinstance(block, Figure):
-        return _figure_size(sheet, block)[1] + 3 * _CAPTION.line_height
+        return _figure_size(sheet, block)[1] * _LEAST_SHARE + 3 * _CAPTION.line_height
     if isinstance(block, Gallery):
         return gallery_row_height(sheet, block)
     return 60 * POINT
@@ -138,6 +141,9 @@ def _figure_size(sheet: Sheet, block: Figure) -> tuple[float, float]:
 def _figure(sheet: Sheet, block: Figure) -> None:
     width, height = _figure_size(sheet, block)
     caption = TextBox(block.caption, _CAPTION, sheet.width)
+    share = (sheet.room - caption.height - 4 * POINT) / height
+    if _LEAST_SHARE <= share < 1:
+        width, height = width * share, height * share
     sheet.need(height + caption.height + 4 * POINT)
     x = sheet.left + (sheet.width - width) / 2
     shapes = [mark for mark in block.drawing.marks if not isinstance(mark, Label)]

@@ -49,6 +49,11 @@ class Sheet:
         return self._bottom - MARGIN
 
     @property
+    def room(self) -> float:
+        """What is left of this page."""
+        return self._bottom - self.y
+
+    @property
     def is_at_top(self) -> bool:
         """Whether nothing is on the page yet."""
         return self.y <= MARGIN
@@ -98,7 +103,7 @@ class Sheet:
     def _paint_foot(self) -> None:
         y = self.writer.height() - MARGIN - _FOOT / 3
         color = self.color("dim")
-        TextBox(self._footer, _FOOT_STYLE, self.width, most=1).draw(
+        TextBox(self._footer, _FOOT_STYLE, self.width - 40 * POINT, most=1).draw(
             self.painter, self.left, y, color
         )
         number = f"{self._page}"

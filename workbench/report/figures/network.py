@@ -20,7 +20,7 @@ from workbench.report.palette import CATEGORIES
 _WIDTH, _HEIGHT = 224.0, 46.0
 _PAD = 10.0
 _COLUMN_GAP = 56.0
-_ASPECT = 1.25
+_ASPECT = 1.8
 """Width over height that the columns aim at: about that of a page on a screen."""
 
 _FEW = 9
