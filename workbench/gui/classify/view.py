@@ -21,6 +21,9 @@ from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
+_SHARES = (7, 3)
+"""Of the width: picture and answer, and why."""
+
 
 class ClassifyView(QWidget):
     """Classifies pictures with a run's network; `train_requested` where there is none and
@@ -56,8 +59,12 @@ class ClassifyView(QWidget):
 
     def _build(self) -> None:
         row(self.chooser, self.load, (self.wait, 1), parent=self.top, spacing=12)
-        page = QWidget()
-        self.panels.fill(column(parent=page, spacing=12), "left", "right", "bottom")
+        left = QWidget()
+        self.panels.fill(column(parent=left, spacing=12), "left", "bottom")
+        self.panels.group(left, self.panels.of("left", "bottom"))
+        page = self.panels.splitter(Qt.Orientation.Horizontal, [left, *self.panels.of("right")])
+        for index, part in enumerate(_SHARES):
+            page.setStretchFactor(index, part)
         self._pages.addWidget(self.empty)
         area = scroll_area(page)  # in a low window nothing covers another: it scrolls
         area.setFrameShape(QFrame.Shape.NoFrame)
