@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.labels import ElidedLabel
 from workbench.gui.kit.layout import row
 from workbench.runs.library.summary import RunSummary
 
@@ -14,12 +14,15 @@ _STEPS = {
     "evaluate": ("Evaluate", "Accuracy on the test set, class by class"),
     "classify": ("Classify", "Predictions for your own images"),
     "train_longer": ("Train longer…", "More epochs, from where this run ended"),
-    "open_project": ("Open its project", "The network and the settings that it was trained with"),
+    "report": ("Report…", "Network, curves, test and mistakes in one file, HTML or PDF"),
+    "open_project": ("Its project", "Opens the network and the settings that it was trained with"),
 }
 
 
 class NextSteps(QWidget):
-    """Evaluate, classify, train longer, open its project: `wanted` with the key of the choice."""
+    """Evaluate, classify, train longer, report, open its project: `wanted` with the key of
+    the choice.
+    """
 
     wanted = Signal(str)
 
@@ -30,10 +33,9 @@ class NextSteps(QWidget):
             link = self.buttons[key] = button(words, role="link")
             link.setToolTip(tip)
             link.clicked.connect(lambda _=False, key=key: self.wanted.emit(key))
-        self._label = plain_label("Next", role="dim")
         self.drop = ElidedLabel("or drop an image on the window", mode=Qt.TextElideMode.ElideRight)
         self.drop.setProperty("role", "dim")
-        row(self._label, *self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
+        row(*self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
         self.show_run(None)
 
     def show_run(self, run: RunSummary | None) -> None:
@@ -41,7 +43,7 @@ class NextSteps(QWidget):
         is_over = run is not None and run.is_over
         has_model = run is not None and run.has_model
         for key, link in self.buttons.items():
-            link.setVisible(key == "open_project" or has_model)
+            link.setVisible(key in ("open_project", "report") or has_model)
         self.drop.setVisible(has_model)
         self.buttons["train_longer"].setVisible(run is not None and run.can_train_longer)
         self.setVisible(is_over)
