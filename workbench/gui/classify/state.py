@@ -13,7 +13,7 @@ from workbench.client.question import Handlers
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.classify.answers import Answers
 from workbench.gui.classify.classified import ClassifiedPicture, picture_name
-from workbench.gui.classify.folder_job import FolderJob
+from workbench.gui.classify.folder.job import FolderJob
 from workbench.gui.classify.labeled_folder import Tally, labeled_images
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
@@ -51,6 +51,8 @@ class ClassifyState(QObject):
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
         table_changed(bool): Whether a folder is being classified into a table.
+        folder_begun(str): A folder of this name is being classified.
+        folder_rows(list[Classified]): The next images of it, in order.
         height_changed(int): How high the view is, in pixels.
         picking_changed(bool): Whether pictures of the test set are shown to pick from.
 
@@ -73,6 +75,8 @@ class ClassifyState(QObject):
     classified = Signal(object)
     shown = Signal(object)
     table_changed = Signal(bool)
+    folder_begun = Signal(str)
+    folder_rows = Signal(object)
     picking_changed = Signal(bool)
     height_changed = Signal(int)
 
@@ -180,6 +184,11 @@ class ClassifyState(QObject):
             self._shows_next = True
             self._queue.add(paths)
 
+    def classify_of_folder(self, file: str, label: str) -> None:
+        """Shows an image of a classified folder large."""
+        self._queue.know(file, picture_name(file), label)
+        self.classify([file])
+
     def is_outdated(self, entry: ClassifiedPicture) -> bool:
         """Whether an answer is not that of the present run, whose answer is still to come."""
         return self._answers.is_outdated(entry.answer.file)
@@ -279,7 +288,9 @@ class ClassifyState(QObject):
         for ended, shown in ((self._job.finished, self.said), (self._job.failed, self.failed)):
             ended.connect(self._end_job)
             ended.connect(shown)
+        self._job.rows_came.connect(self.folder_rows)
         self.table_changed.emit(True)
+        self.folder_begun.emit(folder.name)
         self._job.start(self.run, folder, table=table, starts_over=starts_over)
 
     def cancel_folder(self) -> None:
