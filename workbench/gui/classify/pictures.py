@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
+from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.results import FolderResults
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
@@ -86,9 +87,10 @@ class PicturesPanel(QWidget):
         self.drop.cancel.clicked.connect(state.cancel_folder)
         self.picker.close_button.clicked.connect(lambda: self._show_picker(is_shown=False))
         self.picker.strip.chosen.connect(state.classify_test_picture)
-        state.table_changed.connect(self.drop.set_busy)
+        state.folder_changed.connect(self.drop.set_busy)
         state.folder_begun.connect(self._on_folder)
         state.folder_rows.connect(self.results.add)
+        state.closing.connect(self.results.thumbnails.close)
         state.cleared.connect(lambda: self._show_results(is_shown=False))
         self.results.closed.connect(lambda: self._show_results(is_shown=False))
         self.results.chosen.connect(state.classify_of_folder)
@@ -137,14 +139,14 @@ class PicturesPanel(QWidget):
             if choice == _CANCEL:
                 return
             starts_over = choice == _AGAIN
-        self._state.classify_folder(Path(folder), Path(table), starts_over=starts_over)
+        self._state.classify_folder(FolderTask(Path(folder), Path(table), starts_over=starts_over))
 
     def _on_run_changed(self) -> None:
         if self._state.is_picking:
             self.show_test_pictures()
 
-    def _on_folder(self, name: str) -> None:
-        self.results.begin(name)
+    def _on_folder(self, folder: Path) -> None:
+        self.results.begin(folder.name, self._state.title)
         self._show_picker(is_shown=False)
         self._show_results(is_shown=True)
 

@@ -60,7 +60,7 @@ class FolderResults(QFrame):
         top = row((self.heading, 1), *filters, spacing=8)
         column(top, (self.table, 1), parent=self, margins=(14, 10, 14, 10), spacing=8)
         self._connect()
-        self.begin("")
+        self.begin("", "")
 
     def _fill_filters(self) -> None:
         self.labels.setAccessibleName("Predicted class")
@@ -83,9 +83,9 @@ class FolderResults(QFrame):
 
     # what the panel calls ----------------------------------------------------------------
 
-    def begin(self, name: str) -> None:
-        """Another folder is being classified."""
-        self._name = name
+    def begin(self, name: str, model: str) -> None:
+        """Another folder of this name is being classified, with this model."""
+        self._name, self._model = name, model
         self.thumbnails.clear()
         self.model.clear()
         self.table.setColumnHidden(TRUTH, True)
@@ -110,7 +110,7 @@ class FolderResults(QFrame):
         shown, total = self.model.rowCount(), len(rows)
         words = count(total) if shown == total else f"{count(shown)} of {count(total)}"
         bad = f" · {count(len(rows.errors))} cannot be read" if rows.errors else ""
-        self.heading.set_full_text(f"{self._name} · {words} images{bad}")
+        self.heading.set_full_text(f"{self._name} · {words} images{bad} · {self._model}")
 
     def _on_filter(self) -> None:
         data = (self.labels.currentData(), self.states.currentData(), self.doubts.currentData())
