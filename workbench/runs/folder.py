@@ -62,6 +62,23 @@ _REQUEST_NAME = "request.json"
 _MAX_REQUEST_BYTES = 64 * 1024 * 1024
 
 
+class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a run in a sweep.
+
+    Attributes:
+        place: Of all its runs, from 1.
+        combination: Of the combinations of values, from 1: the same for all seeds.
+        values: The changed settings and their values, as KEY and VALUE of `workbench set`.
+        warm_up: After how many epochs the run may be stopped for being worse than the others
+            (`runs.library.median_stopping`); 0 for never.
+    """
+
+    place: int
+    combination: int
+    values: dict[str, str]
+    warm_up: int = 0
+
+
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is to train, and how.
 
@@ -76,6 +93,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         label: Words that name it in place of its settings, such as a weights file; "" for none.
         series: The runs that it is trained and compared with, such as those of a cross-validation:
             the same for all of them; "" for none.
+        point: Its place in the series, where that is a sweep.
         created: Seconds since the epoch.
         parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
@@ -93,6 +111,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     differs: list[str] = []
     label: str = ""
     series: str = ""
+    point: SweepPoint | None = None
     created: float = 0.0
     parcel: str = ""
     on: str = ""
@@ -296,6 +315,7 @@ def create_run(
     project_path: str = "",
     label: str = "",
     series: str = "",
+    point: SweepPoint | None = None,
     home: Path | None = None,
     path: Path | None = None,
 ) -> RunFolder:
@@ -307,6 +327,7 @@ def create_run(
         project_path: File the project came from.
         label: Words that name it in place of its settings.
         series: As in RunRequest.
+        point: As in RunRequest.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, for a run without a number; must not be a run already.
 
@@ -324,6 +345,7 @@ def create_run(
         differs=differs,
         label=label,
         series=series,
+        point=point,
         created=time.time(),
     )
     run = RunFolder(_exact_folder(path) if path is not None else _new_folder(home, title))

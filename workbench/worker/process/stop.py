@@ -28,6 +28,7 @@ class StopSwitch:
 
     Attributes:
         is_pause: The request is a pause: keep a checkpoint and end without a test.
+        reason: Why training ends, where no person has requested it; "" otherwise.
     """
 
     def __init__(self, run: RunFolder) -> None:
@@ -38,6 +39,7 @@ class StopSwitch:
         self._leads = True
         self._is_agreed = False
         self.is_pause = False
+        self.reason = ""
 
     def listen_to_signals(self) -> None:
         """Handles SIGTERM and SIGINT as a stop. Only the main thread may call this."""
@@ -46,6 +48,11 @@ class StopSwitch:
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._is_requested = True
+
+    def request(self, reason: str) -> None:
+        """Requests the end from within the trainer."""
+        if not self._is_end_requested():
+            self._is_requested, self.reason = True, reason
 
     @property
     def is_on(self) -> bool:
