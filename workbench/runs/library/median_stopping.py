@@ -28,6 +28,12 @@ from workbench.runs.state.outcome import finished_of
 MIN_OTHERS = 3
 """Completed runs that a median needs: of fewer it is one run's luck."""
 
+MEDIAN_WORDS = (
+    "Median stopping: the best accuracy so far is below the median of the completed runs of the "
+    "sweep."
+)
+"""What a trainer logs that has no siblings beside it: the run mirror has compared."""
+
 MIN_WARM_UP = 2
 _WARM_UP_SHARE = 0.25
 

@@ -131,13 +131,15 @@ class SweepResult:
 
         The standard deviation over seeds, pooled over all combinations. With one seed the standard
         error of an accuracy p that was measured on n images, √(p(1 − p)/n): it is as if other
-        images had been drawn.
+        images had been drawn. At least the share of one image.
         """
         known = [each.val_accuracy for each in self.combinations if each.val_accuracy is not None]
         pooled = Spread.pooled(known)
-        if pooled is not None or self.best is None:
-            return pooled
-        return max((_sampling_error(each) for each in self.best.runs), default=None)
+        best = [each.trained for each in (self.best.runs if self.best is not None else ())]
+        counted = [each for each in best if each.num_validation]
+        errors = [1.0 / each.num_validation for each in counted]
+        errors += map(_sampling_error, counted) if pooled is None else [pooled]
+        return max(errors, default=None)
 
     def is_within_noise(self, each: CombinationResult) -> bool:
         """Whether a combination cannot be told apart from the best one."""
@@ -234,8 +236,6 @@ def _rank(each: CombinationResult) -> tuple[bool, bool, float, int]:
     return each.val_accuracy is None, bool(each.num_hopeless), -mean, each.number
 
 
-def _sampling_error(run: SweepRun) -> float:
-    accuracy, count = run.trained.val_accuracy, run.trained.num_validation
-    if accuracy is None or not count:
-        return 0.0
-    return math.sqrt(max(accuracy * (1.0 - accuracy), 0.0) / count)
+def _sampling_error(run: Trained) -> float:
+    accuracy = run.val_accuracy or 0.0
+    return math.sqrt(max(accuracy * (1.0 - accuracy), 0.0) / run.num_validation)

@@ -11,6 +11,7 @@ from types import FrameType
 from workbench.errors import RunError
 from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.median_stopping import MEDIAN_WORDS
 
 Sum = Callable[[Sequence[int]], Sequence[int]]
 """This machine's numbers -> the sums over all machines, all of which must call it."""
@@ -65,6 +66,7 @@ class StopSwitch:
     def _is_end_requested(self) -> bool:
         if not self._is_requested and (command := command_of(self._run)):
             self.is_pause = command == "pause"
+            self.reason = MEDIAN_WORDS if command == "median" else ""
             self._is_requested = True
         return self._is_requested
 
