@@ -18,6 +18,7 @@ from workbench.protocol.browsing import (
     ThumbnailsMade,
 )
 from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
@@ -39,6 +40,7 @@ from workbench.protocol.find import (
     LearningRateTried,
 )
 from workbench.protocol.preflight import Preflight, PreflightDone, PreflightPoint, PreflightStage
+from workbench.protocol.report import MakeReport
 from workbench.protocol.weights import LoadWeights
 
 
@@ -57,6 +59,7 @@ AnyRequest = (
     | CheckData
     | ShowFound
     | Classify
+    | ClassifyMany
     | WarmUp
     | PickTestPictures
     | ShowPicture
@@ -64,6 +67,7 @@ AnyRequest = (
     | Evaluate
     | Export
     | ExportProject
+    | MakeReport
     | FetchBackbone
     | LoadWeights
     | FindLearningRate
@@ -105,6 +109,8 @@ AnyAnswer = (
     Hello
     | Progress
     | Classified
+    | ClassifiedRows
+    | ManyClassified
     | DataDescription
     | SplitCounts
     | ListedImages
