@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic, sleep
 
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
@@ -13,6 +14,11 @@ from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.series import Spread, is_settled, series_runs
 from workbench.runs.state import queue
+from workbench.runs.state.outcome import UNDER_WAY, outcome_of
+
+_STOP_S = 60.0
+"""A trainer that stops has a test and a checkpoint to write."""
+_POLL_S = 0.1
 
 
 def train_series(series: str, words: Callable[[RunFolder], str], *, is_quiet: bool) -> None:
@@ -41,14 +47,24 @@ def train_series(series: str, words: Callable[[RunFolder], str], *, is_quiet: bo
 
 
 def _call_off(series: str) -> None:
+    """Takes the waiting runs from the queue, and waits for those that train to stop: the same
+    command would find them running otherwise, and leave them alone.
+    """
+    stopping = []
     for run in series_runs(series):
         if queue.is_waiting(run):
             try:
                 queue.cancel(run)
+                continue
             except RunFolderError:  # another process has just started it
-                request_stop(run)
-        elif run.is_alive():
-            request_stop(run)
+                pass
+        elif not run.is_alive():
+            continue
+        request_stop(run)
+        stopping.append(run)
+    end = monotonic() + _STOP_S
+    while monotonic() < end and any(outcome_of(run).kind in UNDER_WAY for run in stopping):
+        sleep(_POLL_S)
 
 
 def spread_as_json(spread: Spread | None) -> dict[str, float] | None:

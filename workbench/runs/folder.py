@@ -327,16 +327,17 @@ def create_run(
         title: Words for people; the project's title where empty.
         project_path: File the project came from.
         label: Words that name it in place of its settings.
-        series: As in RunRequest.
-        point: As in RunRequest.
+        series, point: As in RunRequest.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, for a run without a number; must not be a run already.
 
     Raises:
         SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
-    title = title or project.title or Path(project_path).stem or "Untitled"
-    home = home or runs_home()
+    title, home = (
+        title or project.title or Path(project_path).stem or "Untitled",
+        home or runs_home(),
+    )
     number, differs = (0, []) if path is not None else _number_and_differences(project, home)
     request = RunRequest(
         project=msgspec.json.decode(project_text(project)),

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import product
 
 from workbench.core.projects.assign import PlugIns, with_assignments
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Choice, Project
 from workbench.core.training.recipe import SPLIT_KEYS
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError, WorkbenchError
@@ -187,7 +187,7 @@ class SweepPlan:
 
     def key(self) -> str:
         """The same for the same sweep, wherever it is trained and whatever is skipped."""
-        own = replace(self.project, target=Choice("this_computer"))
+        own = replace(self.project, target=HERE)
         draw = (self.num_random, self.draw_seed) if self.num_random else ()
         return plan_key(own, "sweep", [axis.text() for axis in self.axes], draw, self.seeds)
 

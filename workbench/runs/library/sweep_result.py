@@ -1,5 +1,5 @@
 """What a sweep has given: its combinations with mean and spread over seeds, and which of them can
-be told apart.
+be distinguished.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class SweepResult:
         return max(errors, default=None)
 
     def is_within_noise(self, each: CombinationResult) -> bool:
-        """Whether a combination cannot be told apart from the best one."""
+        """Whether a combination cannot be distinguished from the best one."""
         best, noise = self.best, self.noise
         if best is None or best.val_accuracy is None or each.val_accuracy is None or noise is None:
             return False
@@ -157,7 +157,7 @@ class SweepResult:
         if self.noise is not None:
             found.append(
                 f"Differences up to {share(self.noise)} are within noise ({source})"
-                + (": the best is one of several that cannot be told apart." if equals else ".")
+                + (": the best is one of several that cannot be distinguished." if equals else ".")
             )
         if self.best is not None:
             found.append(
