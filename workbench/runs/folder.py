@@ -327,21 +327,18 @@ def create_run(
         title: Words for people; the project's title where empty.
         project_path: File the project came from.
         label: Words that name it in place of its settings.
-        series, point: As in RunRequest.
+        series: As in RunRequest.
+        point: As in RunRequest.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, for a run without a number; must not be a run already.
 
     Raises:
         SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
-    title, home = (
-        title or project.title or Path(project_path).stem or "Untitled",
-        home or runs_home(),
-    )
-    number, differs = (0, []) if path is not None else _number_and_differences(project, home)
+    number, differs = (0, []) if path else _number_and_differences(project, home or runs_home())
     request = RunRequest(
         project=msgspec.json.decode(project_text(project)),
-        title=title,
+        title=title or project.title or Path(project_path).stem or "Untitled",
         project_path=project_path,
         number=number,
         differs=differs,
@@ -350,7 +347,9 @@ def create_run(
         point=point,
         created=time.time(),
     )
-    run = RunFolder(_exact_folder(path) if path is not None else _new_folder(home, title))
+    run = RunFolder(
+        _exact_folder(path) if path else _new_folder(home or runs_home(), request.title)
+    )
     save_json(run.request_path, request)
     return run
 
