@@ -335,7 +335,8 @@ def create_run(
     Raises:
         SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
-    number, differs = (0, []) if path else _number_and_differences(project, home or runs_home())
+    home = home or runs_home()
+    number, differs = (0, []) if path else _number_and_differences(project, home)
     request = RunRequest(
         project=msgspec.json.decode(project_text(project)),
         title=title or project.title or Path(project_path).stem or "Untitled",
@@ -347,9 +348,11 @@ def create_run(
         point=point,
         created=time.time(),
     )
-    run = RunFolder(
-        _exact_folder(path) if path else _new_folder(home or runs_home(), request.title)
-    )
+    return _written(request, _exact_folder(path) if path else _new_folder(home, request.title))
+
+
+def _written(request: RunRequest, folder: Path) -> RunFolder:
+    run = RunFolder(folder)
     save_json(run.request_path, request)
     return run
 
