@@ -22,8 +22,11 @@ from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
-_SHARES = (7, 3)
-"""Of the width: picture and answer, and why."""
+_SHARES = (4, 1)
+"""Of the width that is left: picture and answer, and why."""
+_BESIDE_FROM_PX = 1000
+"""Width of the view from which on both fit beside each other: both pictures and the bars need 660,
+the explanation 270."""
 
 
 class ClassifyView(QWidget):
@@ -63,11 +66,13 @@ class ClassifyView(QWidget):
         left = QWidget()
         self.panels.fill(column(parent=left, spacing=12), "left", "bottom")
         self.panels.group(left, self.panels.of("left", "bottom"))
-        page = self.panels.splitter(Qt.Orientation.Horizontal, [left, *self.panels.of("right")])
-        for index, part in enumerate(_SHARES):
-            page.setStretchFactor(index, part)
+        self._parts = self.panels.splitter(
+            Qt.Orientation.Horizontal, [left, *self.panels.of("right")]
+        )
+        for index, share in enumerate(_SHARES):
+            self._parts.setStretchFactor(index, share)
         self._pages.addWidget(self.empty)
-        area = scroll_area(page)  # in a low window nothing covers another: it scrolls
+        area = scroll_area(self._parts)  # in a low window nothing covers another: it scrolls
         area.setFrameShape(QFrame.Shape.NoFrame)
         self._pages.addWidget(area)
         column(self.top, (self._pages, 1), parent=self, margins=(18, 12, 18, 12), spacing=12)
@@ -155,8 +160,15 @@ class ClassifyView(QWidget):
             self._has_failed = False
             self.wait.say("")
 
+    def _arrange(self) -> None:
+        """Puts what is beside the answer below it in a narrow window."""
+        beside = Qt.Orientation.Horizontal
+        below = Qt.Orientation.Vertical
+        self._parts.setOrientation(beside if self.width() >= _BESIDE_FROM_PX else below)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._arrange()
         self.state.height_changed.emit(self.height())
 
     def showEvent(self, event: QShowEvent) -> None:

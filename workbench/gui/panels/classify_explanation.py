@@ -11,4 +11,5 @@ SPEC = PanelSpec(
     area="right",
     order=40,
     make=imported("workbench.gui.classify.explain.panel", "ExplanationPanel"),
+    opened_by=("class_chosen",),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QShowEvent
 from PySide6.QtWidgets import QMenu, QSlider, QToolButton, QWidget
 
@@ -94,6 +94,7 @@ class ExplanationPanel(TitledBox):
     def _connect(self) -> None:
         state = self._state
         state.shown.connect(self.show_entry)
+        state.class_chosen.connect(self.explain_class)
         state.cleared.connect(self.clear)
         state.outdated.connect(self._on_outdated)
         self.saver.said.connect(state.said)
@@ -137,6 +138,10 @@ class ExplanationPanel(TitledBox):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        # A click that opens the panel also chooses the class, right after this.
+        QTimer.singleShot(0, self, self._request_what_is_due)
+
+    def _request_what_is_due(self) -> None:
         if self._is_due:
             self._request()
 
