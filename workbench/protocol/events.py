@@ -175,6 +175,54 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
     advice: str = ""
 
 
+class LayerFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """How a layer that learns is doing; norms are those of all its kernels together.
+
+    Attributes:
+        node: Id of the layer in the network's graph.
+        gradient: Norm of the loss's gradient, relative to the norm of the weights.
+        update: How far the last step moved the weights, relative to their norm.
+    """
+
+    node: str
+    gradient: float | None
+    update: float | None
+
+
+class UnitFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a layer that ends in ReLU: how many units (channels) it has, and how many of them are zero
+    on all of the images.
+    """
+
+    node: str
+    units: int
+    dead: int
+
+
+class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
+    """The layers at the end of an epoch, on a few fixed training images without augmentation and
+    dropout; logged now and then, as far as a hundredth of the time allows.
+
+    Attributes:
+        images: How many images that were.
+        loss, accuracy: On those images, with the weights that were validated.
+        learning_rate: Of the step that `LayerFigures.update` is of.
+        layers: Those that learn and have kernels, in their order.
+        units: Those that end in ReLU, in their order.
+        seconds: What measuring took.
+    """
+
+    epoch: int
+    step: int
+    images: int
+    loss: float | None
+    accuracy: float | None
+    learning_rate: float | None
+    layers: list[LayerFigures] = []
+    units: list[UnitFigures] = []
+    seconds: float = 0.0
+
+
 class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
     """From here the run can be resumed; or why it could not be kept, and what goes on."""
 
@@ -249,6 +297,7 @@ RunEvent = (
     | Batch
     | EpochFinished
     | TimeSpent
+    | LayersMeasured
     | CheckpointKept
     | Heartbeat
     | LogLine

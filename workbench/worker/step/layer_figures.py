@@ -1,0 +1,294 @@
+"""How each layer is doing: gradients, updates, and units that have died.
+
+Measured on a few fixed training images, without augmentation and dropout. Nothing here changes a
+training: weights are only read, no random number is drawn, and a step that is measured is one that
+was trained anyway.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.core.specs import RELU
+from workbench.pictures.prepare import PreparedPart
+from workbench.protocol.events import LayerFigures, LayersMeasured, UnitFigures
+from workbench.worker.input.pipeline import evaluation_pipeline
+from workbench.worker.input.sharding import WHOLE
+from workbench.worker.model.build import BuiltModel
+from workbench.worker.process.lazy_keras import keras, tf
+from workbench.worker.step.training_loop import TrainingLoop
+
+NUM_IMAGES = 256
+"""Enough that a unit which is zero on all of them is of no use, and few enough to be quick."""
+
+SHARE = 0.01
+"""Most of a training's time that is spent on measuring."""
+
+_ALLOWANCE_S = 0.2
+"""Beside it, so that a training of seconds is measured, too."""
+
+_MOST_LAYERS = 400
+"""An event is one line of the log, of at most 64 KiB."""
+
+_BACKWARD = 4.0
+"""Times the forward pass of one step's images that a first measurement is expected to take."""
+
+_KINDS = frozenset({"CPU", "GPU"})
+"""Devices that compute single operations quickly; a TPU compiles each of them."""
+
+Norms = dict[str, float]
+Kernels = dict[str, list[np.ndarray[Any, np.dtype[np.float32]]]]
+
+
+@dataclass
+class Budget:
+    """Says whether there is time for a measurement."""
+
+    spent_s: float = 0.0
+    expected_s: float | None = None
+
+    def allows(self, seconds: float, guess_s: float) -> bool:
+        """Whether to measure, so many seconds after the training's begin; `guess_s` is what the
+        first measurement may take.
+        """
+        expected = guess_s if self.expected_s is None else self.expected_s
+        return self.spent_s + expected <= _ALLOWANCE_S + SHARE * seconds
+
+    def add(self, seconds: float) -> None:
+        """Books a measurement."""
+        # The first one builds and warms up.
+        self.expected_s = seconds / 2 if self.expected_s is None else seconds
+        self.spent_s += seconds
+
+
+class LayerProbe:
+    """Measures the layers of what a loop trains.
+
+    Args:
+        loop: What is trained, of this machine alone.
+        part: Its training images, or their features.
+        layers: The layers of the input pipeline.
+    """
+
+    def __init__(self, loop: TrainingLoop, part: PreparedPart, layers: Sequence[Any]) -> None:
+        self._built = loop.step.built
+        self._objective = loop.step.objective
+        size = max(1, min(loop.step.batch_size // loop.step.replicas, len(part), NUM_IMAGES))
+        self._images = min(NUM_IMAGES, len(part))
+        # Spread over all: a data set may be sorted by class.
+        rows = np.unique(np.linspace(0, len(part) - 1, self._images).astype(np.int64))
+        few = PreparedPart(np.ascontiguousarray(part.x[rows]), part.y[rows])
+        self._batches = evaluation_pipeline(few, layers, batch_size=size)
+        self._kernels = _kernels(self._built)
+        self._ends = _relu_ends(self._built)
+        model = self._built.model
+        outputs = [layer.output for layer in self._ends.values()]
+        self._model = keras.Model(model.inputs, [model.outputs[0], *outputs])
+
+    def weights(self) -> Kernels:
+        """A copy of all kernels that learn, by node."""
+        return {
+            node: [np.array(kernel.value.numpy(), np.float32) for kernel in kernels]
+            for node, kernels in self._kernels.items()
+        }
+
+    def measure(self, updates: Mapping[str, float]) -> dict[str, Any]:
+        """The fields of `LayersMeasured`, with the relative updates of the step before."""
+        loss, hits, gradients, highest = self._passes()
+        sizes = {node: _norm(kernels) for node, kernels in self.weights().items()}
+        layers = [
+            LayerFigures(
+                node=node,
+                gradient=_ratio(gradients[node], size),
+                update=_short(updates.get(node, math.nan)),
+            )
+            for node, size in sizes.items()
+        ]
+        units = [
+            UnitFigures(node=node, units=len(values), dead=int((values <= 0.0).sum()))
+            for node, values in zip(self._ends, highest, strict=True)
+        ]
+        return {
+            "images": self._images,
+            "loss": _short(loss),
+            "accuracy": _short(hits),
+            "layers": layers[:_MOST_LAYERS],
+            "units": units[:_MOST_LAYERS],
+        }
+
+    def _passes(self) -> tuple[float, float, Norms, list[Any]]:
+        """Forward and backward over all images: mean loss, accuracy, norms, largest outputs."""
+        model = self._model
+        trained = [variable.value.numpy() for variable in model.trainable_variables]
+        trained = [tf.constant(value) for value in trained]
+        fixed = [tf.constant(variable.value.numpy()) for variable in model.non_trainable_variables]
+        loss, hits, summed, highest = 0.0, 0.0, None, None
+        for pictures, labels, weights in self._batches:
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(trained)
+                found, _ = model.stateless_call(
+                    trained, fixed, tf.cast(pictures, self._built.input_dtype), training=False
+                )
+                outputs = found[0] if isinstance(found, list | tuple) else found
+                losses = self._objective.training(labels, outputs) * weights
+                total = tf.reduce_sum(losses) / self._images
+            summed = _added(summed, tape.gradient(total, trained, unconnected_gradients="zero"))
+            right = tf.cast(tf.equal(tf.argmax(outputs, axis=-1), labels), tf.float32)
+            loss += float(total)
+            hits += float(tf.reduce_sum(right * weights)) / self._images
+            highest = _higher(highest, list(found[1:]) if self._ends else [])
+        return loss, hits, self._norms(summed or []), highest or []
+
+    def _norms(self, gradients: Sequence[Any]) -> Norms:
+        variables = self._model.trainable_variables
+        by_id = {id(v): g for v, g in zip(variables, gradients, strict=True)}
+        return {
+            node: _norm([by_id[id(kernel)].numpy() for kernel in kernels])
+            for node, kernels in self._kernels.items()
+        }
+
+
+class LayerWatch:
+    """Measures at the end of epochs, as far as the budget allows.
+
+    Call `call_steps` for the steps of the next call, `before` and `after` around it, and `measured`
+    once the epoch's steps are done.
+
+    Args:
+        loop: What is trained.
+        part: Its training images, or their features.
+        layers: The layers of the input pipeline.
+    """
+
+    def __init__(self, loop: TrainingLoop, part: PreparedPart, layers: Sequence[Any]) -> None:
+        self._parts = loop, part, layers
+        devices = map(tf.DeviceSpec.from_string, loop.step.strategy.extended.worker_devices)
+        is_near = all(device.device_type in _KINDS for device in devices)
+        self._can = loop.share == WHOLE and is_near  # others would have to take part
+        self._probe: LayerProbe | None = None
+        self._budget = Budget()
+        self._is_due = False
+        self._before: Kernels = {}
+        self._updates: Norms = {}
+        self._took_s = 0.0
+
+    def call_steps(self, wanted: int, left: int, *, seconds: float, image_s: float) -> int:
+        """Steps of the next call: the last step of an epoch that is measured is one by itself.
+
+        Args:
+            wanted: Steps that the call would have.
+            left: Steps that are left of the epoch.
+            seconds: How long has been trained.
+            image_s: What training takes for each image.
+        """
+        self._before = {}
+        if not self._can or wanted < left:
+            return wanted
+        images = min(NUM_IMAGES, len(self._parts[1]))
+        self._is_due = self._budget.allows(seconds, _BACKWARD * images * image_s)
+        return left - 1 if self._is_due and left > 1 else left
+
+    def before(self, *, is_last: bool) -> None:
+        """Called before a call; keeps the weights before the step that is measured."""
+        if is_last and self._is_due:
+            started = time.monotonic()
+            self._before = self._prober().weights()
+            self._took_s = time.monotonic() - started
+
+    def after(self) -> bool:
+        """Called after a call; compares the weights with those before. Returns whether it was the
+        single step that is measured.
+        """
+        if not self._before:
+            return False
+        started = time.monotonic()
+        after = self._prober().weights()
+        self._updates = {
+            node: _norm([b - a for a, b in zip(kernels, after[node], strict=True)])
+            / max(_norm(kernels), 1e-30)
+            for node, kernels in self._before.items()
+        }
+        self._before = {}
+        self._took_s += time.monotonic() - started
+        return True
+
+    def measured(self, epoch: int, step: int, rate: float) -> LayersMeasured | None:
+        """The figures at the end of an epoch; None where it is not the time."""
+        if not self._is_due:
+            return None
+        self._is_due = False
+        started = time.monotonic()
+        fields = self._prober().measure(self._updates)
+        seconds = self._took_s + time.monotonic() - started
+        self._budget.add(seconds)
+        self._updates, self._took_s = {}, 0.0
+        return LayersMeasured(
+            epoch=epoch, step=step, learning_rate=rate, seconds=round(seconds, 3), **fields
+        )
+
+    def _prober(self) -> LayerProbe:
+        if self._probe is None:
+            self._probe = LayerProbe(*self._parts)
+        return self._probe
+
+
+def _kernels(built: BuiltModel) -> dict[str, list[Any]]:
+    """The kernels that learn, by node: weights with two axes and more."""
+    in_model = {id(layer) for layer in built.model.layers}
+    found = {
+        node: [each for each in layer.trainable_variables if len(each.shape) > 1]
+        for node, layer in built.layers.items()
+        if id(layer) in in_model
+    }
+    return {node: kernels for node, kernels in found.items() if kernels}
+
+
+def _relu_ends(built: BuiltModel) -> dict[str, Any]:
+    """The layers of the model whose outputs are zero where ReLU cuts, by node."""
+    in_model = {id(layer) for layer in built.model.layers}
+    return {
+        node: layer
+        for node, layer in built.layers.items()
+        if id(layer) in in_model and _is_relu(layer)
+    }
+
+
+def _is_relu(layer: Any) -> bool:
+    if isinstance(layer, keras.layers.ReLU):
+        return not layer.negative_slope and not layer.threshold
+    name = getattr(getattr(layer, "activation", None), "__name__", "")
+    return str(name).startswith(RELU)
+
+
+def _added(sums: list[Any] | None, more: Sequence[Any]) -> list[Any]:
+    return list(more) if sums is None else [a + b for a, b in zip(sums, more, strict=True)]
+
+
+def _higher(highest: list[Any] | None, outputs: Sequence[Any]) -> list[Any]:
+    """The largest value of each unit, (units,) of each output, so far."""
+    found: Iterator[Any] = (
+        np.asarray(tf.cast(tf.reduce_max(each, axis=list(range(len(each.shape) - 1))), tf.float32))
+        for each in outputs
+    )
+    if highest is None:
+        return list(found)
+    return [np.maximum(a, b) for a, b in zip(highest, found, strict=True)]
+
+
+def _norm(arrays: Sequence[Any]) -> float:
+    return math.sqrt(sum(float(np.vdot(each, each)) for each in arrays))
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return _short(part / whole) if whole > 0.0 else None
+
+
+def _short(value: float) -> float | None:
+    """Three figures; None for what is not finite."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None
