@@ -100,6 +100,8 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     `validates_on_test`: the validation images are those of the test set, not held out of training.
     `split`: where a split by content was cut, as `core.split_marks` writes it; {} without one.
     `per_class`: for each class how many images train, validate and test; [] in older logs.
+    `num_shared`: held-out images that are also among the training images, pixel by pixel; 0 where
+    that is not known.
     """
 
     class_names: list[str]
@@ -111,6 +113,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     validates_on_test: bool = False
     split: dict[str, object] = {}
     per_class: list[list[int]] = []
+    num_shared: int = 0
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):

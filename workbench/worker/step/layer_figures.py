@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from workbench.core.specs import RELU
+from workbench.core.specs import ACTIVATION, RELU
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.events import LayerFigures, LayersMeasured, UnitFigures
 from workbench.worker.input.pipeline import evaluation_pipeline
@@ -27,6 +27,9 @@ from workbench.worker.step.training_loop import TrainingLoop
 NUM_IMAGES = 256
 """Enough that a unit which is zero on all of them is of no use, and few enough to be quick."""
 
+_GRADIENT_IMAGES = 64
+"""Of those, how many the gradients are of: they take three times as long as the outputs."""
+
 SHARE = 0.01
 """Most of a training's time that is spent on measuring."""
 
@@ -36,8 +39,8 @@ _ALLOWANCE_S = 0.2
 _MOST_LAYERS = 400
 """An event is one line of the log, of at most 64 KiB."""
 
-_BACKWARD = 4.0
-"""Times the forward pass of one step's images that a first measurement is expected to take."""
+_EXPECTED = 0.7
+"""Times what training takes for as many images that a first measurement is expected to take."""
 
 _KINDS = frozenset({"CPU", "GPU"})
 """Devices that compute single operations quickly; a TPU compiles each of them."""
@@ -67,6 +70,40 @@ class Budget:
         self.spent_s += seconds
 
 
+@dataclass
+class _Sums:
+    """What the passes over the images add up to.
+
+    Attributes:
+        images, graded: Images that went forward, and those that went backward too.
+        gradients: One for each trained variable.
+        highest: The largest value of each unit, (units,) for each ReLU.
+    """
+
+    loss: float = 0.0
+    hits: float = 0.0
+    images: float = 0.0
+    graded: float = 0.0
+    gradients: list[Any] = field(default_factory=list)
+    highest: list[Any] = field(default_factory=list)
+
+    def grade(self, gradients: list[Any], weights: Any) -> None:
+        """Adds the gradients of a batch's summed loss; call before its `add`."""
+        before = self.gradients or [0.0] * len(gradients)
+        self.gradients = [a + b for a, b in zip(before, gradients, strict=True)]
+        self.graded += float(tf.reduce_sum(weights))
+
+    def add(self, loss: Any, right: Any, weights: Any, ends: Sequence[Any]) -> None:
+        """Adds a batch: its summed loss, which images are right, and the outputs of ReLUs."""
+        self.loss += float(loss)
+        self.hits += float(tf.reduce_sum(right * weights))
+        self.images += float(tf.reduce_sum(weights))
+        found = [tf.reduce_max(end, axis=list(range(len(end.shape) - 1))) for end in ends]
+        highest = [tf.cast(each, tf.float32).numpy() for each in found]
+        before = self.highest or highest
+        self.highest = [np.maximum(a, b) for a, b in zip(before, highest, strict=True)]
+
+
 class LayerProbe:
     """Measures the layers of what a loop trains.
 
@@ -79,10 +116,10 @@ class LayerProbe:
     def __init__(self, loop: TrainingLoop, part: PreparedPart, layers: Sequence[Any]) -> None:
         self._built = loop.step.built
         self._objective = loop.step.objective
-        size = max(1, min(loop.step.batch_size // loop.step.replicas, len(part), NUM_IMAGES))
+        size = max(1, min(loop.step.batch_size // loop.step.replicas, len(part), _GRADIENT_IMAGES))
         self._images = min(NUM_IMAGES, len(part))
-        # Spread over all: a data set may be sorted by class.
-        rows = np.unique(np.linspace(0, len(part) - 1, self._images).astype(np.int64))
+        # A data set may be sorted by class. The generator is of this place alone.
+        rows = np.random.default_rng(0).choice(len(part), self._images, replace=False)
         few = PreparedPart(np.ascontiguousarray(part.x[rows]), part.y[rows])
         self._batches = evaluation_pipeline(few, layers, batch_size=size)
         self._kernels = _kernels(self._built)
@@ -100,7 +137,8 @@ class LayerProbe:
 
     def measure(self, updates: Mapping[str, float]) -> dict[str, Any]:
         """The fields of `LayersMeasured`, with the relative updates of the step before."""
-        loss, hits, gradients, highest = self._passes()
+        sums = self._passes()
+        gradients = self._norms([part / sums.graded for part in sums.gradients])
         sizes = {node: _norm(kernels) for node, kernels in self.weights().items()}
         layers = [
             LayerFigures(
@@ -112,38 +150,35 @@ class LayerProbe:
         ]
         units = [
             UnitFigures(node=node, units=len(values), dead=int((values <= 0.0).sum()))
-            for node, values in zip(self._ends, highest, strict=True)
+            for node, values in zip(self._ends, sums.highest, strict=True)
         ]
         return {
             "images": self._images,
-            "loss": _short(loss),
-            "accuracy": _short(hits),
+            "loss": _short(sums.loss / sums.images),
+            "accuracy": _short(sums.hits / sums.images),
             "layers": layers[:_MOST_LAYERS],
             "units": units[:_MOST_LAYERS],
         }
 
-    def _passes(self) -> tuple[float, float, Norms, list[Any]]:
-        """Forward and backward over all images: mean loss, accuracy, norms, largest outputs."""
-        model = self._model
-        trained = [variable.value.numpy() for variable in model.trainable_variables]
-        trained = [tf.constant(value) for value in trained]
-        fixed = [tf.constant(variable.value.numpy()) for variable in model.non_trainable_variables]
-        loss, hits, summed, highest = 0.0, 0.0, None, None
+    def _passes(self) -> _Sums:
+        """Forward over all images, and backward over the first of them."""
+        model, sums = self._model, _Sums()
+        trained = [tf.constant(each.value.numpy()) for each in model.trainable_variables]
+        fixed = [tf.constant(each.value.numpy()) for each in model.non_trainable_variables]
         for pictures, labels, weights in self._batches:
+            is_graded = sums.images < _GRADIENT_IMAGES
             with tf.GradientTape(watch_accessed_variables=False) as tape:
-                tape.watch(trained)
+                tape.watch(trained if is_graded else [])
                 found, _ = model.stateless_call(
                     trained, fixed, tf.cast(pictures, self._built.input_dtype), training=False
                 )
-                outputs = found[0] if isinstance(found, list | tuple) else found
-                losses = self._objective.training(labels, outputs) * weights
-                total = tf.reduce_sum(losses) / self._images
-            summed = _added(summed, tape.gradient(total, trained, unconnected_gradients="zero"))
+                outputs, *ends = found if isinstance(found, list | tuple) else [found]
+                total = tf.reduce_sum(self._objective.training(labels, outputs) * weights)
+            if is_graded:
+                sums.grade(tape.gradient(total, trained, unconnected_gradients="zero"), weights)
             right = tf.cast(tf.equal(tf.argmax(outputs, axis=-1), labels), tf.float32)
-            loss += float(total)
-            hits += float(tf.reduce_sum(right * weights)) / self._images
-            highest = _higher(highest, list(found[1:]) if self._ends else [])
-        return loss, hits, self._norms(summed or []), highest or []
+            sums.add(total, right, weights, ends if self._ends else [])
+        return sums
 
     def _norms(self, gradients: Sequence[Any]) -> Norms:
         variables = self._model.trainable_variables
@@ -191,7 +226,7 @@ class LayerWatch:
         if not self._can or wanted < left:
             return wanted
         images = min(NUM_IMAGES, len(self._parts[1]))
-        self._is_due = self._budget.allows(seconds, _BACKWARD * images * image_s)
+        self._is_due = self._budget.allows(seconds, _EXPECTED * images * image_s)
         return left - 1 if self._is_due and left > 1 else left
 
     def before(self, *, is_last: bool) -> None:
@@ -262,23 +297,8 @@ def _relu_ends(built: BuiltModel) -> dict[str, Any]:
 def _is_relu(layer: Any) -> bool:
     if isinstance(layer, keras.layers.ReLU):
         return not layer.negative_slope and not layer.threshold
-    name = getattr(getattr(layer, "activation", None), "__name__", "")
+    name = getattr(getattr(layer, ACTIVATION, None), "__name__", "")
     return str(name).startswith(RELU)
-
-
-def _added(sums: list[Any] | None, more: Sequence[Any]) -> list[Any]:
-    return list(more) if sums is None else [a + b for a, b in zip(sums, more, strict=True)]
-
-
-def _higher(highest: list[Any] | None, outputs: Sequence[Any]) -> list[Any]:
-    """The largest value of each unit, (units,) of each output, so far."""
-    found: Iterator[Any] = (
-        np.asarray(tf.cast(tf.reduce_max(each, axis=list(range(len(each.shape) - 1))), tf.float32))
-        for each in outputs
-    )
-    if highest is None:
-        return list(found)
-    return [np.maximum(a, b) for a, b in zip(highest, found, strict=True)]
 
 
 def _norm(arrays: Sequence[Any]) -> float:
