@@ -18,10 +18,10 @@ from workbench.core.training.longer import LongerTraining
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview
 from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.sample_dialog import SampleDialog
 from workbench.gui.help.about import AboutDialog
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
+from workbench.gui.images.sample_dialog import SampleDialog
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
@@ -103,7 +103,7 @@ class Staged:
         self._undo_all()
         for key in ("connect", "preflight", "agreement"):
             yield key, lambda key=key: self._asked(key)
-        context, actions = window.context, window._menu_actions()
+        context, actions = window.context, window.menus.listed()
         yield "settings", lambda: _shown(SettingsDialog(context, window))
         yield "shortcuts", lambda: _shown(ShortcutsSheet(groups_of(actions), window))
         yield "about", lambda: _shown(AboutDialog(window))

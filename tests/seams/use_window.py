@@ -68,7 +68,7 @@ def view(context, _folder):
         "text": shown.text(),
         "is visible": shown.isVisible(),
         "menu": menu_of(window, "&View"),
-        "keys": dict(groups_of(window._menu_actions()))["View"],
+        "keys": dict(groups_of(window.menus.listed()))["View"],
         "is checked": window.actions_by_key["glossary"].isChecked(),
     }
 

@@ -39,6 +39,7 @@ from workbench.protocol.find import (
     LearningRateTried,
 )
 from workbench.protocol.preflight import Preflight, PreflightDone, PreflightPoint, PreflightStage
+from workbench.protocol.report import MakeReport
 from workbench.protocol.weights import LoadWeights
 
 
@@ -64,6 +65,7 @@ AnyRequest = (
     | Evaluate
     | Export
     | ExportProject
+    | MakeReport
     | FetchBackbone
     | LoadWeights
     | FindLearningRate

@@ -106,7 +106,7 @@ def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window)
     window.show_view("design")
     window.show_view("welcome")
     window.context.document.add_node("input")
-    groups = groups_of(window._menu_actions())
+    groups = groups_of(window.menus.listed())
     assert ("Ctrl+Z", "Undo") in dict(groups)["Edit"]
     left, right = balanced(groups)
     assert sorted(left + right) == sorted(groups)

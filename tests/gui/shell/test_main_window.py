@@ -83,7 +83,7 @@ def test_every_action_has_a_handler(window):
 @pytest.mark.parametrize("spec", all_views().values(), ids=lambda spec: spec.key)
 def test_a_view_is_an_action_of_the_view_menu(window, spec):
     action = window.actions_by_key[spec.key]
-    assert action in dict(window._menu_actions())["View"]
+    assert action in dict(window.menus.listed())["View"]
     assert action.shortcut().toString() == spec.shortcut
     assert not action.icon().isNull()
     assert action.statusTip().endswith(".")
@@ -219,7 +219,7 @@ def test_panels_stay_where_they_were_left(cifar, tmp_path):
 
 def test_the_shortcuts_sheet_lists_the_keys(cifar):
     cifar.show_view("design")
-    groups = dict(groups_of(cifar._menu_actions()))
+    groups = dict(groups_of(cifar.menus.listed()))
     assert ("Ctrl+S", "Save") in groups["File"]
     assert ("Ctrl+1", "Design") in groups["View"]
     assert any(words == "Duplicate" for _, words in groups["Edit"])
@@ -281,7 +281,7 @@ def test_the_welcome_page_never_scrolls_sideways(cifar, width, qtbot):
 
 def test_no_two_entries_of_a_menu_share_a_mnemonic(cifar):
     cifar.show_view("design")
-    for title, menu in cifar._menus.items():
+    for title, menu in cifar.menus.by_title.items():
         words = [action.text() for action in menu.actions() if action.text()]
         keys = [text[text.index("&") + 1].casefold() for text in words if "&" in text]
         assert sorted(set(keys)) == sorted(keys), title

@@ -23,7 +23,7 @@ def plain(action: QAction) -> str:
 def entries(window) -> dict[str, list[str]]:
     return {
         title: [plain(action) for action in actions if action.text()]
-        for title, actions in window._menu_actions()
+        for title, actions in window.menus.listed()
     }
 
 
@@ -40,7 +40,7 @@ def test_actions_are_where_they_are_looked_for(cifar):
 
 def test_every_action_of_the_canvas_is_in_one_menu(cifar):
     canvas = cifar.design().canvas
-    listed = [action for _, actions in cifar._menu_actions() for action in actions]
+    listed = [action for _, actions in cifar.menus.listed() for action in actions]
     for spec in CANVAS_ACTIONS:
         num_places = 0 if spec.key == "layer_help" else 1  # Help has it for all selected layers
         assert listed.count(canvas.action(spec.key)) == num_places, spec.key
@@ -49,7 +49,7 @@ def test_every_action_of_the_canvas_is_in_one_menu(cifar):
 @pytest.mark.parametrize("size", [13, 16])
 def test_no_menu_is_higher_than_a_small_screen(cifar, size):
     cifar.show_view("design")
-    for title, menu in cifar._menus.items():
+    for title, menu in cifar.menus.by_title.items():
         font = menu.font()
         font.setPixelSize(size)
         menu.setFont(font)
@@ -59,7 +59,7 @@ def test_no_menu_is_higher_than_a_small_screen(cifar, size):
 def test_no_menu_begins_or_ends_with_a_line_or_has_two_in_a_row(cifar):
     for when in ("welcome", "design"):
         cifar.show_view(when)
-        for title, actions in cifar._menu_actions():
+        for title, actions in cifar.menus.listed():
             lines = [action.isSeparator() for action in actions if action.isVisible()]
             assert lines, title
             assert not lines[0], title

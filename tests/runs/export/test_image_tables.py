@@ -11,6 +11,11 @@ from workbench.protocol.evaluate import ImageScores
 from workbench.runs.export.image_tables import classified_csv, evaluated_csv
 
 
+def scores(**columns):
+    places = range(len(columns["actual"]))
+    return ImageScores(parts=["test" for _ in places], indices=[*places], **columns)
+
+
 def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
@@ -39,7 +44,7 @@ def test_of_the_most_probable_classes_alone_there_are_no_columns():
 
 
 def test_the_largest_loss_comes_first():
-    images = ImageScores(
+    images = scores(
         files=["a", "b", "c", "d"],
         actual=[0, 1, 0, 1],
         predicted=[0, 0, 1, 1],
@@ -53,7 +58,7 @@ def test_the_largest_loss_comes_first():
 
 
 def test_images_without_files_are_numbered_as_classify_takes_them():
-    images = ImageScores(files=[], actual=[0, 0], predicted=[0, 0], probability=[1, 1], loss=[1, 2])
+    images = scores(files=[], actual=[0, 0], predicted=[0, 0], probability=[1, 1], loss=[1, 2])
     assert [row["file"] for row in rows(evaluated_csv(images, ["x"]))] == [
         "test image 1",
         "test image 0",
@@ -66,5 +71,5 @@ def test_names_are_no_formulas():
     assert all(
         not cell.startswith(("=", "@")) for line in text.splitlines() for cell in line.split(",")
     )
-    images = ImageScores(files=["+1"], actual=[0], predicted=[0], probability=[1], loss=[0])
+    images = scores(files=["+1"], actual=[0], predicted=[0], probability=[1], loss=[0])
     assert "'+1,'-a,'-a," in evaluated_csv(images, ["-a"])

@@ -1,24 +1,17 @@
-"""Every action of the window as data, and the menus: of these, of recent projects, of themes."""
+"""Every action of the window as data."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QUndoStack
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtGui import QAction, QKeySequence, QUndoStack
+from PySide6.QtWidgets import QWidget
 
 from workbench.assets import resource_path
 from workbench.gui.common.view_spec import ViewSpec
-from workbench.gui.common.window_state import WindowState
-from workbench.gui.kit.theme import MODES, Theme
+from workbench.gui.kit.theme import Theme
 from workbench.gui.views import all_views
-
-_THEME_TITLES = {"system": "&System", "light": "&Light", "dark": "&Dark"}
-
-MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
 
 class ActionSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +19,7 @@ class ActionSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         key: Stable name.
-        menu: One of MENUS.
+        menu: One of menus.MENUS.
         text: Words in the menu; an ellipsis at the end where a dialog follows.
         shortcuts: Key sequences in Qt's notation, the first is shown.
         icon: Name of an icon, "" for none.
@@ -100,45 +93,3 @@ def make_actions(owner: QWidget, theme: Theme, stack: QUndoStack) -> dict[str, Q
     draw_icons()
     owner.addActions(list(actions.values()))
     return actions
-
-
-def fill_menu(menu: QMenu, title: str, actions: dict[str, QAction]) -> None:
-    """Puts the actions of one menu into it, with a line between groups."""
-    group: int | None = None
-    for spec in ACTIONS:
-        if spec.menu != title:
-            continue
-        if group is not None and spec.group != group:
-            menu.addSeparator()
-        group = spec.group
-        menu.addAction(actions[spec.key])
-
-
-def fill_recent(menu: QMenu, state: WindowState, open_path: Callable[[str], object]) -> None:
-    """Lists the recent projects; those that are gone are grayed."""
-    menu.clear()
-    paths = state.recent()
-    for path in paths:
-        action = QAction(path.replace("&", "&&"), menu)
-        action.setEnabled(Path(path).is_file())
-        action.triggered.connect(lambda _=False, path=path: open_path(path))
-        menu.addAction(action)
-    if not paths:
-        menu.addAction("No recent projects").setEnabled(False)
-        return
-    menu.addSeparator()
-    menu.addAction("Clear list").triggered.connect(state.clear_recent)
-
-
-def fill_themes(
-    menu: QMenu, group: QActionGroup, theme: Theme, choose: Callable[[str], None]
-) -> None:
-    """Lists the themes with a mark at the chosen one."""
-    menu.clear()
-    for mode in MODES:
-        action = QAction(_THEME_TITLES[mode], menu)
-        action.setCheckable(True)
-        action.setChecked(theme.mode == mode)
-        action.triggered.connect(lambda _=False, mode=mode: choose(mode))
-        group.addAction(action)
-        menu.addAction(action)

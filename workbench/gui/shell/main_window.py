@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize, QUrl
 from PySide6.QtGui import (
-    QAction,
-    QActionGroup,
     QCloseEvent,
     QDesktopServices,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
 )
-from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.gui.augmentation.opening import open_augmentation
@@ -33,15 +31,10 @@ from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.file_dialogs import DialogFolders
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
-from workbench.gui.shell.actions import (
-    MENUS,
-    fill_menu,
-    fill_recent,
-    fill_themes,
-    make_actions,
-)
+from workbench.gui.shell.actions import make_actions
 from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
+from workbench.gui.shell.menus import Menus, fill_recent, fill_themes
 from workbench.gui.shell.preload import Preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
@@ -88,8 +81,6 @@ _ASKED: dict[str, tuple[str, str] | tuple[str, str, bool | str]] = {
     "cross_validate": ("train", "series_asked"),
 }
 """Action -> the view that does it, the signal of its state, and what the signal carries."""
-_BEHIND_VIEW = {"Edit": "find", "View": "next_panel"}
-"""Menu -> the action that those of a view are in front of; at the end of other menus."""
 
 
 class MainWindow(QMainWindow):
@@ -100,10 +91,8 @@ class MainWindow(QMainWindow):
         self.context = context
         self.state = state
         self.setObjectName("main_window")
-        room = self.screen().availableSize() - QSize(*_FRAME_PX)
-        self.setMinimumSize(QSize(*_SMALLEST_PX).boundedTo(room))
-        self.resize(QSize(*_SIZE_PX).boundedTo(room))
         self.setAcceptDrops(True)
+        self._fit_screen()
         document = context.document
         self.files = FileController(document, state, self)
         self.start = StartController(context, self.files, self)
@@ -115,9 +104,10 @@ class MainWindow(QMainWindow):
         self.dialog_folders = DialogFolders(state, self.files.start_folder, self)
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
+        self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
+        self.menus = Menus(self.menuBar(), self.actions_by_key)
         self.views = ViewStack(self._services())
         self.preload = Preload(self)
-        self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
         self.top = TopBar(context, self.actions_by_key["undo"], self.actions_by_key["redo"])
         self.status = StatusLine(context)
         self.popup = ProblemsPopup(context, self)
@@ -130,7 +120,7 @@ class MainWindow(QMainWindow):
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
         self.data_chooser = DataChooser(context, self)
         self.drops = DropController(context, self, self.views.currentWidget)
-        self._menus = self._make_menus()
+        self._add_submenus()
         self._connect()
         name_own_buttons(self)
         self._bring_back()
@@ -168,17 +158,6 @@ class MainWindow(QMainWindow):
         """Shows a sentence in the status line for a while."""
         self.status.showMessage(words, MESSAGE_MS)
 
-    def add_actions(self, title: str, groups: Sequence[Sequence[QAction]]) -> None:
-        """Adds groups of actions of a view to a menu, in front of what _BEHIND_VIEW names."""
-        menu, before = self._menus[title], self.actions_by_key.get(_BEHIND_VIEW.get(title, ""))
-        for group in groups:
-            if before is None:
-                menu.addSeparator()
-                menu.addActions(group)
-            else:
-                menu.insertActions(before, group)
-                menu.insertSeparator(before)
-
     # set-up --------------------------------------------------------------------------
 
     def _services(self) -> WindowServices:
@@ -200,30 +179,21 @@ class MainWindow(QMainWindow):
             leave_start=lambda: self.show_view(self._last_key),
             project_name=lambda: self.files.name if self.files.has_project else "",
             show_shortcuts=self.show_shortcuts,
-            add_actions=self.add_actions,
+            add_actions=self.menus.add_actions,
         )
 
-    def _make_menus(self) -> dict[str, QMenu]:
-        menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
-        menus["Edit"].addActions([self.actions_by_key["undo"], self.actions_by_key["redo"]])
-        menus["Edit"].addSeparator()
-        for title, menu in menus.items():
-            fill_menu(menu, title, self.actions_by_key)
-        recent = QMenu("Open &recent", self)
-        recent.aboutToShow.connect(lambda: fill_recent(recent, self.state, self.files.open))
-        menus["File"].insertMenu(self.actions_by_key["save"], recent)
-        panels = QMenu("&Panels", self)
-        panels.aboutToShow.connect(
-            lambda: self.layouts.fill_menu(panels, self.views.currentWidget())
+    def _add_submenus(self) -> None:
+        """Those whose lines are known when they open."""
+        add, layouts = self.menus.add_submenu, self.layouts
+        add("File", "Open &recent", "save", lambda m: fill_recent(m, self.state, self.files.open))
+        add(
+            "View",
+            "&Panels",
+            "reset_layout",
+            lambda m: layouts.fill_menu(m, self.views.currentWidget()),
         )
-        menus["View"].insertMenu(self.actions_by_key["reset_layout"], panels)
-        themes = QMenu("T&heme", self)
-        group = QActionGroup(self)
-        themes.aboutToShow.connect(
-            lambda: fill_themes(themes, group, self.context.theme, self.help.keep_theme)
-        )
-        menus["View"].insertMenu(self.actions_by_key["full_screen"], themes)
-        return menus
+        theme, keep = self.context.theme, self.help.keep_theme
+        add("View", "T&heme", "full_screen", lambda m: fill_themes(m, theme, keep))
 
     def handlers(self) -> dict[str, Callable[[], object]]:
         """What each action does, by its key."""
@@ -327,18 +297,20 @@ class MainWindow(QMainWindow):
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
 
+    def _fit_screen(self) -> None:
+        room = self.screen().availableSize() - QSize(*_FRAME_PX)
+        self.setMinimumSize(QSize(*_SMALLEST_PX).boundedTo(room))
+        self.resize(QSize(*_SIZE_PX).boundedTo(room))
+
     def _bring_back(self) -> None:
         self.restoreGeometry(self.state.bytes("window/geometry"))
         self.restoreState(self.state.bytes("window/state"), LAYOUT_VERSION)
-
-    def _menu_actions(self) -> list[tuple[str, list[QAction]]]:
-        return [(title, menu.actions()) for title, menu in self._menus.items()]
 
     # what was clicked ----------------------------------------------------------------
 
     def show_shortcuts(self) -> None:
         """Shows the keys of all menus."""
-        self.help.show_shortcuts(self._menu_actions())
+        self.help.show_shortcuts(self.menus.listed())
 
     def _on_problem_hovered(self, problem: Problem | None) -> None:
         if self.views.current_key == "design":

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.pictures.rows import Rows
-from workbench.worker.saved_models.model_runner import Labels, Losses, Probabilities, Runner
+from workbench.worker.model.image_results import ImageResults
+from workbench.worker.saved_models.model_runner import Labels, Runner
 
 _STEP = 512
-
-
-@dataclass(frozen=True)
-class ImageResults:
-    """What a model answers for some images, (n,) each.
-
-    Attributes:
-        predicted: The most probable class, int64.
-        probability: Of that class, float32.
-        losses: float32; may be infinite.
-    """
-
-    predicted: Labels
-    probability: Probabilities
-    losses: Losses
-
-    @property
-    def loss(self) -> float:
-        """The mean of the losses."""
-        return float(self.losses.mean(dtype=np.float64))
 
 
 def score_all(
@@ -47,6 +27,8 @@ def score_all(
     steps = []
     for start in range(0, len(x), _STEP):
         on_progress(start / len(x))
-        rows, losses = runner.score(x[start : start + _STEP], truth[start : start + _STEP])
-        steps.append((rows.argmax(axis=1), rows.max(axis=1), losses))
+        labels = truth[start : start + _STEP]
+        rows, losses = runner.score(x[start : start + _STEP], labels)
+        rank = (rows > np.take_along_axis(rows, labels[:, None], axis=1)).sum(axis=1)
+        steps.append((rows.argmax(axis=1), rows.max(axis=1), rank, losses))
     return ImageResults(*(np.concatenate(column) for column in zip(*steps, strict=True)))
