@@ -40,7 +40,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     """One image's scores, highest first; or why it could not be read. `picture_png` and
     `input_png` are files in the worker's session folder, when requested. `weights` are those that
-    answered; None where that is not known.
+    answered; None where that is not known. `truth` is the image's own label, "" where there is
+    none; it may be no class of the model.
     """
 
     file: str
@@ -54,3 +55,4 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     input_png: str = ""
     error: ErrorParts | None = None
     weights: KeptWeights | None = None
+    truth: str = ""

@@ -18,6 +18,7 @@ from workbench.protocol.browsing import (
     ThumbnailsMade,
 )
 from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
@@ -58,6 +59,7 @@ AnyRequest = (
     | CheckData
     | ShowFound
     | Classify
+    | ClassifyMany
     | WarmUp
     | PickTestPictures
     | ShowPicture
@@ -107,6 +109,8 @@ AnyAnswer = (
     Hello
     | Progress
     | Classified
+    | ClassifiedRows
+    | ManyClassified
     | DataDescription
     | SplitCounts
     | ListedImages

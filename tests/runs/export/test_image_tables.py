@@ -8,7 +8,8 @@ import io
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.evaluate import ImageScores
-from workbench.runs.export.image_tables import classified_csv, evaluated_csv
+from workbench.runs.export.image_tables import ClassifiedColumns, evaluated_csv
+from workbench.runs.export.tables import csv_cells
 
 
 def scores(**columns):
@@ -25,22 +26,28 @@ def classified(file: str, **shares: float) -> Classified:
     return Classified(file=file, label=scores[0].name, scores=scores)
 
 
+def text_of(columns: ClassifiedColumns, answers: list[Classified]) -> str:
+    cells = [columns.header(), *map(columns.cells, answers)]
+    return "".join(f"{csv_cells(each)}\n" for each in cells)
+
+
+ROSE = [Score(name="rose", probability=1.0)]
 BAD = Classified(file="bad.png", error=ErrorParts(what="It is empty."))
 
 
-def test_every_class_has_a_column_where_all_are_known():
+def test_every_class_has_a_column():
     answers = [classified("1.png", rose=0.75, lily=0.25), BAD, classified("2", lily=1, rose=0)]
-    one, bad, two = rows(classified_csv(answers))
+    one, bad, two = rows(text_of(ClassifiedColumns.of(["rose", "lily"]), answers))
     assert list(one) == ["file", "label", "probability", "error", "lily", "rose"]
     assert (one["label"], one["probability"], one["lily"]) == ("rose", "0.750000", "0.250000")
     assert (bad["error"], bad["label"], bad["lily"]) == ("It is empty.", "", "")
     assert (two["label"], two["rose"]) == ("lily", "0.000000")
 
 
-def test_of_the_most_probable_classes_alone_there_are_no_columns():
-    found = rows(classified_csv([classified("1", rose=0.6), classified("2", lily=0.5)]))
-    assert [list(row) for row in found] == [["file", "label", "probability", "error"]] * 2
-    assert rows(classified_csv([])) == []
+def test_true_classes_have_a_column_where_they_are_known():
+    columns = ClassifiedColumns.of(["rose"], has_truth=True)
+    answer = Classified(file="1", label="rose", scores=ROSE, truth="tulip")
+    assert rows(text_of(columns, [answer]))[0]["class"] == "tulip"
 
 
 def test_the_largest_loss_comes_first():
@@ -67,7 +74,7 @@ def test_images_without_files_are_numbered_as_classify_takes_them():
 
 def test_names_are_no_formulas():
     answer = Classified(file="=cmd()", label="@x", scores=[Score(name="@x", probability=1.0)])
-    text = classified_csv([answer])
+    text = text_of(ClassifiedColumns.of(["@x"]), [answer])
     assert all(
         not cell.startswith(("=", "@")) for line in text.splitlines() for cell in line.split(",")
     )

@@ -169,11 +169,11 @@ class ParamForm(QWidget):
             build()
 
     def _note_sections(self) -> None:
-        """Beside each heading, how many values under it are not their default."""
+        """Beside each heading, how many values under it are not the defaults."""
         for group, fold in self.sections.items():
             params = [param for param in self._params.values() if param.group == group]
             changed = sum(self._values.get(param.key) != param.default for param in params)
-            fold.set_note(f"{changed} changed" if changed else "")
+            fold.set_note(f"{changed} not default" if changed else "")
 
     def _rows(self, params: Sequence[Param]) -> QWidget:
         frame = QWidget()

@@ -26,6 +26,7 @@ from workbench.runs.model_card import ModelCard
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.foreign.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
+from workbench.worker.model.inference_form import fast_inference
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.saved_models.weights_layout import weights_layout
 
@@ -113,10 +114,12 @@ def _compiled(built: BuiltModel) -> tuple[Any, Any]:
     """Two functions of uint8 images, compiled once for each batch size.
 
     The first gives probabilities; the second has labels as an input too, and gives the losses.
+    Both compute the network in its fast form, with the weights of now.
     """
+    fast = fast_inference(built.model)
 
     def outputs_of(pictures: Any) -> Any:
-        return tf.cast(built.model(tf.cast(pictures, tf.float32), training=False), tf.float32)
+        return tf.cast(fast(pictures), tf.float32)
 
     def predict(pictures: Any) -> Any:
         outputs = outputs_of(pictures)
