@@ -1,4 +1,4 @@
-"""The training loss no longer falls, by more than its noise, though there is much left to learn."""
+"""The training loss no longer falls, beyond its noise, though there is much left to learn."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _PART = 3
 _FALL = 0.01
 """Share of the loss: less in all these epochs is no progress."""
 
+_POSSIBLE_FALL = 0.05
+"""Share of the loss that it may have fallen by, within its noise; more leaves the matter open."""
+
 _LEARNED = 0.97
 """A training accuracy from which on little is left to learn."""
 
@@ -37,12 +40,13 @@ def _look(record: RunRecord) -> Seen | None:
         return None
     falls, error = slope(loss)
     fall, noise = -falls * (window - 1), CERTAIN * error * (window - 1)
-    if fall > _FALL * float(loss[0]) or fall - noise > 0.0 or _validation_improves(record, window):
+    is_falling = fall > _FALL * float(loss[0]) or fall + noise > _POSSIBLE_FALL * float(loss[0])
+    if is_falling or _validation_improves(record, window):
         return None
     first, last = int(record.epochs[-window]), int(record.epochs[-1])
     return Seen(
-        sees=f"Plateau: in {epochs_words(first, last)} the training loss has not fallen by more "
-        f"than its noise, at {share(accuracy, 0)} training accuracy.",
+        sees=f"Plateau: in {epochs_words(first, last)} the training loss has fallen by less "
+        f"than a hundredth, at {share(accuracy, 0)} training accuracy.",
         do="A learning rate that is lowered on a plateau finds the way on; else a larger network "
         "is needed.",
         evidence=Evidence(

@@ -1,5 +1,5 @@
-"""The learning rate is too high, though the training has not diverged: the loss stays above that
-of guessing, or rises again and again by more than its noise.
+"""The learning rate is too high, though the training has not diverged: the loss has risen above
+that of guessing, or rises again and again by more than its noise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _CLEAR_RISE = 0.05
 """A rise by less than this share of the loss is small, however certain."""
 
 _ABOVE_GUESSING = 1.2
-_HARDLY_BETTER = 0.15
+_RISEN = 1.1
+"""Penalties on the weights may keep a loss above that of guessing, but it falls then."""
+
 _LEARNED = 0.1
 """Loss, as a share of that of guessing, below which ups and downs are of no matter."""
 
@@ -35,12 +37,12 @@ def _look(record: RunRecord) -> Seen | None:
 
 def _above_guessing(record: RunRecord) -> Seen | None:
     worst = float(record.loss[-3:].min())
-    is_poor = float(np.nanmax(record.accuracy)) < 1.0 / record.num_classes + _HARDLY_BETTER
-    if not (worst > _ABOVE_GUESSING * record.guessing and is_poor):
+    has_risen = worst > _RISEN * float(record.loss[0])
+    if not (worst > _ABOVE_GUESSING * record.guessing and has_risen):
         return None
     words = (
-        f"The training loss stays at {worst:.2g}, above the {record.guessing:.2g} of guessing: the "
-        "updates are too large to learn anything."
+        f"The training loss has risen to {worst:.2g} and more, above the {record.guessing:.2g} of "
+        "guessing: the steps are too large."
     )
     return _seen(record, words, (("Loss of guessing", number_text(record.guessing)),))
 

@@ -137,7 +137,7 @@ class StepMath:
         """
         del weights  # the filling of the last batch is cut off by the caller
         raw = self._model(tf.cast(pictures, self._dtype), training=False)
-        own = tf.cast(self._objective.evaluation(labels, raw), tf.float32)
+        own = tf.cast(self.objective.evaluation(labels, raw), tf.float32)
         outputs, is_logits = tf.cast(raw, tf.float32), self.built.is_logits
         losses = keras.losses.sparse_categorical_crossentropy(
             labels, outputs, from_logits=is_logits
