@@ -9,8 +9,9 @@ from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
 from workbench.report.blocks import Document
 from workbench.report.page import page
+from workbench.report.paper import pdf
 
-_WRITERS: dict[str, Callable[[Document], bytes]] = {".html": page}
+_WRITERS: dict[str, Callable[[Document], bytes]] = {".html": page, ".pdf": pdf}
 
 REPORT_ENDINGS = tuple(_WRITERS)
 """How the files end that a report is written as."""
@@ -20,7 +21,7 @@ def check_ending(path: Path) -> None:
     """Raises UsageError for a file that is no report by its name."""
     if path.suffix.lower() not in _WRITERS:
         raise UsageError(
-            "A report is written as HTML.",
+            "A report is written as HTML or PDF.",
             received=path.name,
             expected="a file name that ends with " + " or ".join(_WRITERS),
         )

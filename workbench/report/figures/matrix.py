@@ -19,7 +19,7 @@ _MOST_COUNTS = 24
 """Classes up to which the cells hold their counts."""
 
 _SIDE = 640.0
-_MOST_CELL, _NAME_ROOM = 64.0, 150.0
+_MOST_CELL, _NAME_ROOM = 52.0, 150.0
 _GREEN, _RED = (21, 128, 61), (198, 40, 40)
 """Colors of right and wrong on both themes: their strength is in the alpha channel."""
 

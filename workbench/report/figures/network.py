@@ -17,10 +17,10 @@ from workbench.report.drawing import Drawing, Label, Line, Mark, Rect, fitted, t
 from workbench.report.figures.cards import Card, cards_of
 from workbench.report.palette import CATEGORIES
 
-_WIDTH, _HEIGHT = 200.0, 46.0
+_WIDTH, _HEIGHT = 224.0, 46.0
 _PAD = 10.0
 _COLUMN_GAP = 56.0
-_ASPECT = 1.25
+_ASPECT = 1.8
 """Width over height that the columns aim at: about that of a page on a screen."""
 
 _FEW = 9
@@ -42,7 +42,12 @@ def network_drawing(graph: Graph, analysis: Analysis) -> Drawing | None:
     boxes = {key: Box(x, y, x + _WIDTH, y + _HEIGHT) for key, (x, y) in places.items()}
     routes = Router(boxes).route_all(shown.edges)
     moves = _moves(columns, boxes, routes)
-    marks = [mark for edge in shown.edges for mark in _edge(edge, routes[edge], moves)]
+    lefts = {key: min(boxes[each].left for each in ids) for ids in columns for key in ids}
+    marks = [
+        mark
+        for edge in shown.edges
+        for mark in _edge(edge, routes[edge], moves, lefts[edge.target] + moves[edge.target][0])
+    ]
     marks += [mark for key, box in boxes.items() for mark in _card(cards[key], box, moves[key])]
     right = max(box.right + moves[key][0] for key, box in boxes.items())
     lanes = [x + moves[edge.target][0] for edge, way in routes.items() for x, _ in way]
@@ -101,14 +106,18 @@ def _moves(
     return moves
 
 
-def _edge(edge: Edge, route: Sequence[Point], moves: Mapping[str, Point]) -> list[Mark]:
+def _edge(
+    edge: Edge, route: Sequence[Point], moves: Mapping[str, Point], left: float
+) -> list[Mark]:
+    """A connection; `left` is where the column of its target begins."""
     (dx, dy), (to_dx, to_dy) = moves[edge.source], moves[edge.target]
     if (dx, dy) == (to_dx, to_dy):
         way = [(x + dx, y + dy) for x, y in route]
         return [Line(points=way, stroke="faint", is_smooth=True, has_arrow=True)]
+    # Into the next column: through the gap in front of it.
     (x, y), (to_x, to_y) = route[0], route[-1]
     x, y, to_x, to_y = x + dx, y + dy, to_x + to_dx, to_y + to_dy
-    middle = to_x - _WIDTH / 2 - _COLUMN_GAP / 2
+    middle = left - _COLUMN_GAP / 2
     way = [(x, y), (x, y + 8), (middle, y + 8), (middle, to_y - 8), (to_x, to_y - 8), (to_x, to_y)]
     return [Line(points=way, stroke="faint", has_arrow=True)]
 

@@ -23,7 +23,7 @@ def section(facts: Facts) -> Section:
     total = sum(map(sum, result.confusion))
     caption = (
         f"Confusion matrix of {plural(total, 'test image')}. Rows are the true classes, columns "
-        "the predicted ones; a cell is the darker, the larger its share of the row."
+        "the predicted ones; the stronger its color, the larger a cell's share of its row."
     )
     classes = plural(len(result.classes), "class", "classes")
     alt = f"Confusion matrix of {classes}. {_pair_words(result)}"

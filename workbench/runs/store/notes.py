@@ -90,6 +90,11 @@ def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
     return notes
 
 
+def write_words(run: RunFolder, notes: RunNotes) -> RunNotes:
+    """Saves title, tags and text; the texts of the model card stay. Else as `write_notes`."""
+    return write_notes(run, msgspec.structs.replace(notes, card=read_notes(run).card))
+
+
 def change_notes(
     run: RunFolder,
     *,
