@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.coach._words import rate_change
 from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
 from workbench.core.coach.record import Measurement, RunRecord, UnitState
 from workbench.core.format import count, share
 from workbench.core.specs import ACTIVATION, LEAKY_RELU
 
-_SHARE = 0.5
+_NEARLY_ALL = 0.8
+"""Share of a layer's units: a healthy network may do without half of them."""
+
+_MANY = 0.5
+"""Share that is worth a word where the training no longer improves."""
+
 _FEWEST = 4
+_EPOCHS = 5
+"""As many without a better training accuracy are no improvement."""
+
+_LEARNED = 0.97
+"""A training accuracy from which on little is left to learn."""
+
 _LARGE_UPDATE = 0.01
 """Relative update of a step above which large steps are the likely cause."""
 
@@ -19,10 +32,11 @@ def _look(record: RunRecord) -> Seen | None:
     if last is None or not last.units:
         return None
     worst = max(last.units, key=lambda layer: layer.dead / max(1, layer.units))
-    if worst.dead < max(_FEWEST, _SHARE * worst.units):
+    least = _MANY if _is_stuck(record) else _NEARLY_ALL
+    if worst.dead < max(_FEWEST, least * worst.units):
         return None
     name = record.name_of(worst.node)
-    others = sum(each.dead >= _SHARE * each.units for each in last.units) - 1
+    others = sum(each.dead >= least * each.units for each in last.units) - 1
     more = f" ({count(others)} more layers are like it)" if others > 0 else ""
     return Seen(
         sees=f"{count(worst.dead)} of {count(worst.units)} units of “{name}” are zero on all "
@@ -41,6 +55,15 @@ def _look(record: RunRecord) -> Seen | None:
         ),
         change=_change(record, last, worst),
     )
+
+
+def _is_stuck(record: RunRecord) -> bool:
+    """Whether the training accuracy no longer rises, though there is much left to learn."""
+    accuracy = record.accuracy
+    if len(accuracy) <= _EPOCHS or not np.isfinite(accuracy).all():
+        return False
+    highest = float(accuracy[:-_EPOCHS].max())
+    return highest < _LEARNED and float(accuracy[-_EPOCHS:].max()) <= highest
 
 
 def _change(record: RunRecord, last: Measurement, worst: UnitState) -> Change | None:

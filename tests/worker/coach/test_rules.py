@@ -136,6 +136,25 @@ def test_dead_units(coached):
     assert "dead_units" not in found
 
 
+def test_half_of_the_units_are_dead(coached):
+    """A network that still learns may do without them; one that is stuck may not."""
+    record, _ = coached(*HIDDEN, learning_rate=0.02)
+    rule, layer = all_coach_rules()["dead_units"], record.last.units[0]
+
+    def found(dead, accuracy):
+        last = replace(record.last, units=(replace(layer, units=64, dead=dead),))
+        return rule.advice(replace(record, measured=(last,), accuracy=accuracy))
+
+    rises, stuck = np.linspace(0.3, 0.8, 12), np.full(12, 0.6)
+    assert found(33, rises) is None
+    assert found(52, rises) is not None
+    assert "33 of 64 units" in found(33, stuck).sees
+    assert found(31, stuck) is None
+    assert found(33, np.full(12, 1.0)) is None  # nothing is left to learn
+    assert found(33, np.where(np.arange(12) < 11, 0.6, 0.61)) is None
+    assert found(33, np.where(np.arange(12) < 11, 0.6, math.nan)) is None
+
+
 def test_vanishing_gradients(coached):
     def layers(activation):
         deep = [("dense", {"units": 8, "activation": activation}) for _ in range(10)]
