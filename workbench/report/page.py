@@ -116,7 +116,9 @@ def _table(block: Table) -> Markup:
         element("thead", element("tr", head)),
         element("tbody", rows),
     )
-    scrolled = element("div", table, class_="scrolled", tabindex="0")
+    scrolled = element(
+        "div", table, class_="scrolled", tabindex="0", role="region", aria_label=block.title
+    )
     if len(block.rows) <= _LONG_TABLE:
         return scrolled
     summary = element("summary", f"{block.title}: {len(block.rows):,} rows")
