@@ -19,7 +19,6 @@ from workbench.protocol.browsing import (
 )
 from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
-from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
     DataCheckReport,
@@ -27,8 +26,9 @@ from workbench.protocol.data_check import (
     FoundThumbnails,
     ShowFound,
 )
-from workbench.protocol.describe_data import DataDescription, DescribeData
+from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
 from workbench.protocol.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
+from workbench.protocol.explain import Explain, Explained
 from workbench.protocol.export import Export, ExportProject
 from workbench.protocol.find import (
     BatchSizeFound,
@@ -65,6 +65,7 @@ AnyRequest = (
     | ShowPicture
     | PreviewAugmentation
     | Evaluate
+    | Explain
     | Export
     | ExportProject
     | MakeReport
@@ -122,6 +123,7 @@ AnyAnswer = (
     | TestPictures
     | AugmentationPreview
     | Evaluation
+    | Explained
     | LearningRateTried
     | LearningRateTrial
     | LearningRateFound

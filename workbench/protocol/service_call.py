@@ -16,10 +16,10 @@ from workbench.protocol.augmentation import AugmentationPreview
 from workbench.protocol.bases import PROTOCOL_VERSION
 from workbench.protocol.browsing import ImageContents
 from workbench.protocol.classify_many import ManyClassified
-from workbench.protocol.count_split import SplitCounts
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
-from workbench.protocol.describe_data import DataDescription
+from workbench.protocol.describe_data import DataDescription, SplitCounts
 from workbench.protocol.evaluate import Evaluation, TestPictures
+from workbench.protocol.explain import Explained
 from workbench.protocol.find import BatchSizeFound, LearningRateFound
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Done, Failed, Hello
 from workbench.protocol.preflight import PreflightDone
@@ -36,6 +36,7 @@ FINAL_ANSWERS = (
     TestPictures,
     AugmentationPreview,
     Evaluation,
+    Explained,
     LearningRateFound,
     BatchSizeFound,
     PreflightDone,

@@ -137,6 +137,7 @@ _MODULES = {
     "list_images": "browse",
     "make_thumbnails": "browse",
     "identify_images": "browse",
+    "show_picture": "browse",
 }
 """Where the handler of a request is, other than in a module of its name."""
 

@@ -45,11 +45,17 @@ _LARGE_BATCH_NUMBERS = 4_000_000
 class Runner:
     """A model with its weights and its card, compiled on first use for each batch size. It is the
     whole network: preprocessing inside, augmentation at rest.
+
+    Attributes:
+        card: Of the model.
+        built: The network with its weights.
+        extras: What others have made for this model, by their key; it is gone with the model.
     """
 
     def __init__(self, card: ModelCard, built: BuiltModel) -> None:
         self.card = card
         self.built = built
+        self.extras: dict[str, Any] = {}
         self._shape = tuple(card.input_shape)
         self._sizes = [
             size
