@@ -110,6 +110,11 @@ class EvaluateState(QObject):
         """Ends the evaluation."""
         self._question.cancel()
 
+    def close(self) -> None:
+        """Waits for no answer any more, but for what still reads or writes files."""
+        self._question.drop()
+        self.background.close()
+
     def _on_failed(self, error: object) -> None:
         self.ended.emit()
         self.failed.emit(error)
