@@ -125,8 +125,7 @@ class LayerProbe:
         self._kernels = _kernels(self._built)
         self._ends = _relu_ends(self._built)
         model = self._built.model
-        outputs = [layer.output for layer in self._ends.values()]
-        self._model = keras.Model(model.inputs, [model.outputs[0], *outputs])
+        self._model = keras.Model(model.inputs, [model.outputs[0], *self._ends.values()])
 
     def weights(self) -> Kernels:
         """A copy of all kernels that learn, by node."""
@@ -275,23 +274,16 @@ class LayerWatch:
 
 def _kernels(built: BuiltModel) -> dict[str, list[Any]]:
     """The kernels that learn, by node: weights with two axes and more."""
-    in_model = {id(layer) for layer in built.model.layers}
     found = {
-        node: [each for each in layer.trainable_variables if len(each.shape) > 1]
-        for node, layer in built.layers.items()
-        if id(layer) in in_model
+        node: [each for each in built.layers[node].trainable_variables if len(each.shape) > 1]
+        for node in built.outputs
     }
     return {node: kernels for node, kernels in found.items() if kernels}
 
 
 def _relu_ends(built: BuiltModel) -> dict[str, Any]:
-    """The layers of the model whose outputs are zero where ReLU cuts, by node."""
-    in_model = {id(layer) for layer in built.model.layers}
-    return {
-        node: layer
-        for node, layer in built.layers.items()
-        if id(layer) in in_model and _is_relu(layer)
-    }
+    """The outputs of the model's layers that are zero where ReLU cuts, by node."""
+    return {node: out for node, out in built.outputs.items() if _is_relu(built.layers[node])}
 
 
 def _is_relu(layer: Any) -> bool:
