@@ -71,15 +71,7 @@ def robustness_of(
         accuracy=accuracies[()],
         count=len(chosen),
         total=len(x),
-        measured=[
-            AlteredAccuracy(
-                test=case.test,
-                strengths=dict(case.key),
-                level=case.level,
-                accuracy=accuracies[case.key],
-            )
-            for case in cases
-        ],
+        measured=[case.with_accuracy(accuracies[case.key]) for case in cases],
         weights=weights_of(runner.card),
     )
 
@@ -91,6 +83,11 @@ class _Case:
     test: str
     key: _Key
     level: float
+
+    def with_accuracy(self, accuracy: float) -> AlteredAccuracy:
+        return AlteredAccuracy(
+            test=self.test, strengths=dict(self.key), level=self.level, accuracy=accuracy
+        )
 
 
 def _cases(test: RobustnessTest) -> Iterator[_Case]:
