@@ -28,6 +28,7 @@ GENERAL_PAGES = (
     ("runs", "Runs: pause, queue, compare"),
     ("classify", "Classifying pictures"),
     ("coach", "The training coach"),
+    ("explain", "Why this class? Heat maps"),
     ("report", "Reports and model cards"),
     (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),
