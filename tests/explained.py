@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.worker.explain.explainer import Explainer, hottest
+from workbench.worker.explain.explainer import Explainer, grayed, hottest
 from workbench.worker.explain.random_weights import random_weights, rank_correlation
 from workbench.worker.saved_models.model_runner import Runner
-
-GRAY = 127
 
 
 @dataclass
@@ -40,7 +38,7 @@ class Grayed:
         elsewhere = np.roll(tenth, [rng.integers(side) for side in tenth.shape], (0, 1))
         covered = [
             image,
-            *(np.where(one[..., None], np.uint8(GRAY), image) for one in (tenth, elsewhere)),
+            *(grayed(image, one) for one in (tenth, elsewhere)),
         ]
         whole, hot, other = runner.predict(np.stack(covered))[:, number].tolist()
         self.count += 1

@@ -14,7 +14,7 @@ from workbench.core.projects.project_file import graph_from_plain
 from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.explain import Method
-from workbench.worker.explain.occlusion import LEAST_DROP, mean_color, occlusion_drops
+from workbench.worker.explain.occlusion import LEAST_DROP, occlusion_drops
 from workbench.worker.explain.places import find_places
 from workbench.worker.explain.slopes import Slopes, compile_slopes
 from workbench.worker.saved_models.model_runner import Labels, Pixels, Runner
@@ -30,8 +30,13 @@ _NOISY_COPIES = 16
 _NOISE = 0.1 * 255
 """Of SmoothGrad: standard deviation, a tenth of the range of values."""
 
-_MOST_PASSAGES = 8
-"""Depths that are tried: so many images are one batch."""
+_TRIED = (3, 3, 2)
+"""So many layers of the last size, of the one before and of the third, the last of each: a batch of
+eight. On photos of flowers the hottest tenth of the best map counted on 95% of them with pretrained
+EfficientNet-Lite0, on 90% with its last eight layers, on 57% with the last one."""
+
+GRAY = 127
+"""What is put over the hottest places: the middle of the range of values."""
 
 _MOST_PERCENT = 99.0
 """A few single pixels of a gradient are far above all others and count as this percentile, as in
@@ -66,7 +71,7 @@ class Explainer:
         self.places = find_places(self._graph, all_layers(), runner.built.layers)
         self._size = tuple(runner.card.input_shape[:2])
         self._compiled: dict[tuple[tuple[str, ...], bool], Slopes] = {}
-        self._passages = self.places.passages[-_MOST_PASSAGES:]
+        self._passages = self._tried()
 
     def explain(
         self,
@@ -86,8 +91,8 @@ class Explainer:
                 no convolution; gradients are those of SmoothGrad (Smilkov et al. 2017); occlusion
                 is that of Zeiler and Fergus (2014).
             layers: Names of the layers that Grad-CAM looks at; none to choose for each image the
-                one whose map matters most: covering its hottest tenth lowers the probability of
-                the class most.
+                one whose map matters most: graying out its hottest tenth lowers the probability
+                of the class most.
             on_progress: Called now and then.
 
         Raises:
@@ -114,6 +119,15 @@ class Explainer:
         heat = np.stack([one for one, _ in choices])
         return Explanation(heat, used, tuple(self._names(at) for _, at in choices))
 
+    def _tried(self) -> tuple[str, ...]:
+        """The passages that Grad-CAM is tried at, in the order of the graph."""
+        by_size: dict[tuple[int, ...], list[str]] = {}
+        for key in reversed(self.places.passages):
+            by_size.setdefault(self.places.planes[key][:2], []).append(key)
+        pairs = zip(by_size.values(), _TRIED, strict=False)
+        chosen = {key for keys, count in pairs for key in keys[:count]}
+        return tuple(key for key in self.places.passages if key in chosen)
+
     def _names(self, at: Sequence[str]) -> tuple[str, ...]:
         return tuple(self._graph.nodes[key].name for key in at)
 
@@ -128,8 +142,7 @@ class Explainer:
         heat = _scaled([one for one, _ in maps])
         if len(maps) == 1:
             return heat[0], maps[0][1]
-        fill = mean_color(image)
-        covered = np.stack([np.where(hottest(one)[..., None], fill, image) for one in heat])
+        covered = np.stack([grayed(image, hottest(one)) for one in heat])
         left = self._runner.predict(covered)[:, number]
         left[~heat.any(axis=(1, 2))] = np.inf
         best = int(left.argmin())
@@ -216,6 +229,11 @@ def hottest(heat: Maps, part: float = 0.1) -> np.ndarray[Any, np.dtype[np.bool_]
     found = np.zeros(heat.size, bool)
     found[np.argpartition(heat.ravel(), -count)[-count:]] = True
     return found.reshape(heat.shape)
+
+
+def grayed(image: Pixels, places: np.ndarray[Any, np.dtype[np.bool_]]) -> Pixels:
+    """An image (height, width, channels) with some places (height, width) in gray."""
+    return np.where(places[..., None], np.uint8(GRAY), image)
 
 
 def _resized(values: Maps, size: Sequence[int]) -> Maps:

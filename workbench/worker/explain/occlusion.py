@@ -39,7 +39,7 @@ def occlusion_drops(
     """
     height, width = image.shape[:2]
     patches = list(product(_spans(height), _spans(width)))
-    fill = mean_color(image)
+    fill = image.mean(axis=(0, 1)).round().astype(np.uint8)
     whole = float(runner.predict(image[None])[0, number])
     total, times = np.zeros((height, width)), np.zeros((height, width))
     for done in range(0, len(patches), _AT_ONCE):
@@ -53,11 +53,6 @@ def occlusion_drops(
             total[place] += drop
             times[place] += 1
     return (total / times).astype(np.float32)
-
-
-def mean_color(image: Pixels) -> Pixels:
-    """Of an image (height, width, channels), uint8 (channels,): what hides a place."""
-    return np.asarray(image.mean(axis=(0, 1)).round(), np.uint8)
 
 
 def _spans(side: int) -> Iterator[slice]:
