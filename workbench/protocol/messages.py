@@ -17,7 +17,13 @@ from workbench.protocol.browsing import (
     ShowPicture,
     ThumbnailsMade,
 )
-from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify import (
+    AlteredScores,
+    Classified,
+    Classify,
+    ClassifyAltered,
+    WarmUp,
+)
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.data_check import (
     CheckData,
@@ -27,7 +33,14 @@ from workbench.protocol.data_check import (
     ShowFound,
 )
 from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
-from workbench.protocol.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
+from workbench.protocol.evaluate import (
+    Evaluate,
+    Evaluation,
+    MeasureRobustness,
+    PickTestPictures,
+    Robustness,
+    TestPictures,
+)
 from workbench.protocol.explain import Explain, Explained
 from workbench.protocol.export import Export, ExportProject
 from workbench.protocol.find import (
@@ -59,12 +72,14 @@ AnyRequest = (
     | CheckData
     | ShowFound
     | Classify
+    | ClassifyAltered
     | ClassifyMany
     | WarmUp
     | PickTestPictures
     | ShowPicture
     | PreviewAugmentation
     | Evaluate
+    | MeasureRobustness
     | Explain
     | Export
     | ExportProject
@@ -110,6 +125,7 @@ AnyAnswer = (
     Hello
     | Progress
     | Classified
+    | AlteredScores
     | ClassifiedRows
     | ManyClassified
     | DataDescription
@@ -123,6 +139,7 @@ AnyAnswer = (
     | TestPictures
     | AugmentationPreview
     | Evaluation
+    | Robustness
     | Explained
     | LearningRateTried
     | LearningRateTrial

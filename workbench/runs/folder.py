@@ -11,6 +11,7 @@ weights.npz    the weights kept, and model.json, all that classifying needs besi
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)
+robustness.json  its accuracy on altered test images (robustness.py)
 image_scores.npz  what it answered for each image there (image_scores.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)

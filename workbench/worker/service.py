@@ -130,6 +130,8 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
 
 _MODULES = {
     "warm_up": "classify",
+    "classify_altered": "altered",
+    "measure_robustness": "altered",
     "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",

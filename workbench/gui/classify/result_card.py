@@ -111,8 +111,10 @@ class ResultCard(QFrame):
         self.truth = ElidedLabel()
         self.message = plain_label(role="dim", wrap=True)
         self.bars = ScoreBars(theme)
+        self.classes = self.bars.in_scroll_area()
         self._build()
         self.show_hint()
+        self.bars.chosen.connect(state.class_chosen)
         state.shown.connect(self.show_entry)
         state.outdated.connect(self.show_outdated)
         state.cleared.connect(self.show_hint)
@@ -128,7 +130,7 @@ class ResultCard(QFrame):
             row((self.caption, 2), (self.note, 1), spacing=12),
             headline,
             Gap(6),
-            self.bars,
+            self.classes,
             self.message,
             STRETCH,
         )
@@ -143,9 +145,9 @@ class ResultCard(QFrame):
         self.seen.show_image(QImage(), "Model input")
         self.caption.set_full_text("Prediction")
         self._say("No prediction yet", "")
-        self.truth.set_full_text("")
+        self.truth.hide()
         self.bars.set_scores([])
-        self.bars.hide()
+        self.classes.hide()
         self.message.setText("Drop a picture: the most likely classes appear here.")
         self.message.show()
 
@@ -155,7 +157,7 @@ class ResultCard(QFrame):
             return
         self.caption.set_full_text(self._state.title)
         self._say("Classifying…", "")
-        self.truth.set_full_text("")
+        self.truth.hide()
         self.bars.set_scores([])
         self.message.hide()
 
@@ -179,7 +181,7 @@ class ResultCard(QFrame):
         words = weights_words(answer.weights)
         weights = f"weights: {words}" if words else ""
         self.caption.set_full_text(" · ".join(filter(None, (entry.model, weights))) + took)
-        self.bars.setVisible(is_read)
+        self.classes.setVisible(is_read)
         self.message.setVisible(not is_read)
         self._show_truth(entry)
         if answer.error is not None:
@@ -188,6 +190,7 @@ class ResultCard(QFrame):
         self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.true_class)
+        self.classes.verticalScrollBar().setValue(0)
         self.show_outdated()
 
     def _show_seen(self, entry: ClassifiedPicture) -> None:
@@ -210,6 +213,8 @@ class ResultCard(QFrame):
         self.message.setText(" ".join(filter(None, (what, error.fix))))
 
     def _show_truth(self, entry: ClassifiedPicture) -> None:
-        self.truth.set_full_text(entry.label_words())
+        words = entry.label_words()
+        self.truth.set_full_text(words)
+        self.truth.setVisible(bool(words))  # an empty one would take half of the headline
         moods = {True: "good", False: "bad", None: "dim"}
         set_role(self.truth, moods[entry.is_right])

@@ -27,6 +27,8 @@ GENERAL_PAGES = (
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
     ("sweep", "Sweep: compare settings"),
+    ("classify", "Classifying pictures"),
+    ("coach", "The training coach"),
     ("report", "Reports and model cards"),
     (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),

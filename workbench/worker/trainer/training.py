@@ -38,6 +38,7 @@ from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
 from workbench.worker.trainer.saved_test import (
     is_saved_test_needed,
+    keep_measured,
     keep_test,
     saved_test,
     test_result,
@@ -255,6 +256,7 @@ class Training:
             manager.keep_model(model, self.test)
         if answers is not None and ready.images.test is not None:
             keep_test(self._job, ready.images.test, answers)
+            keep_measured(self._job, ready.images.test)
 
     def _tested(
         self, ready: PreparedTraining, trainer: EpochTrainer, model: KeptModel
