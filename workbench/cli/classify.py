@@ -12,6 +12,7 @@ import msgspec
 from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import print_json, print_line, printable, report
 from workbench.cli._service import answers_of, only, open_service
+from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import count, plural
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, UsageError
@@ -139,8 +140,11 @@ def _print_answer(answer: Classified, label: str, *, as_json: bool) -> None:
         value = {"file": answer.file, "error": msgspec.structs.asdict(answer.error)}
         report(value, f"{answer.file}: {answer.error.what}", as_json=as_json)
     elif as_json:
-        print_json({key: getattr(answer, key) for key in _PRINTED})
+        value = {key: getattr(answer, key) for key in _PRINTED}
+        # "unknown" is no class: programs that know nothing of it find no label.
+        print_json({**value, "label": None, "unknown": answer.unknown} if answer.unknown else value)
     else:
+        unknown = f"{unknown_words(answer.unknown)}: " if answer.unknown else ""
         scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
         truth = f" (label: {label})" if label else ""
-        print(printable(f"{answer.file}{truth}: {scores}"), flush=True)
+        print(printable(f"{answer.file}{truth}: {unknown}{scores}"), flush=True)

@@ -38,13 +38,15 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
-    """One image's scores, highest first; or why it could not be read. `picture_png` and
-    `input_png` are files in the worker's session folder, when requested. `weights` are those that
-    answered; None where that is not known.
+    """One image's scores, highest first; or why it could not be read. `label` is the most probable
+    class, also where `unknown` says why the answer is "unknown"; that is "" elsewhere.
+    `picture_png` and `input_png` are files in the worker's session folder, when requested.
+    `weights` are those that answered; None where that is not known.
     """
 
     file: str
     label: str = ""
+    unknown: str = ""
     scores: list[Score] = []
     milliseconds: float = 0.0
     width: int = 0

@@ -17,6 +17,7 @@ from workbench.protocol.browsing import (
     ShowPicture,
     ThumbnailsMade,
 )
+from workbench.protocol.calibration import Calibrate
 from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
@@ -62,6 +63,7 @@ AnyRequest = (
     | ShowPicture
     | PreviewAugmentation
     | Evaluate
+    | Calibrate
     | Export
     | ExportProject
     | FetchBackbone

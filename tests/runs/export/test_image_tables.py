@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
+import msgspec
+
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.evaluate import ImageScores
@@ -26,15 +28,22 @@ BAD = Classified(file="bad.png", error=ErrorParts(what="It is empty."))
 def test_every_class_has_a_column_where_all_are_known():
     answers = [classified("1.png", rose=0.75, lily=0.25), BAD, classified("2", lily=1, rose=0)]
     one, bad, two = rows(classified_csv(answers))
-    assert list(one) == ["file", "label", "probability", "error", "lily", "rose"]
+    assert list(one) == ["file", "label", "probability", "error", "unknown", "lily", "rose"]
     assert (one["label"], one["probability"], one["lily"]) == ("rose", "0.750000", "0.250000")
     assert (bad["error"], bad["label"], bad["lily"]) == ("It is empty.", "", "")
     assert (two["label"], two["rose"]) == ("lily", "0.000000")
 
 
+def test_an_unknown_answer_has_its_reason_in_place_of_a_label():
+    answer = msgspec.structs.replace(classified("1.png", rose=0.6, lily=0.4), unknown="odd")
+    (row,) = rows(classified_csv([answer]))
+    assert (row["label"], row["unknown"], row["rose"]) == ("", "odd", "0.600000")
+
+
 def test_of_the_most_probable_classes_alone_there_are_no_columns():
     found = rows(classified_csv([classified("1", rose=0.6), classified("2", lily=0.5)]))
-    assert [list(row) for row in found] == [["file", "label", "probability", "error"]] * 2
+    columns = ["file", "label", "probability", "error", "unknown"]
+    assert [list(row) for row in found] == [columns] * 2
     assert rows(classified_csv([])) == []
 
 

@@ -1,7 +1,8 @@
 """Tables with a row for each image, as CSV: of classified images, and of an evaluation.
 
-classified   file, label, probability, error; then the probability of each class, where all are
-             known. `label` is the most probable class.
+classified   file, label, probability, error, unknown; then the probability of each class, where
+             all are known. `label` is the most probable class; empty where `unknown` is the reason
+             why the answer is "unknown".
 evaluated    file, class, label, probability, loss; the largest loss first. `class` is the actual
              one; a loss that is not finite is an empty cell.
 """
@@ -20,13 +21,14 @@ from workbench.runs.export.tables import csv_cells
 def classified_csv(answers: Sequence[Classified]) -> str:
     """The table of classified images."""
     names = _common_classes(answers)
-    lines = [csv_cells(["file", "label", "probability", "error", *names])]
+    lines = [csv_cells(["file", "label", "probability", "error", "unknown", *names])]
     for answer in answers:
         by_name = {score.name: score.probability for score in answer.scores}
         probabilities = [max(by_name.values(), default=None), *(by_name.get(n) for n in names)]
         first, *others = map(_number, probabilities)
         error = answer.error.what if answer.error is not None else ""
-        lines.append(csv_cells([answer.file, answer.label, first, error, *others]))
+        label = "" if answer.unknown else answer.label
+        lines.append(csv_cells([answer.file, label, first, error, answer.unknown, *others]))
     return _text(lines)
 
 

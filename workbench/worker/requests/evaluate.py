@@ -22,6 +22,7 @@ from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.worker.input.sources import match_classes, other_part, run_test_part
 from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.session import Job
+from workbench.worker.saved_models.reliability_scores import calibration_scores
 from workbench.worker.saved_models.scoring import ImageResults, score_all
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
@@ -50,6 +51,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
         per_class=class_scores(confusion, card.class_names),
         confusion=confusion.tolist(),
         weights=weights_of(card),
+        calibration=calibration_scores(runner.calibration, results, truth),
         is_validated_on_test=not request.source and card.recipe.get("validation") == "test",
     )
     _keep(request, answer, card.checksum)

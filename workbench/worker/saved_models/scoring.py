@@ -19,12 +19,16 @@ class ImageResults:
 
     Attributes:
         predicted: The most probable class, int64.
-        probability: Of that class, float32.
-        losses: float32; may be infinite.
+        probability: Of that class, float32; calibrated where the model is.
+        raw: The same without the temperature.
+        distances: From the training images, float32; NaN where that is not known.
+        losses: float32; may be infinite. Of the uncalibrated outputs, as in training.
     """
 
     predicted: Labels
     probability: Probabilities
+    raw: Probabilities
+    distances: Probabilities
     losses: Losses
 
     @property
@@ -47,6 +51,8 @@ def score_all(
     steps = []
     for start in range(0, len(x), _STEP):
         on_progress(start / len(x))
-        rows, losses = runner.score(x[start : start + _STEP], truth[start : start + _STEP])
-        steps.append((rows.argmax(axis=1), rows.max(axis=1), losses))
+        found = runner.score(x[start : start + _STEP], truth[start : start + _STEP])
+        rows, raw = found.probabilities, found.raw.max(axis=1)
+        far = np.full(len(rows), np.nan, np.float32) if found.distances is None else found.distances
+        steps.append((rows.argmax(axis=1), rows.max(axis=1), raw, far, found.losses))
     return ImageResults(*(np.concatenate(column) for column in zip(*steps, strict=True)))

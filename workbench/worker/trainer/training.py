@@ -27,6 +27,7 @@ from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.step.training_loop import Scores
+from workbench.worker.trainer.calibrate import calibrate_run
 from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.final_checkpoint import longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
@@ -237,6 +238,8 @@ class Training:
             )
         if self.test is not None:
             manager.keep_model(model, self.test)
+        if self._company.is_chief:
+            calibrate_run(self._job, ready)
 
     def _test_scores(
         self, compiled: Compiled, trainer: EpochTrainer, model: KeptModel
