@@ -18,10 +18,10 @@ from workbench.core.training.longer import LongerTraining
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview
 from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.sample_dialog import SampleDialog
 from workbench.gui.help.about import AboutDialog
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
+from workbench.gui.images.sample_dialog import SampleDialog
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.longer_dialog import TrainLongerDialog

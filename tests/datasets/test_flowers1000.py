@@ -56,7 +56,9 @@ def test_it_has_as_many_photos_of_each_class_as_is_published(loaded):
 
 def test_every_photo_decodes_and_holds_a_crop_of_the_networks_size(loaded, tmp_path):
     for part in (loaded.train, loaded.test):
-        prepared = prepare_part(part, shape=(192, 192, 3), fit="crop", ctx=PlainContext(tmp_path))
+        prepared = prepare_part(
+            part, "train", shape=(192, 192, 3), fit="crop", ctx=PlainContext(tmp_path)
+        )
         assert len(prepared) == len(part)
     assert min(decode_picture(Path(path)).shape[:2] for path in loaded.test.paths) >= (192, 192)
 

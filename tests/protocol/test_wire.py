@@ -16,6 +16,7 @@ from workbench.core.data_check.findings import FoundImage
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.classify import Classified, Score
+from workbench.protocol.classify_many import ImageSource
 from workbench.protocol.describe_data import DescribeData, Looked
 from workbench.protocol.evaluate import ClassScore, Evaluation
 from workbench.protocol.messages import AnyRequest, Done, Failed, Hello, Progress
@@ -51,6 +52,7 @@ by_type = {
     list[int]: st.lists(st.integers(0, 2**40), max_size=4),
     dict[str, object]: st.dictionaries(texts, plain_values, max_size=4),
     list[FoundImage]: st.lists(st.from_type(FoundImage), max_size=2),
+    list[ImageSource]: st.lists(st.from_type(ImageSource), max_size=2),
     list[ImagePlace]: st.lists(st.from_type(ImagePlace), max_size=2),
     Looked | None: st.none()
     | st.builds(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from workbench.core.confusion import most_confused
 from workbench.core.format import count
 
 MOST_COLUMNS = 20
@@ -36,13 +39,7 @@ def _matrix(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Itera
 
 
 def _most_confused(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
-    pairs = [
-        (number, classes[actual], classes[predicted])
-        for actual, row in enumerate(confusion)
-        for predicted, number in enumerate(row)
-        if number and actual != predicted
-    ]
-    pairs.sort(key=lambda pair: -pair[0])
     yield "most confused (actual, predicted, images)"
-    for number, actual, predicted in pairs[:MOST_PAIRS]:
-        yield f"{actual:28} {predicted:28} {count(number):>9}"
+    for pair in most_confused(np.array(confusion, np.int64), MOST_PAIRS):
+        names = f"{classes[pair.actual]:28} {classes[pair.predicted]:28}"
+        yield f"{names} {count(pair.count):>9}"

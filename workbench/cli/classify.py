@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,14 +12,19 @@ from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse
 from workbench.cli._output import print_json, print_line, printable, report
 from workbench.cli._service import answers_of, only, open_service
 from workbench.core.calibration.verdict import unknown_words
-from workbench.core.format import count, plural
-from workbench.core.storage.save import save_bytes
-from workbench.errors import PictureError, UsageError
-from workbench.pictures.folders import list_pictures
-from workbench.protocol.classify import Classified, Classify
+from workbench.core.format import count, plural, share
+from workbench.errors import UsageError
+from workbench.protocol.classify import Classified
+from workbench.protocol.classify_many import (
+    Agreement,
+    ClassifiedRows,
+    ClassifyMany,
+    ImageSource,
+    ManyClassified,
+)
 from workbench.protocol.evaluate import PickTestPictures, TestPictures
 from workbench.protocol.service_call import ServiceCall
-from workbench.runs.export.image_tables import classified_csv
+from workbench.runs.export.classified_table import is_unfinished
 from workbench.runs.library.find import find_model
 
 NAME = "classify"
@@ -30,7 +34,7 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --force, --json."""
+    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --force, --json."""
     parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("images", metavar="IMAGE", nargs="*", type=Path, help="file or folder")
     parser.add_argument(
@@ -44,8 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", type=int, default=5, metavar="K", help="classes per image, 0 for all (default 5)"
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write a CSV table")
-    add_force(parser, "the CSV file")
+    parser.add_argument(
+        "--csv",
+        "--table",
+        type=Path,
+        metavar="FILE",
+        dest="table",
+        help="also write a table, .csv or .parquet; one that is unfinished is continued",
+    )
+    parser.add_argument(
+        "--class-folders",
+        action="store_true",
+        help="the images are in folders named like their classes: count the correct ones",
+    )
+    add_force(parser, "the table")
     add_json_option(parser)
 
 
@@ -53,50 +69,41 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints a line an image; 3 when none could be read."""
     if not arguments.images and not arguments.test:
         raise UsageError("No image was given.", expected="IMAGE..., or --test N")
-    files = [_Shown(file) for image in arguments.images for file in _files(image)]
-    if not files and not arguments.test:
-        raise PictureError(
-            "No images to classify.",
-            where=", ".join(map(str, arguments.images)),
-            received="no image files in the folder or its subfolders",
-        )
-    if arguments.csv is not None:
-        refuse_existing(arguments.csv, force=arguments.force)
+    table = arguments.table
+    if table is not None and not is_unfinished(table):
+        refuse_existing(table, force=arguments.force)
     model = find_model(arguments.model)
     with open_service() as service:
-        files += _test_images(service, model, arguments)
-        answers = list(_print_answers(service, model, files, arguments))
-    if arguments.csv is not None:
-        save_bytes(arguments.csv, classified_csv(answers).encode())
-    num_bad = sum(answer.error is not None for answer in answers)
-    if not arguments.json and len(answers) > 1:
-        print_line(_total(len(answers), num_bad))
-    return 3 if num_bad == len(answers) else 0
+        sources = [ImageSource(path=str(image)) for image in arguments.images]
+        request = ClassifyMany(
+            id=2,
+            model=model,
+            sources=[*sources, *_test_images(service, model, arguments)],
+            table="" if table is None else str(table),
+            starts_over=arguments.force,
+            top=max(0, arguments.top),
+            has_class_folders=arguments.class_folders,
+        )
+        try:
+            done = _print_answers(service, request, as_json=arguments.json)
+        except KeyboardInterrupt:
+            if table is not None:
+                print_line("The table is unfinished: the same command continues it.")
+            raise
+    _print_end(done, as_json=arguments.json)
+    return 3 if done.num_bad == done.num_images else 0
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """An image to classify.
-
-    Attributes:
-        path: Its file.
-        name: What is printed for it, where that is not the path.
-        label: Its true class, where it is known.
-    """
-
-    path: str
-    name: str = ""
-    label: str = ""
-
-
-def _test_images(service: ServiceCall, model: str, arguments: argparse.Namespace) -> list[_Shown]:
+def _test_images(
+    service: ServiceCall, model: str, arguments: argparse.Namespace
+) -> Iterator[ImageSource]:
     """Images of the model's test set, by their numbers.
 
     Raises:
         UsageError: a number is beyond the test set.
     """
     if not arguments.test:
-        return []
+        return
     request = PickTestPictures(id=1, model=model, indices=arguments.test)
     picked = only(answers_of(service, request, is_quiet=arguments.json), TestPictures)
     found = {each.index: each for each in picked.pictures}
@@ -107,44 +114,71 @@ def _test_images(service: ServiceCall, model: str, arguments: argparse.Namespace
             received=", ".join(map(str, missing)),
             expected=f"numbers from 0 to {picked.total - 1:,}",
         )
-    images = (found[number] for number in arguments.test)
-    return [_Shown(each.path, f"test image {each.index}", each.label) for each in images]
+    for image in (found[number] for number in arguments.test):
+        yield ImageSource(path=image.path, name=f"test image {image.index}", label=image.label)
 
 
-def _print_answers(
-    service: ServiceCall, model: str, files: Sequence[_Shown], arguments: argparse.Namespace
-) -> Iterator[Classified]:
-    """Prints each answer as it comes, under the name of its image."""
-    paths = [each.path for each in files]
-    request = Classify(id=2, model=model, pictures=paths, top=max(0, arguments.top))
-    answers = answers_of(service, request, is_quiet=arguments.json)
-    classified = (answer for answer in answers if isinstance(answer, Classified))
-    for shown, answer in zip(files, classified, strict=True):
-        named = msgspec.structs.replace(answer, file=shown.name or answer.file)
-        _print_answer(named, shown.label, as_json=arguments.json)
-        yield named
+def _print_answers(service: ServiceCall, request: ClassifyMany, *, as_json: bool) -> ManyClassified:
+    """Prints each answer as it comes."""
+    for answer in answers_of(service, request, is_quiet=as_json):
+        if isinstance(answer, ManyClassified):
+            return answer
+        if isinstance(answer, ClassifiedRows) and not answer.is_earlier:
+            for row in answer.rows:
+                _print_answer(row, as_json=as_json)
+    raise AssertionError("the last answer is ManyClassified, or an error was raised")
 
 
-def _total(num_images: int, num_bad: int) -> str:
-    words = f"{plural(num_images - num_bad, 'image')} classified"
-    return f"{words}, {count(num_bad)} could not be read." if num_bad else f"{words}."
-
-
-def _files(image: Path) -> list[str]:
-    files = list_pictures(image, is_deep=True) if image.is_dir() else [image]
-    return [str(file) for file in files]
-
-
-def _print_answer(answer: Classified, label: str, *, as_json: bool) -> None:
+def _print_answer(answer: Classified, *, as_json: bool) -> None:
     if answer.error is not None:
         value = {"file": answer.file, "error": msgspec.structs.asdict(answer.error)}
         report(value, f"{answer.file}: {answer.error.what}", as_json=as_json)
     elif as_json:
-        value = {key: getattr(answer, key) for key in _PRINTED}
-        # "unknown" is no class: programs that know nothing of it find no label.
-        print_json({**value, "label": None, "unknown": answer.unknown} if answer.unknown else value)
+        row: dict[str, object] = {key: getattr(answer, key) for key in _PRINTED}
+        if answer.unknown:
+            # "unknown" is no class: programs that know nothing of it find no label.
+            row |= {"label": None, "unknown": answer.unknown}
+        print_json({**row, "truth": answer.truth} if answer.truth else row)
     else:
         unknown = f"{unknown_words(answer.unknown)}: " if answer.unknown else ""
         scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
-        truth = f" (label: {label})" if label else ""
-        print(printable(f"{answer.file}{truth}: {unknown}{scores}"), flush=True)
+        truth_words = f" (label: {answer.truth})" if answer.truth else ""
+        print(printable(f"{answer.file}{truth_words}: {unknown}{scores}"), flush=True)
+
+
+def _print_end(done: ManyClassified, *, as_json: bool) -> None:
+    """How many there were; and where true classes are known, how many answers are correct."""
+    if not as_json and done.num_images > 1:
+        print_line(_total(done))
+    if done.agreement is None:
+        return
+    if as_json:
+        print_json({"agreement": done.agreement})
+    else:
+        for line in _agreement_lines(done.agreement):
+            print_line(line)
+
+
+def _total(done: ManyClassified) -> str:
+    words = f"{plural(done.num_images - done.num_bad, 'image')} classified"
+    if done.num_bad:
+        words += f", {count(done.num_bad)} could not be read"
+    if done.num_earlier:
+        words += f"; {count(done.num_earlier)} of them were in the table already"
+    return f"{words}."
+
+
+def _agreement_lines(agreement: Agreement) -> Iterator[str]:
+    yield f"{'class':28} {'precision':>9} {'recall':>9} {'F1':>9} {'images':>9}"
+    for score in agreement.per_class:
+        yield (
+            f"{score.name:28} {score.precision:9.3f} {score.recall:9.3f} "
+            f"{score.f1:9.3f} {score.count:9,}"
+        )
+    labeled = agreement.num_right + agreement.num_wrong
+    part = f" ({share(agreement.accuracy)})" if agreement.accuracy is not None else ""
+    yield f"correct: {count(agreement.num_right)} of {count(labeled)}{part}"
+    if agreement.num_foreign:
+        yield f"label is no class of the model: {plural(agreement.num_foreign, 'image')}"
+    if agreement.num_unlabeled:
+        yield f"without a label: {plural(agreement.num_unlabeled, 'image')}"

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import (
@@ -18,6 +19,7 @@ from workbench.cli._options import (
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
+from workbench.core.confusion import balanced_accuracy
 from workbench.core.storage.save import save_bytes
 from workbench.protocol.evaluate import Evaluate, Evaluation
 from workbench.runs.export.image_tables import evaluated_csv
@@ -71,7 +73,12 @@ def _print_table(answer: Evaluation) -> None:
     print()
     for line in confusion_lines(answer.classes, answer.confusion):
         print(printable(line))
-    for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
+    balanced = balanced_accuracy(np.array(answer.confusion, np.int64))
+    for title, value, form in (
+        ("loss", answer.loss, ".4f"),
+        ("accuracy", answer.accuracy, ".1%"),
+        ("balanced accuracy", balanced, ".1%"),
+    ):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
     if words := chosen_words(answer.weights):
         print(f"weights: {words}")

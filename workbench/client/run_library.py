@@ -23,7 +23,7 @@ from workbench.runs.library.trash import trash_run
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
 from workbench.runs.state.outcome import RunOutcome
-from workbench.runs.store.notes import RunNotes, change_notes, write_notes
+from workbench.runs.store.notes import CardText, RunNotes, change_notes, write_words
 
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000
@@ -371,8 +371,12 @@ class RunLibrary(TrainerControl):
         self._change(lambda: change_notes(RunFolder(path), title=title))
 
     def set_notes(self, path: Path, notes: RunNotes) -> None:
-        """Saves what people wrote about a run."""
-        self._change(lambda: write_notes(RunFolder(path), notes))
+        """Saves title, tags and text of a run's notes."""
+        self._change(lambda: write_words(RunFolder(path), notes))
+
+    def set_card(self, path: Path, card: CardText) -> None:
+        """Saves what people wrote into a run's model card."""
+        self._change(lambda: change_notes(RunFolder(path), card=card))
 
     def delete(self, path: Path) -> None:
         """Moves a run that has ended to the trash."""

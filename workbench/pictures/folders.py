@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from workbench.errors import DatasetError
@@ -55,17 +56,41 @@ def list_pictures(folder: str | Path, *, is_deep: bool = False) -> list[Path]:
     Raises:
         DatasetError: the folder is missing or cannot be listed.
     """
-    pictures: list[Path] = []
-    waiting = [Path(folder)]
+    return [Path(path) for path in each_picture(folder, is_deep=is_deep)]
+
+
+def each_picture(
+    folder: str | Path,
+    *,
+    is_deep: bool = False,
+    on_unlisted: Callable[[DatasetError], None] | None = None,
+) -> Iterator[str]:
+    """As `list_pictures`, one after the other: only the names of one folder are held in memory.
+
+    Args:
+        folder: Where to look.
+        is_deep: Folders inside count too.
+        on_unlisted: Called for a folder inside that cannot be listed, which is then left out;
+            None raises the error.
+    """
+    first = str(folder)
+    waiting = [first]
     while waiting:
-        inner: list[Path] = []
-        for entry in visible_entries(waiting.pop()):
+        inner: list[str] = []
+        path = waiting.pop()
+        try:
+            entries = visible_entries(Path(path))
+        except DatasetError as error:
+            if on_unlisted is None or path == first:
+                raise
+            on_unlisted(error)
+            continue
+        for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                inner.append(Path(entry.path))
+                inner.append(entry.path)
             elif entry.is_file() and is_picture(entry.path):
-                pictures.append(Path(entry.path))
+                yield entry.path
         waiting += reversed(inner) if is_deep else []
-    return pictures
 
 
 def visible_entries(folder: Path) -> list[os.DirEntry[str]]:

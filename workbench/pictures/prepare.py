@@ -4,27 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from workbench.core.format import path_text, plural
-from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
+from workbench.core.projects.data_edits import PartName
+from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.split_marks import SplitMarks
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError
+from workbench.pictures.contents import Contents, contents_of
 from workbench.pictures.divide import divide
 from workbench.pictures.edited import changes_note
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
-from workbench.pictures.rows import Rows, pick_rows
+from workbench.pictures.rows import JoinedRows, Rows, pick_rows
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 _NAMES_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where pictures are from: "train", "test" or "validation" as the data set has it, that part,
+    and their numbers in it, int64 (n,).
+    """
+
+    name: PartName
+    part: Part
+    numbers: Labels
+
+    def contents(self, ctx: LoadContext) -> Contents:
+        """The ids of the pictures by content; see `contents_of` for errors."""
+        part, numbers = self.part, self.numbers
+        if isinstance(part, FilePart):
+            files = tuple(part.paths[number] for number in numbers)
+            return contents_of(FilePart(files, part.labels[numbers]), ctx)
+        chosen = cast("Any", JoinedRows([part.pictures], numbers))
+        return contents_of(ArrayPart(chosen, part.labels[numbers]), ctx)
 
 
 @dataclass(frozen=True)
@@ -36,11 +58,13 @@ class PreparedPart:
             when they are read (`pictures.rows`).
         y: int64 (n,).
         files: Path of each picture; empty where the source has none.
+        origin: The part of the loaded data set that they are from; None where they are from none.
     """
 
     x: Rows
     y: Labels
     files: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -75,6 +99,8 @@ class _Selection:
     rows: Rows
     labels: Labels
     indices: Labels
+    name: PartName
+    part: Part
     paths: tuple[str, ...] = ()
 
     @property
@@ -99,8 +125,8 @@ def prepare(
         PictureError: `shape` is not (height, width, 1 or 3), or `fit` is unknown.
     """
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
-    train = read.readable(loaded.train, "training images")
-    test = read.optional(loaded.test, "test images")
+    train = read.readable(loaded.train, "train", "training images")
+    test = read.optional(loaded.test, "test", "test images")
     given = _given_validation(loaded, read, recipe)
     bad_files = (*loaded.bad_files, *read.bad_files)
     _check_enough(train, loaded.class_names, bad_files)
@@ -131,9 +157,9 @@ def prepare_test(
 ) -> PreparedPart | None:
     """The test part alone: the very pictures that `prepare` gives as `test`."""
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
-    test = read.optional(loaded.test, "test images")
+    test = read.optional(loaded.test, "test", "test images")
     if test is None:
-        train = read.readable(loaded.train, "training images")
+        train = read.readable(loaded.train, "train", "training images")
         has_validation = loaded.validation is not None and len(loaded.validation) > 0
         divided = divide(
             loaded, recipe, ctx, chosen=train.indices, has_test=False, has_validation=has_validation
@@ -142,9 +168,11 @@ def prepare_test(
     return _gather(test) if test is not None and len(test.indices) else None
 
 
-def prepare_part(part: Part, *, shape: Shape, fit: str, ctx: LoadContext) -> PreparedPart:
-    """All readable pictures of one part, whole, without a split."""
-    return _gather(_Reading(shape, fit, ctx).readable(part, "pictures"))
+def prepare_part(
+    part: Part, name: PartName, *, shape: Shape, fit: str, ctx: LoadContext
+) -> PreparedPart:
+    """All readable pictures of the part of this name, whole, without a split."""
+    return _gather(_Reading(shape, fit, ctx).readable(part, name, "pictures"))
 
 
 @dataclass
@@ -161,7 +189,7 @@ class _Reading:
     def __post_init__(self) -> None:
         check_shape(self.shape, self.fit)
 
-    def readable(self, part: Part, words: str) -> _Selection:
+    def readable(self, part: Part, name: PartName, words: str) -> _Selection:
         """The pictures of a part that can be read."""
         fitted = fitted_rows(
             part, self.shape, self.fit, self.ctx, words, is_streamed=self.is_streamed
@@ -174,11 +202,11 @@ class _Reading:
         self.notes += [fitted.note] if fitted.note else []
         good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
         labels = np.asarray(part.labels, dtype=np.int64)
-        return _Selection(fitted.rows, labels, good, paths)
+        return _Selection(fitted.rows, labels, good, name, part, paths)
 
-    def optional(self, part: Part | None, words: str) -> _Selection | None:
+    def optional(self, part: Part | None, name: PartName, words: str) -> _Selection | None:
         """The same of a part that a source may lack; None where it has no pictures."""
-        return self.readable(part, words) if part is not None and len(part) else None
+        return self.readable(part, name, words) if part is not None and len(part) else None
 
 
 def _check_enough(
@@ -206,7 +234,7 @@ def _given_validation(
 ) -> _Selection | None:
     """The validation part of the source, where the recipe holds one out."""
     is_used = recipe.validation == "split"
-    return read.optional(loaded.validation, "validation images") if is_used else None
+    return read.optional(loaded.validation, "validation", "validation images") if is_used else None
 
 
 def _notes_of_source(
@@ -273,4 +301,4 @@ def _gather(part: _Selection) -> PreparedPart:
     is_whole = len(part.indices) == len(part.rows)
     rows = part.rows if is_whole else pick_rows(part.rows, part.indices)
     files = tuple(part.paths[index] for index in part.indices) if part.paths else ()
-    return PreparedPart(rows, part.chosen, files)
+    return PreparedPart(rows, part.chosen, files, Origin(part.name, part.part, part.indices))

@@ -60,9 +60,16 @@ class ListedImages(Answer, frozen=True, kw_only=True, tag="listed_images"):
 
 
 class MakeThumbnails(DataRequest, frozen=True, kw_only=True, tag="make_thumbnails"):
-    """Makes small images, in the order of the request. Answers: some ThumbnailsMade, then Done."""
+    """Makes small images, in the order of the request. Answers: some ThumbnailsMade, then Done.
+
+    Attributes:
+        images: Which ones.
+        files: The files that these are in, which is enough; "" for one that is found by its place.
+            As many as images, or none.
+    """
 
     images: list[ImagePlace]
+    files: list[str] = []
 
 
 class ThumbnailsMade(Answer, frozen=True, kw_only=True, tag="thumbnails_made"):

@@ -41,7 +41,8 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     """One image's scores, highest first; or why it could not be read. `label` is the most probable
     class, also where `unknown` says why the answer is "unknown"; that is "" elsewhere.
     `picture_png` and `input_png` are files in the worker's session folder, when requested.
-    `weights` are those that answered; None where that is not known.
+    `weights` are those that answered; None where that is not known. `truth` is the image's own
+    label, "" where there is none; it may be no class of the model.
     """
 
     file: str
@@ -56,3 +57,4 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     input_png: str = ""
     error: ErrorParts | None = None
     weights: KeptWeights | None = None
+    truth: str = ""

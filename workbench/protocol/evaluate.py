@@ -67,12 +67,15 @@ class ImageScores(msgspec.Struct, frozen=True, kw_only=True):
     """What a model answers for each image, in columns.
 
     Attributes:
+        parts, indices: Where they are in the data set as it is evaluated, see `ImagePlace`.
         files: Paths; empty for images that are in no files of their own.
         actual, predicted: Numbers of classes.
         probability: Of the predicted class, 0..1.
         loss: None where it is not finite.
     """
 
+    parts: list[str]
+    indices: list[int]
     files: list[str]
     actual: list[int]
     predicted: list[int]

@@ -19,6 +19,7 @@ from workbench.protocol.browsing import (
 )
 from workbench.protocol.calibration import Calibrate
 from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
@@ -40,6 +41,7 @@ from workbench.protocol.find import (
     LearningRateTried,
 )
 from workbench.protocol.preflight import Preflight, PreflightDone, PreflightPoint, PreflightStage
+from workbench.protocol.report import MakeReport
 from workbench.protocol.weights import LoadWeights
 
 
@@ -58,6 +60,7 @@ AnyRequest = (
     | CheckData
     | ShowFound
     | Classify
+    | ClassifyMany
     | WarmUp
     | PickTestPictures
     | ShowPicture
@@ -66,6 +69,7 @@ AnyRequest = (
     | Calibrate
     | Export
     | ExportProject
+    | MakeReport
     | FetchBackbone
     | LoadWeights
     | FindLearningRate
@@ -107,6 +111,8 @@ AnyAnswer = (
     Hello
     | Progress
     | Classified
+    | ClassifiedRows
+    | ManyClassified
     | DataDescription
     | SplitCounts
     | ListedImages

@@ -15,6 +15,7 @@ from workbench.processes.child import Child, end_words
 from workbench.protocol.augmentation import AugmentationPreview
 from workbench.protocol.bases import PROTOCOL_VERSION
 from workbench.protocol.browsing import ImageContents
+from workbench.protocol.classify_many import ManyClassified
 from workbench.protocol.count_split import SplitCounts
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
 from workbench.protocol.describe_data import DataDescription
@@ -26,6 +27,7 @@ from workbench.protocol.wire import decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
 
 FINAL_ANSWERS = (
+    ManyClassified,
     DataDescription,
     SplitCounts,
     ImageContents,

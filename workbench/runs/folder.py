@@ -12,6 +12,7 @@ references.npz what the distance from the training images is measured by (refere
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)
+image_scores.npz  what it answered for each image there (image_scores.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
 origin.json    the machine and the images it was computed from (origin.py)

@@ -130,6 +130,7 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
 
 _MODULES = {
     "warm_up": "classify",
+    "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",
     "show_found": "check_data",

@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 
 from workbench.core.projects.project import Choice
 from workbench.gui.data.browse.images import Images, Shown
-from workbench.gui.data.browse.thumbnails import _KEPT
 from workbench.gui.data.classes.box import ClassesBox
 from workbench.gui.data.classes.line import ClassLine
-from workbench.gui.data.sample_dialog import SampleDialog
+from workbench.gui.images.sample_dialog import SampleDialog
+from workbench.gui.images.thumbnails import _KEPT
 from workbench.pictures.png import write_png
 from workbench.protocol.browsing import ListedImages, MakeThumbnails
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip
 
 from workbench.core.projects.project import Choice
 from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.sample_dialog import SampleDialog
+from workbench.gui.images.sample_dialog import SampleDialog
 
 pytestmark = pytest.mark.worker
 

@@ -51,13 +51,18 @@ def enter(qtbot, form, key, text):
     qtbot.keyClick(widget, Qt.Key.Key_Return)
 
 
+def refused(text, words):
+    return f"“{text}” was not accepted. {words}" if text else words
+
+
 @pytest.mark.parametrize("text", ["3.5", "1e3", "-5", "99999999999", "100000", "0", "", "x", "1/0"])
-def test_a_whole_number_field_refuses_and_keeps_what_was_typed(qtbot, form, emitted, text):
+def test_a_whole_number_field_refuses_and_shows_the_value_that_holds(qtbot, form, emitted, text):
     enter(qtbot, form, "filters", text)
     widget = form.editor_widget("filters")
-    assert widget.text() == text
+    assert widget.text() == "32"
     assert widget.property("bad")
-    assert form._errors["filters"].text() == "Enter a whole number from 1 to 9,999."
+    expected = refused(text, "Enter a whole number from 1 to 9,999.")
+    assert form._errors["filters"].text() == expected
     assert form._errors["filters"].isVisible()
     assert emitted == []
     enter(qtbot, form, "filters", "64")
@@ -70,7 +75,7 @@ def test_a_whole_number_field_refuses_and_keeps_what_was_typed(qtbot, form, emit
 def test_a_rate_out_of_bounds_is_refused_not_made_the_nearest(qtbot, form, emitted, text):
     enter(qtbot, form, "rate", text)
     assert form.editor_widget("rate").property("bad")
-    assert form._errors["rate"].text() == "Enter a number above 0 to 100."
+    assert form._errors["rate"].text() == refused(text, "Enter a number above 0 to 100.")
     assert emitted == []
 
 

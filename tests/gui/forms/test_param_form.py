@@ -133,7 +133,8 @@ def test_zeros_with_a_meaning_are_an_empty_field(qtbot):
 def test_a_wrong_value_is_marked_and_not_emitted(form, qtbot):
     with qtbot.assertNotEmitted(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "0x3")
-    assert form._messages.get("kernel", "").startswith("Enter one or two whole numbers from 1")
+    message = form._messages.get("kernel", "")
+    assert message.startswith("“0x3” was not accepted. Enter one or two whole numbers from 1")
     with qtbot.waitSignal(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "1x3")
     assert form._messages.get("kernel", "") == ""

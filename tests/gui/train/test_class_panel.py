@@ -62,7 +62,7 @@ def test_the_last_epoch_is_shown_and_followed(qtbot, panel, run):
     append_confusion(run, 1, matrix(4))
     append_confusion(run, 2, matrix(7))
     panel.set_run(run, ["cat", "dog", "owl"])
-    qtbot.waitUntil(lambda: panel.map._counts == matrix(7).tolist())
+    qtbot.waitUntil(lambda: panel.map._counts.tolist() == matrix(7).tolist())
     assert panel.epoch == 2
     assert texts(panel) == ["70.0%  cat", "60.0%  dog", "50.0%  owl"]
     assert [line.getData()[1].tolist() for line in panel.plot.lines] == [
@@ -70,7 +70,7 @@ def test_the_last_epoch_is_shown_and_followed(qtbot, panel, run):
     ]  # fmt: skip
     append_confusion(run, 3, matrix(9))
     panel.grow()
-    qtbot.waitUntil(lambda: panel.map._counts == matrix(9).tolist())
+    qtbot.waitUntil(lambda: panel.map._counts.tolist() == matrix(9).tolist())
     assert panel.epoch_words.text() == "Epoch 3 of 3"
 
 
@@ -81,14 +81,14 @@ def test_a_chosen_epoch_stays_chosen(qtbot, panel, run):
     qtbot.waitUntil(lambda: panel.epoch == 3)
     panel.slider.setFocus()
     qtbot.keyClick(panel.slider, Qt.Key.Key_Left)
-    qtbot.waitUntil(lambda: panel.map._counts == matrix(5).tolist())
+    qtbot.waitUntil(lambda: panel.map._counts.tolist() == matrix(5).tolist())
     append_confusion(run, 4, matrix(9))
     panel.grow()
     qtbot.waitUntil(lambda: panel.slider.maximum() == 4)
     assert panel.epoch == 2
     assert texts(panel)[0] == "50.0%  class 0"
     panel.plot.epoch_clicked.emit(1)
-    qtbot.waitUntil(lambda: panel.map._counts == matrix(4).tolist())
+    qtbot.waitUntil(lambda: panel.map._counts.tolist() == matrix(4).tolist())
 
 
 def test_with_many_classes_the_worst_are_marked_and_others_can_be(qtbot, panel, run):

@@ -21,12 +21,13 @@ from workbench.curves.loss import SPEC as LOSS
 from workbench.errors import SaveError
 from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.kit.theme import Theme
+from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.plots.pyramid import PeakPyramid
 from workbench.gui.plots.smoothing import BiasCorrectedAverage
 from workbench.gui.plots.smoothing_control import epochs_of, position_of, smoothing_words
 from workbench.gui.plots.x_scale import XScale
-from workbench.gui.train.plots import export
-from workbench.gui.train.plots.export import RunTable, csv_text, plot_file
+from workbench.gui.train.plots import live_plot
+from workbench.gui.train.plots.plot_table import RunTable, csv_text
 from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import Batch, DataReady, EpochFinished
 from workbench.runs.log.history import MetricHistory
@@ -540,18 +541,18 @@ def test_a_plot_that_cannot_be_saved_is_reported(qtbot, pair, tmp_path):
         pair.export(pair.by_key["loss"], tmp_path / "missing" / "loss.csv")
     assert "missing" in failed.args[0]
     with pytest.raises(SaveError):
-        plot_file(tmp_path / "missing" / "loss.csv", pair.by_key["loss"], LOSS, [])()
+        figure_file(tmp_path / "missing" / "loss.csv", pair.by_key["loss"], "Loss", str)()
 
 
 def test_a_table_is_made_in_another_thread(qtbot, pair, tmp_path, monkeypatch):
     threads = []
-    real = export.csv_text
+    real = live_plot.csv_text
 
     def csv_text(*args, **keywords):
         threads.append(threading.current_thread())
         return real(*args, **keywords)
 
-    monkeypatch.setattr(export, "csv_text", csv_text)
+    monkeypatch.setattr(live_plot, "csv_text", csv_text)
     pair.set_history(history_of(40))
     pair.redraw()
     with qtbot.waitSignal(pair.said, check_params_cb=lambda words: words.startswith("Saved")):

@@ -61,6 +61,8 @@ def test_what_another_run_did_differently_is_above_the_form(qtbot, panel, contex
     run = create_run(Project(recipe=TrainingRecipe(epochs=77)))
     panel.show_run(run.path)
     qtbot.waitUntil(panel.other.isVisible)
+    assert panel.other.note() == "1 setting differs"
+    qtbot.mouseClick(panel.other.head, Qt.MouseButton.LeftButton)
     assert panel.facts.text() == "Epochs: 77"
     assert panel.other.geometry().bottom() < panel.form.geometry().top()
     assert panel.verticalScrollBar().value() == 0
@@ -68,6 +70,19 @@ def test_what_another_run_did_differently_is_above_the_form(qtbot, panel, contex
     assert bottom < panel.viewport().height()
     qtbot.mouseClick(panel.take, Qt.MouseButton.LeftButton)
     assert context.document.recipe.epochs == 77
+    assert (panel.other.note(), panel.same.isVisible()) == ("same settings", True)
+
+
+def test_the_fields_stay_where_they_are_while_one_is_edited(qtbot, panel, context):
+    run = create_run(Project(recipe=context.document.recipe))
+    panel.show_run(run.path)
+    qtbot.waitUntil(panel.other.isVisible)
+    field = panel.form.editor_widget("learning_rate")
+    before = field.mapTo(panel, QPoint(0, 0))
+    context.document.set_recipe(epochs=77, learning_rate=0.5)
+    qtbot.waitUntil(lambda: panel.other.note() == "2 settings differ")
+    qtbot.wait(50)
+    assert field.mapTo(panel, QPoint(0, 0)) == before
 
 
 def test_the_words_of_every_choice_fit_at_the_width_that_the_panel_opens_with(panel):
@@ -88,7 +103,7 @@ def test_a_section_says_how_much_of_it_is_set(panel, context):
     section = panel.form.sections["Regularization"]
     assert section.note() == ""
     context.document.set_recipe(label_smoothing=0.1, clip_norm=1.0)
-    assert section.note() == "2 changed"
+    assert section.note() == "2 not default"
     context.document.undo_stack.undo()
     assert section.note() == ""
 

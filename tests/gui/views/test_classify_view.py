@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 
 import pytest
@@ -12,6 +11,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests.gui.combos import shown_text
+from workbench.gui.classify import pictures
 from workbench.gui.classify.picture_strip import MOOD_ROLE, TILE, WORDS_PX, _fit
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
@@ -19,8 +19,9 @@ from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify, Score, WarmUp
+from workbench.protocol.classify_many import ClassifyMany, ManyClassified
 from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
-from workbench.protocol.messages import Done, Failed
+from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.weights import KeptWeights, LoadWeights
 
 
@@ -95,10 +96,17 @@ def give_weights(run):
 
 
 @pytest.fixture
-def view(qtbot, context, service):
+def measurer():
+    """The worker for long work."""
+    return ScriptedService()
+
+
+@pytest.fixture
+def view(qtbot, context, service, measurer):
     context.service.end()
     weights = WeightsLoader(context.document, context.library, service)
-    view = ClassifyView(replace(context, service=service, weights=weights), panels_of("classify"))
+    parts = replace(context, service=service, measurer=measurer, weights=weights)
+    view = ClassifyView(parts, panels_of("classify"))
     view.resize(1200, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -443,41 +451,44 @@ def test_loading_weights_makes_the_new_run_the_network(qtbot, ready, service, mo
     qtbot.waitUntil(lambda: ready.chooser.path == loaded.path)
 
 
-def test_a_folder_becomes_a_table(qtbot, ready, service, tmp_path):
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    for name in ("b.png", "a.png"):
-        Image.new("RGB", (4, 4)).save(folder / name)
-    (folder / "notes.txt").write_text("no picture")
+def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     table = tmp_path / "table.csv"
-    ready.state.classify_folder(folder, table)
-    qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
+    ready.state.classify_folder(tmp_path, table)
     assert ready.panels["classify_pictures"].drop.cancel.isVisible()
-    request = service.answer_pictures()
-    assert not request.previews
-    qtbot.waitUntil(lambda: "classified into table.csv" in ready.wait.text())
-    rows = list(csv.DictReader(table.read_text().splitlines()))
-    assert [row["file"] for row in rows] == [str(folder / "a.png"), str(folder / "b.png")]
-    assert [row["cat"] for row in rows] == ["0.900000", "0.900000"]
+    request, answer = measurer.take(ClassifyMany)
+    assert (request.sources[0].path, request.table) == (str(tmp_path), str(table))
+    answer(Progress(id=1, text="Classifying: 1 of 3 images"))
+    assert ready.wait.text() == "Classifying: 1 of 3 images…"
+    answer(ManyClassified(num_images=3, num_bad=1, num_earlier=1, table=str(table)))
+    words = "2 images classified into table.csv, 1 of them before; 1 image could not be read."
+    assert ready.wait.text() == words
     assert ready.panels["classify_pictures"].drop.folder.isVisible()
 
 
-def test_a_cancelled_table_is_not_written(qtbot, ready, service, tmp_path):
-    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
     table = tmp_path / "table.csv"
     ready.state.classify_folder(tmp_path, table)
-    qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
+    _, answer = measurer.take(ClassifyMany)
     ready.panels["classify_pictures"].drop.cancel.click()
-    service.answer_pictures()
-    assert "Canceled" in ready.wait.text()
-    assert not table.exists()
+    answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
+    words = "Canceled. Classify the folder into table.csv again to continue."
+    assert ready.wait.text() == words
 
 
-def test_a_folder_without_pictures_is_reported(qtbot, ready, tmp_path):
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    ready.state.classify_folder(folder, tmp_path / "table.csv")
-    qtbot.waitUntil(lambda: "has no images" in ready.wait.text())
+@pytest.mark.parametrize(("choice", "starts_over"), [(0, False), (1, True), (2, None)])
+def test_an_unfinished_table_is_continued_or_begun_again(
+    ready, tmp_path, monkeypatch, choice, starts_over
+):
+    measurer, table = ready.state.context.measurer, tmp_path / "table.csv"
+    for path in (table, tmp_path / "table.csv.unfinished"):
+        path.write_text("begun")
+    monkeypatch.setattr(pictures, "ask_folder", lambda *_, **__: str(tmp_path))
+    monkeypatch.setattr(pictures, "ask_save_path", lambda *_, **__: (str(table), ""))
+    monkeypatch.setattr(pictures, "ask_choice", lambda *_, **__: choice)
+    ready.panels["classify_pictures"].drop.folder.click()
+    assert [each.starts_over for each, _ in measurer.asked] == (
+        [] if starts_over is None else [starts_over]
+    )
 
 
 @pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])

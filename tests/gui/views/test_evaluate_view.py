@@ -337,3 +337,98 @@ def test_an_evaluation_that_ends_after_another_model_was_chosen_is_not_shown_as_
     view.chooser.choose(first)
     assert view.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert "cifar" in view.panels["evaluate_classes"].source.text()
+
+
+def matrix_of(view):
+    return view.panels["evaluate_confusion"]
+
+
+def many_classes(number):
+    """One class in two is confused with the next, all others are right."""
+    names = [f"class {place}" for place in range(number)]
+    confusion = [[9 * (row == column) for column in range(number)] for row in range(number)]
+    for place in range(0, number - 1, 2):
+        confusion[place][place + 1] = 3 + place
+    scores = [ClassScore(name=name, precision=1, recall=1, f1=1, count=9) for name in names]
+    return msgspec.structs.replace(RESULT, classes=names, per_class=scores, confusion=confusion)
+
+
+def test_the_matrix_shows_shares_of_the_actual_and_of_the_predicted_class(shown):
+    panel = matrix_of(shown)
+    panel.shares.setCurrentIndex(1)
+    assert panel.map.words(0, 1) == "Actual cat, predicted dog: 2 of 5 (40%)"
+    assert panel.map._number(0, 1) == "40"
+    panel.shares.setCurrentIndex(2)
+    assert panel.map.words(0, 1) == "Actual cat, predicted dog: 2 of 14 predicted as it (14%)"
+    assert panel.map._number(0, 1) == "14"
+
+
+def test_classes_are_found_with_what_they_are_confused_with(view, service):
+    view.start.click()
+    service.take(Evaluate)[1](many_classes(14))
+    panel = matrix_of(view)
+    assert panel.map.shown == list(range(14))
+    panel.search.setText("class 12")
+    assert panel.map.shown == [12, 13]
+    panel.search.setText("no such class")
+    assert panel.map.shown == []
+    panel.search.clear()
+    assert panel.map.shown == list(range(14))
+
+
+def test_confused_classes_are_shown_together(qtbot, view, service):
+    view.start.click()
+    result = many_classes(14)
+    result.confusion[0][1], result.confusion[0][9] = 0, 5
+    service.take(Evaluate)[1](result)
+    panel = matrix_of(view)
+    panel.order.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: panel.map.shown != list(range(14)))
+    order = panel.map.shown
+    assert sorted(order) == list(range(14))
+    assert abs(order.index(0) - order.index(9)) == 1
+    panel.order.setCurrentIndex(0)
+    assert panel.map.shown == list(range(14))
+
+
+def test_the_arrow_keys_follow_the_order_that_is_shown(qtbot, view, service):
+    view.start.click()
+    service.take(Evaluate)[1](many_classes(14))
+    panel = matrix_of(view)
+    panel.search.setText("class 12")
+    panel.map.point_at((12, 12))
+    qtbot.keyClick(panel.map, Qt.Key.Key_Right)
+    assert panel.map.cell == (12, 13)
+    qtbot.keyClick(panel.map, Qt.Key.Key_Home)
+    assert panel.map.cell == (12, 12)
+
+
+def test_a_confused_pair_leads_to_its_cell(view, service):
+    view.start.click()
+    service.take(Evaluate)[1](many_classes(14))
+    scores = view.panels["evaluate_classes"]
+    scores.switch.chosen.emit("pairs")
+    first = [scores.pairs.model().index(0, column).data() for column in range(4)]
+    assert first == ["class 12", "class 13", "15", "62.5%"]
+    matrix_of(view).search.setText("class 2")
+    scores.pairs.chosen.emit(0)
+    assert matrix_of(view).map.cell == (12, 13)
+
+
+def test_without_mistakes_no_pair_is_listed(view, service):
+    view.start.click()
+    service.take(Evaluate)[1](msgspec.structs.replace(RESULT, confusion=[[5, 0], [0, 15]]))
+    scores = view.panels["evaluate_classes"]
+    scores.switch.chosen.emit("pairs")
+    assert scores.no_pairs.isVisible()
+
+
+def test_the_matrix_is_saved_as_image_drawing_and_table(qtbot, shown, tmp_path):
+    saver = matrix_of(shown).saver
+    for name, start in (("m.png", b"\x89PNG"), ("m.svg", b"<?xml"), ("m.csv", b"actual")):
+        with qtbot.waitSignal(shown.state.said) as said:
+            saver.save(tmp_path / name)
+        assert said.args == [f"Saved the confusion matrix as {name}."]
+        assert (tmp_path / name).read_bytes().startswith(start)
+    lines = (tmp_path / "m.csv").read_text().splitlines()
+    assert lines == ["actual \\ predicted,cat,dog", "cat,3,2", "dog,3,12"]

@@ -159,18 +159,19 @@ def test_a_network_that_has_changed_since_the_run_is_remarked_on(
     qtbot.waitUntil(lambda: panel._run_project is not None)
     panel.take.click()  # its settings
     assert context.library.current.run.path == run.path
-    assert panel.other.isHidden()
+    assert panel.other.note() == "same settings"
     (conv, *_) = [node.id for node in document.graph.nodes.values() if "filters" in node.params]
     document.move({conv: (900.0, 900.0)})
-    assert panel.other.isHidden(), "only its place has changed"
+    assert panel.other.note() == "same settings", "only its place has changed"
     train.hide()
     document.set_params(conv, filters=99)
     train.show()
-    assert panel.other.isVisible()
+    assert panel.other.note() == "network differs"
+    panel.other.head.click()
     assert panel.network.text() == "The network has changed since this run."
     assert not panel.take.isVisible(), "its settings are the same"
     document.undo_stack.undo()
-    assert panel.other.isHidden()
+    assert panel.other.note() == "same settings"
     context.library.select(other.path)
     qtbot.waitUntil(lambda: panel._run_project is not None)
     assert not panel.network.isVisible(), "another project has another network"

@@ -83,7 +83,9 @@ def test_bundled_images_are_taken_along_and_read_as_they_are_here(away, tmp_path
     loaded = all_datasets()["flowers1000"].load(PlainContext(tmp_path), {})
     assert np.bincount(words["y_train"]).tolist() == [160] * 5
     assert words["y_test"].tolist() == loaded.test.labels.tolist()
-    here = prepare_part(loaded.test, shape=(192, 192, 3), fit="crop", ctx=PlainContext(tmp_path))
+    here = prepare_part(
+        loaded.test, "test", shape=(192, 192, 3), fit="crop", ctx=PlainContext(tmp_path)
+    )
     assert words["x_test"].shape == (200, 192, 192, 3)
     difference = np.abs(words["x_test"].astype(int) - here.x[np.arange(200)].astype(int))
     assert difference.mean() < 1

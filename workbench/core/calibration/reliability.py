@@ -1,4 +1,4 @@
-"""Reliability: whether answers with a confidence of 80 % are right in 80 % of the cases.
+"""Reliability: whether answers with a confidence of 80% are right in 80% of the cases.
 
 The expected calibration error (ECE; Naeini et al. 2015, Guo et al. 2017) with NUM_BINS bins of
 equal width; the confidence is the probability of the most probable class.

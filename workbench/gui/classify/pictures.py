@@ -13,12 +13,15 @@ from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.file_dialogs import ask_files, ask_folder
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
+from workbench.gui.kit.messages import ask_choice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
+from workbench.runs.export.classified_table import is_unfinished
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _OTHERS_PX, _HIGH_PX = 474, 720
 """Height of the panels above and below, and of a view with room for all."""
+_AGAIN, _CANCEL = 1, 2
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
 
 
@@ -36,7 +39,7 @@ class DropArea(QFrame):
         self.open = button("Open…")
         self.paste = button("Paste")
         self.test = button("Test set")
-        self.folder = button("Folder to CSV…")
+        self.folder = button("Folder to table…")
         self.cancel = button("Cancel")
         self.cancel.hide()
         parts = (self.open, self.paste, self.test, self.folder, self.cancel)
@@ -112,10 +115,18 @@ class PicturesPanel(QWidget):
         folder = ask_folder(self, "Classify a folder", kind="pictures")
         if not folder:
             return
-        name = f"{Path(folder).name}.csv"
-        table, _ = ask_save_path(self, "Save as CSV", name, "CSV table (*.csv)", kind="table")
-        if table:
-            self._state.classify_folder(Path(folder), Path(table))
+        name, filters = f"{Path(folder).name}.csv", "CSV table (*.csv);;Parquet table (*.parquet)"
+        table, _ = ask_save_path(self, "Save as table", name, filters, kind="table")
+        if not table:
+            return
+        starts_over = Path(table).exists()
+        if is_unfinished(Path(table)):
+            what, more = f"Continue {Path(table).name}?", "This table is unfinished."
+            choice = ask_choice(self, what, more, ("Continue", "Start again", "Cancel"))
+            if choice == _CANCEL:
+                return
+            starts_over = choice == _AGAIN
+        self._state.classify_folder(Path(folder), Path(table), starts_over=starts_over)
 
     def _on_run_changed(self) -> None:
         if self._state.is_picking:

@@ -13,7 +13,7 @@ from workbench.client.question import Handlers
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.classify.answers import Answers
 from workbench.gui.classify.classified import ClassifiedPicture, picture_name
-from workbench.gui.classify.folder_to_csv import FolderToCsv
+from workbench.gui.classify.folder_job import FolderJob
 from workbench.gui.classify.labeled_folder import Tally, labeled_images
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
@@ -92,7 +92,7 @@ class ClassifyState(QObject):
         self._answers = Answers()
         self._tally: Tally | None = None
         self._warm: Path | None = None
-        self._job: FolderToCsv | None = None
+        self._job: FolderJob | None = None
         self._queue.progressed.connect(self.waiting)
         self._queue.classified.connect(self._on_classified)
         self._queue.emptied.connect(self._on_emptied)
@@ -270,20 +270,20 @@ class ClassifyState(QObject):
 
     # a table of a folder -----------------------------------------------------------------
 
-    def classify_folder(self, folder: Path, table: Path) -> None:
-        """Classifies all pictures of a folder into a CSV table."""
+    def classify_folder(self, folder: Path, table: Path, *, starts_over: bool = False) -> None:
+        """Classifies all pictures of a folder into a CSV or Parquet table."""
         if self._job is not None or self.run is None:
             return
-        self._job = FolderToCsv(self.context.service, self.background, self)
+        self._job = FolderJob(self.context.measurer, self)
         self._job.progressed.connect(self.waiting)
         for ended, shown in ((self._job.finished, self.said), (self._job.failed, self.failed)):
             ended.connect(self._end_job)
             ended.connect(shown)
         self.table_changed.emit(True)
-        self._job.start(self.run, folder, table)
+        self._job.start(self.run, folder, table=table, starts_over=starts_over)
 
     def cancel_folder(self) -> None:
-        """Ends the classification of a folder; no table is written."""
+        """Ends the classification of a folder; its table stays unfinished."""
         if self._job is not None:
             self._job.cancel()
 

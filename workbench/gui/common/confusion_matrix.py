@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from workbench.core.confusion import Counts, Numbers, Per, Shares, shares_of
 from workbench.core.format import count, share
 from workbench.gui.kit.theme import Theme
 
@@ -44,7 +46,6 @@ _MOVES = {
 }
 
 
-Shares = np.ndarray[Any, np.dtype[np.float64]]
 Rgb = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -54,17 +55,9 @@ def _is_dark(color: QColor) -> bool:
     return light < WHITE_BELOW
 
 
-def _shades(counts: list[list[int]]) -> Shares:
-    """Share of its row of each square, made darker, float64 (classes, classes)."""
-    if not counts:
-        return np.zeros((0, 0))
-    table = np.array(counts, dtype=np.float64)
-    shades: Shares = (table / np.maximum(1.0, table.sum(axis=1, keepdims=True))) ** SHADE_POWER
-    return shades
-
-
-def _cell_colors(shades: Shares, theme: Theme) -> Rgb:
-    """Red, green, blue of each square, uint8 (classes, classes, 3)."""
+def _cell_colors(shares: Shares, shown: Numbers, theme: Theme) -> Rgb:
+    """Red, green, blue of each square of the shown classes, uint8 (shown, shown, 3)."""
+    shades = shares[np.ix_(shown, shown)] ** SHADE_POWER
     tokens = (theme.colors.field, theme.colors.bad, theme.colors.accent)
     empty, wrong, right = (_rgb(token) for token in tokens)
     is_right = np.eye(len(shades), dtype=bool)[..., None]
@@ -87,13 +80,17 @@ def _image(colors: Rgb) -> QImage:
 
 
 class ConfusionMatrix(QWidget):
-    """Squares shaded by their share of the row, with counts where there is room.
+    """Squares shaded by their share of the row, with counts where there is room; or, with
+    `set_shares`, with percentages of the row or of the column.
 
     With the keyboard: arrows go from square to square, Home and End to the first and last
     of the row.
 
     Signals:
         hovered: Words for the square under the mouse or the keyboard, "" for none.
+
+    Attributes:
+        cell: Number of the actual class and of the predicted one under the mouse or the keyboard.
     """
 
     hovered = Signal(str)
@@ -102,8 +99,10 @@ class ConfusionMatrix(QWidget):
         super().__init__()
         self._theme = theme
         self._names: list[str] = []
-        self._counts: list[list[int]] = []
-        self._shades = _shades([])
+        self._counts: Counts = np.zeros((0, 0), np.int64)
+        self._per: Per | None = None
+        self._shares = shares_of(self._counts, "actual")
+        self._shown: Numbers = np.arange(0)
         self.cell: tuple[int, int] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -112,11 +111,38 @@ class ConfusionMatrix(QWidget):
         self.setMinimumSize(220, 220)
         theme.changed.connect(self.update)
 
-    def set_matrix(self, names: list[str], counts: list[list[int]]) -> None:
-        """Shows counts[true][answered]."""
-        self._names, self._counts = list(names), [list(row) for row in counts]
-        self._shades = _shades(self._counts)
-        is_there = self.cell is not None and max(self.cell) < len(self._names)
+    def set_matrix(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
+        """Shows counts[actual][predicted], all classes in their own order."""
+        is_same = len(names) == len(self._names)
+        self._names = list(names)
+        self._counts = np.array(counts, np.int64).reshape(len(names), len(names))
+        self._shown = self._shown if is_same else np.arange(len(names))
+        self.set_shares(self._per)
+
+    def set_shares(self, per: Per | None) -> None:
+        """Shows percentages of the actual or of the predicted classes; None: counts."""
+        self._per = per
+        self._shares = shares_of(self._counts, per or "actual")
+        self._mark_shown()
+
+    def set_shown(self, classes: Numbers) -> None:
+        """Shows some classes alone, or all of them, in this order."""
+        self._shown = classes
+        self._mark_shown()
+
+    def point_at(self, cell: tuple[int, int]) -> None:
+        """Marks the square of two shown classes."""
+        self._mark(cell)
+
+    @property
+    def shown(self) -> list[int]:
+        """The numbers of the classes that are shown, in their order."""
+        numbers: list[int] = self._shown.tolist()
+        return numbers
+
+    def _mark_shown(self) -> None:
+        """Keeps the mark where its cell still can be seen."""
+        is_there = self.cell is not None and set(self.cell) <= set(self.shown)
         self._mark(self.cell if is_there else None)
 
     def sizeHint(self) -> QSize:
@@ -124,16 +150,21 @@ class ConfusionMatrix(QWidget):
 
     def words(self, true: int, answered: int) -> str:
         """A square in words."""
-        number, total = self._counts[true][answered], sum(self._counts[true])
-        share_of_row = f" ({share(number / total, 0)})" if total else ""
+        number = int(self._counts[true, answered])
+        of_predicted = self._per == "predicted"
+        total = int(self._counts[:, answered].sum() if of_predicted else self._counts[true].sum())
+        what = "predicted as it" if of_predicted else ""
+        part = f" ({share(number / total, 0)})" if total else ""
+        of = " ".join(filter(None, (count(total), what)))
         return (
             f"Actual {self._names[true]}, predicted {self._names[answered]}: "
-            f"{count(number)} of {count(total)}{share_of_row}"
+            f"{count(number)} of {of}{part}"
         )
 
     def _name_px(self) -> float:
         metrics = self.fontMetrics()
-        widest = max((metrics.horizontalAdvance(name) for name in self._names), default=0)
+        names = (self._names[number] for number in self.shown)
+        widest = max(map(metrics.horizontalAdvance, names), default=0)
         return float(min(MAX_NAME_PX, widest) + NAME_GAP_PX)
 
     def _place(self) -> QRectF:
@@ -143,7 +174,7 @@ class ConfusionMatrix(QWidget):
     def _has_names(self) -> bool:
         """Whether there is room for the names of the classes."""
         room = self._place_beside(self._name_px()).width()
-        return room / max(1, len(self._names)) >= NAMES_FROM_PX
+        return room / max(1, len(self._shown)) >= NAMES_FROM_PX
 
     def _place_beside(self, names: float) -> QRectF:
         # Names are left and, turned, above; a line for the axes' own names each.
@@ -155,31 +186,36 @@ class ConfusionMatrix(QWidget):
 
     def cell_at(self, point: QPointF) -> tuple[int, int] | None:
         """(true, answered) under a point of the widget; None outside."""
-        place, classes = self._place(), len(self._names)
+        place, classes = self._place(), len(self._shown)
         if not classes or not place.contains(point):
             return None
         size = place.width() / classes
         row, column = int((point.y() - place.top()) / size), int((point.x() - place.left()) / size)
-        return min(row, classes - 1), min(column, classes - 1)
+        shown = self.shown
+        return shown[min(row, classes - 1)], shown[min(column, classes - 1)]
 
     def cell_rect(self, true: int, answered: int) -> QRectF:
-        """Where a square is drawn."""
+        """Where the square of two shown classes is drawn."""
+        shown = self.shown
+        return self._rect(shown.index(true), shown.index(answered))
+
+    def _rect(self, row: int, column: int) -> QRectF:
         place = self._place()
-        size = place.width() / max(1, len(self._names))
-        return QRectF(place.left() + answered * size, place.top() + true * size, size, size)
+        size = place.width() / max(1, len(self._shown))
+        return QRectF(place.left() + column * size, place.top() + row * size, size, size)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._names:
+        if len(self._shown):
             self._paint_cells(painter)
             self._paint_names(painter)
         painter.end()
 
     def _paint_cells(self, painter: QPainter) -> None:
-        size = self.cell_rect(0, 0).width()
+        size = self._rect(0, 0).width()
         gap = 1.0 if size >= NAMES_FROM_PX else 0.0
-        colors = _cell_colors(self._shades, self._theme)
+        colors = _cell_colors(self._shares, self._shown, self._theme)
         if gap:
             self._paint_squares(painter, colors, gap)
         else:
@@ -193,16 +229,24 @@ class ConfusionMatrix(QWidget):
 
     def _paint_squares(self, painter: QPainter, colors: Rgb, gap: float) -> None:
         smallest, largest = COUNT_FONT_PX
-        size = int(self.cell_rect(0, 0).width() / CELLS_PER_FONT_PX)
+        size = int(self._rect(0, 0).width() / CELLS_PER_FONT_PX)
         painter.setFont(self._theme.font(max(smallest, min(largest, size)), tabular=True))
-        for true, row in enumerate(self._counts):
-            for answered, number in enumerate(row):
-                rect = self.cell_rect(true, answered).adjusted(0, 0, -gap, -gap)
-                color = QColor(*colors[true, answered].tolist())
+        for row, true in enumerate(self.shown):
+            for column, answered in enumerate(self.shown):
+                rect = self._rect(row, column).adjusted(0, 0, -gap, -gap)
+                color = QColor(*colors[row, column].tolist())
                 painter.fillRect(rect, color)
-                if rect.width() + gap >= NUMBERS_FROM_PX and number:
+                if rect.width() + gap >= NUMBERS_FROM_PX and self._counts[true, answered]:
                     painter.setPen(QColor("#ffffff" if _is_dark(color) else "#1c2330"))
-                    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, f"{number}")
+                    painter.drawText(
+                        rect, Qt.AlignmentFlag.AlignCenter, self._number(true, answered)
+                    )
+
+    def _number(self, true: int, answered: int) -> str:
+        """What is written into a square: its count, or its percentage without the sign."""
+        if self._per is None:
+            return f"{self._counts[true, answered]}"
+        return share(float(self._shares[true, answered]), 0).removesuffix("%")
 
     def _paint_names(self, painter: QPainter) -> None:
         place = self._place()
@@ -213,12 +257,13 @@ class ConfusionMatrix(QWidget):
         painter.setPen(QColor(self._theme.colors.dim))
         room = self._name_px() - NAME_GAP_PX
         middle = Qt.AlignmentFlag.AlignVCenter
-        for index, name in enumerate(self._names):
+        for index, number in enumerate(self.shown):
+            name = self._names[number]
             short = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, int(room))
-            row = self.cell_rect(index, 0)
+            row = self._rect(index, 0)
             left = QRectF(row.left() - NAME_GAP_PX - room, row.top(), room, row.height())
             painter.drawText(left, middle | Qt.AlignmentFlag.AlignRight, short)
-            column = self.cell_rect(0, index)
+            column = self._rect(0, index)
             painter.save()
             painter.translate(column.left(), place.top() - NAME_GAP_PX)
             painter.rotate(-90)
@@ -256,25 +301,25 @@ class ConfusionMatrix(QWidget):
         self._mark(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        last = len(self._names) - 1
-        key = Qt.Key(event.key())
+        shown, key = self.shown, Qt.Key(event.key())
+        last = len(shown) - 1
         if last < 0 or key not in (*_MOVES, Qt.Key.Key_Home, Qt.Key.Key_End):
             super().keyPressEvent(event)
             return
-        row, column = self.cell or (0, 0)
+        row, column = map(shown.index, self.cell) if self.cell is not None else (0, 0)
         if key in _MOVES and self.cell is not None:
             down, right = _MOVES[key]
             row, column = min(last, max(0, row + down)), min(last, max(0, column + right))
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             column = 0 if key == Qt.Key.Key_Home else last
-        self._mark((row, column))
+        self._mark((shown[row], shown[column]))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         reasons = Qt.FocusReason
         by_key = event.reason() in (reasons.TabFocusReason, reasons.BacktabFocusReason)
-        if by_key and self.cell is None and self._names:
-            self._mark((0, 0))
+        if by_key and self.cell is None and len(self._shown):
+            self._mark((self.shown[0], self.shown[0]))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

@@ -14,9 +14,10 @@ from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.classes.box import ClassesBox
 from workbench.gui.data.classes.name_field import ClassNameField
-from workbench.gui.data.sample_dialog import Sample, SampleDialog
+from workbench.gui.data.enlarge import open_sample
 from workbench.gui.data.split_counts import class_words
 from workbench.gui.data.state import DataState
+from workbench.gui.images.sample_dialog import Sample
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
@@ -127,7 +128,7 @@ class DataContentsPanel(QScrollArea):
             row.set_counts(counts)
 
     def _enlarge(self, samples: list[Sample], first: int, number: int) -> None:
-        SampleDialog(self._state, samples, first + number, self).open()
+        open_sample(self._state, samples, first + number, self)
 
     def _bad_files(self, description: DataDescription) -> Box:
         bad = description.bad_files

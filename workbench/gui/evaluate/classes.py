@@ -1,108 +1,110 @@
-"""The figures of an evaluation in all, and for each class."""
+"""The figures of an evaluation in all, for each class, and for pairs of classes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
+import numpy as np
+from PySide6.QtWidgets import QStackedWidget
 
+from workbench.core.confusion import ConfusedPair, balanced_accuracy, most_confused
 from workbench.core.format import count, share
+from workbench.gui.evaluate.number_table import Cell, Column, NumberTable
 from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.cards import Figure, TitledBox
-from workbench.gui.kit.labels import breakable, plain_label, plain_tip
+from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
-from workbench.gui.kit.painted import SortHeader
-from workbench.gui.kit.theme import Theme
 from workbench.protocol.evaluate import ClassScore, Evaluation
 
-NUMBERS = {
-    "Precision": (86, "Of the images predicted as this class, the share that belongs to it"),
-    "Recall": (74, "Of the images of this class, the share predicted as it"),
-    "F1": (70, "Harmonic mean of precision and recall"),
-    "Support": (80, "Test images of this class"),
-}
-"""Width in pixels and tooltip of each column of numbers."""
+CLASS_COLUMNS = (
+    Column("Class"),
+    Column("Precision", 86, "Of the images predicted as this class, the share that belongs to it"),
+    Column("Recall", 74, "Of the images of this class, the share predicted as it"),
+    Column("F1", 70, "Harmonic mean of precision and recall"),
+    Column("Support", 80, "Test images of this class"),
+)
+PAIR_COLUMNS = (
+    Column("Actual"),
+    Column("Predicted"),
+    Column("Images", 74, "Images of the actual class that were predicted as the other"),
+    Column("Of actual", 86, "Their share of the images of the actual class"),
+)
+MOST_PAIRS = 100
+"""More pairs than anyone reads; the matrix has them all."""
 
-SORT_ROLE = int(Qt.ItemDataRole.UserRole)
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-
-def _cell(text: str, value: object, *, is_number: bool = True) -> QStandardItem:
-    item = QStandardItem(text)
-    item.setData(value, SORT_ROLE)
-    item.setTextAlignment(_RIGHT if is_number else _LEFT)
-    return item
-
-
-class ClassTable(QTableView):
-    """One row a class."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._model = QStandardItemModel(0, 1 + len(NUMBERS), self)
-        self._model.setHorizontalHeaderLabels(["Class", *NUMBERS])
-        self._model.setSortRole(SORT_ROLE)
-        self.setModel(self._model)
-        self.setFont(theme.font(13, tabular=True))
-        self.setAccessibleName("Scores per class")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(28)
-        header = SortHeader(theme)
-        self.setHorizontalHeader(header)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column, (width_px, tip) in enumerate(NUMBERS.values(), start=1):
-            header.resizeSection(column, width_px)
-            self._model.horizontalHeaderItem(column).setToolTip(tip)
-        header.setDefaultAlignment(_RIGHT)
-        self._model.horizontalHeaderItem(0).setTextAlignment(_LEFT)
-        self.setSortingEnabled(True)
-        # No column yet: the classes stay in their own order until one is clicked.
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-
-    def set_scores(self, scores: Iterable[ClassScore]) -> None:
-        """Shows these classes, in the order the user has chosen."""
-        self.setSortingEnabled(False)
-        self._model.setRowCount(0)
-        for score in scores:
-            figures = (score.precision, score.recall, score.f1)
-            cells = [_cell(score.name, score.name.casefold(), is_number=False)]
-            cells[0].setToolTip(plain_tip(score.name))
-            cells += [_cell(share(value), value) for value in figures]
-            self._model.appendRow([*cells, _cell(count(score.count), score.count)])
-        self.setSortingEnabled(True)
+NO_PAIRS = "No image was predicted as another class."
 
 
 class ClassesPanel(TitledBox):
-    """Accuracy, loss and number of images above the table of classes."""
+    """Accuracy, loss and number of images above the tables of classes and of confused pairs."""
 
     def __init__(self, state: EvaluateState) -> None:
-        super().__init__("Classes")
+        super().__init__("Scores")
         self._state = state
+        self._pairs: list[ConfusedPair] = []
         self.source = plain_label(role="dim", wrap=True)
-        figures = [Figure(heading, 110) for heading in ("Accuracy", "Loss", "Support")]
-        self.accuracy, self.loss, self.pictures = figures
+        figures = [Figure(title) for title in ("Accuracy", "Balanced", "Loss", "Support")]
+        self.accuracy, self.balanced, self.loss, self.pictures = figures
+        self.balanced.setToolTip(
+            "Balanced accuracy: the mean of the recalls, so that each class counts the same"
+        )
         self.pictures.setToolTip("Test images")
-        self.table = ClassTable(state.context.theme)
-        self.column.insertLayout(0, row(*figures, STRETCH))
-        self.column.insertWidget(1, self.source)
-        self.column.insertSpacing(2, 6)
-        self.column.addWidget(self.table, 1)
-        self.setMinimumWidth(430)
+        self.switch = SegmentedSwitch((("classes", "Per class"), ("pairs", "Most confused")))
+        self.switch.set_tip("pairs", "Pairs of classes, by the number of images")
+        self.table = NumberTable(state.context.theme, "Scores per class", CLASS_COLUMNS)
+        self.pairs = NumberTable(state.context.theme, "Most confused pairs", PAIR_COLUMNS)
+        self.no_pairs = plain_label(NO_PAIRS, role="dim")
+        self._pages = QStackedWidget()
+        self._build(figures)
+        self._page = "classes"
+        self.switch.chosen.connect(self._show_page)
+        self.pairs.chosen.connect(self._on_pair_chosen)
         state.evaluated.connect(self._show)
+        self._show_page(self._page)
+
+    def _build(self, figures: Sequence[Figure]) -> None:
+        for page in (self.table, self.pairs, self.no_pairs):
+            self._pages.addWidget(page)
+        self.column.addLayout(row(*figures, STRETCH, spacing=24))
+        self.column.addWidget(self.source)
+        self.column.addSpacing(2)
+        self.column.addLayout(row(self.switch, STRETCH))
+        self.column.addWidget(self._pages, 1)
+        self.setMinimumWidth(430)
+
+    def _show_page(self, key: str) -> None:
+        self._page = key
+        self.switch.set_current(key)
+        pairs = self.pairs if self._pairs else self.no_pairs
+        self._pages.setCurrentWidget(self.table if key == "classes" else pairs)
 
     def _show(self, result: Evaluation) -> None:
+        counts = np.array(result.confusion, np.int64)
         self.source.setText(breakable(self._state.subject))
         self.accuracy.value.setText(share(result.accuracy))
+        self.balanced.value.setText(share(balanced_accuracy(counts)))
         self.loss.value.setText("NaN" if result.loss is None else f"{result.loss:.4f}")
-        self.pictures.value.setText(count(sum(sum(row) for row in result.confusion)))
-        self.table.set_scores(result.per_class)
+        self.pictures.value.setText(count(int(counts.sum())))
+        self.table.set_rows(map(_class_row, result.per_class))
+        self._pairs = most_confused(counts, MOST_PAIRS)
+        totals: list[int] = counts.sum(axis=1).tolist()
+        self.pairs.set_rows(map(partial(_pair_row, result.classes, totals), self._pairs))
+        self._show_page(self._page)
+
+    def _on_pair_chosen(self, number: int) -> None:
+        pair = self._pairs[number]
+        self._state.cell_pointed.emit(pair.actual, pair.predicted)
+
+
+def _class_row(score: ClassScore) -> list[Cell]:
+    figures = (score.precision, score.recall, score.f1)
+    numbers = [Cell(share(value), value) for value in figures]
+    return [Cell(score.name), *numbers, Cell(count(score.count), score.count)]
+
+
+def _pair_row(names: Sequence[str], totals: Sequence[int], pair: ConfusedPair) -> list[Cell]:
+    part = pair.count / totals[pair.actual]
+    classes = Cell(names[pair.actual]), Cell(names[pair.predicted])
+    return [*classes, Cell(count(pair.count), pair.count), Cell(share(part), part)]

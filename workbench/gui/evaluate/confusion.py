@@ -1,12 +1,36 @@
-"""The confusion matrix of an evaluation."""
+"""The confusion matrix of an evaluation: counts or shares, ordered, searched, saved."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
+
+from workbench.core.confusion import Counts, Numbers, Per, order_by_confusion
 from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
+from workbench.gui.common.figure_saver import FigureSaver
 from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.forms.param_editors import NoWheelComboBox
+from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.plots.figure_file import figure_file
 from workbench.protocol.evaluate import Evaluation
+from workbench.runs.export.score_tables import confusion_csv
+
+_SHARES: tuple[tuple[Per | None, str], ...] = (
+    (None, "Counts"),
+    ("actual", "% of actual"),
+    ("predicted", "% of predicted"),
+)
+_ORDERS = (("data", "In order"), ("confusion", "Confused together"))
+_SEARCH_PX = 110
+_SEARCH_FROM = 12
+"""Classes from which on a field to find some of them is of use."""
 
 
 class ConfusionPanel(TitledBox):
@@ -14,15 +38,106 @@ class ConfusionPanel(TitledBox):
 
     def __init__(self, state: EvaluateState) -> None:
         super().__init__("Confusion matrix")
+        self._state = state
+        self._result: Evaluation | None = None
+        self._order: Numbers = np.arange(0)
         self.map = ConfusionMatrix(state.context.theme)
-        self.hover = plain_label(role="dim")
+        self.hover = plain_label(POINT_AT, role="dim")
+        self.shares, self.order = NoWheelComboBox(), NoWheelComboBox()
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Find classes")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(_SEARCH_PX)
+        self.menu_button = IconButton(state.context.theme, "more", "Save the confusion matrix")
+        self._build()
+        self._connect()
+
+    def _build(self) -> None:
+        for box, choices, name in (
+            (self.shares, _SHARES, "Numbers in the matrix"),
+            (
+                self.order,
+                _ORDERS,
+                "Order of the classes: as in the data set, or those confused side by side",
+            ),
+        ):
+            for key, words in choices:
+                box.addItem(words, key)
+            box.setAccessibleName(name)
+            box.setToolTip(name)
+        self.shares.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
+        menu = QMenu(self)
+        self.saver = FigureSaver(
+            self, self._state.background, "confusion-matrix", "confusion matrix", self._writer
+        )
+        self.saver.add_to(menu)
+        self.menu_button.setMenu(menu)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        controls = (self.shares, self.order, (self.search, 1), STRETCH, self.menu_button)
+        self.column.addLayout(row(*controls, spacing=8))
         self.column.addWidget(self.map, 1)
         self.column.addWidget(self.hover)
+
+    def _connect(self) -> None:
         self.map.hovered.connect(self._on_hovered)
-        state.evaluated.connect(self._show)
+        self.shares.currentIndexChanged.connect(self._show_shares)
+        self.order.currentIndexChanged.connect(self._find_order)
+        self.search.textChanged.connect(self._show_classes)
+        self.saver.said.connect(self._state.said)
+        self._state.evaluated.connect(self._show)
+        self._state.cell_pointed.connect(self._point_at)
 
     def _show(self, result: Evaluation) -> None:
+        self._result = result
+        self._order = np.arange(len(result.classes))
+        self.search.setVisible(len(result.classes) >= _SEARCH_FROM)
         self.map.set_matrix(result.classes, result.confusion)
+        self._show_classes()
+        self._find_order()
+
+    def _show_shares(self) -> None:
+        self.map.set_shares(cast("Per | None", self.shares.currentData()))
+
+    def _find_order(self) -> None:
+        """Of many classes the order takes a second to find."""
+        result = self._result
+        if result is None:
+            return
+        if self.order.currentData() == "data":
+            self._take_order(result, np.arange(len(result.classes)))
+            return
+        counts: Counts = np.array(result.confusion, np.int64)
+        self._state.background.run(
+            lambda: order_by_confusion(counts), lambda order: self._take_order(result, order)
+        )
+
+    def _take_order(self, result: Evaluation, order: Numbers) -> None:
+        if result is self._result:
+            self._order = order
+            self._show_classes()
+
+    def _show_classes(self) -> None:
+        """All classes, or those that have the searched words and what they are confused with."""
+        if self._result is None:
+            return
+        words = self.search.text().casefold().strip() if not self.search.isHidden() else ""
+        wanted = np.array([words in name.casefold() for name in self._result.classes], bool)
+        if words:
+            counts = np.array(self._result.confusion, np.int64)
+            wanted |= (counts[wanted].sum(axis=0) > 0) | (counts[:, wanted].sum(axis=1) > 0)
+        self.map.set_shown(self._order[wanted[self._order]])
+
+    def _point_at(self, actual: int, predicted: int) -> None:
+        if not {actual, predicted} <= set(self.map.shown):
+            self.search.clear()
+        self.map.point_at((actual, predicted))
 
     def _on_hovered(self, words: str) -> None:
         self.hover.setText(words or POINT_AT)
+
+    def _writer(self, path: Path) -> Callable[[], None]:
+        return figure_file(path, self.map, "Confusion matrix", self._table)
+
+    def _table(self) -> str:
+        result = self._result
+        return confusion_csv(result.classes, result.confusion) if result is not None else ""

@@ -35,6 +35,9 @@ class EvaluateState(QObject):
         ended(): It ended, with an answer or without.
         evaluated(Evaluation): This evaluation is to be shown.
         failed(WorkbenchError): It ended without an answer, or the kept one cannot be read.
+        cell_pointed(int, int): A cell of the confusion matrix is to be marked: the number of the
+            actual class, and of the predicted one.
+        said(str): What was saved, or why not.
         looked(): What the folder of the chosen run has of scores is known now.
 
     Attributes:
@@ -50,6 +53,8 @@ class EvaluateState(QObject):
     evaluated = Signal(object)
     failed = Signal(object)
     looked = Signal()
+    cell_pointed = Signal(int, int)
+    said = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
         super().__init__(parent)

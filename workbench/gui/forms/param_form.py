@@ -21,6 +21,8 @@ from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.labels import plain_label, plain_tip, restyle
 from workbench.gui.kit.layout import column
 
+_TYPED_LENGTH = 40
+"""Letters of what was typed that a message repeats."""
 _LABEL_PX = 112
 
 
@@ -169,11 +171,11 @@ class ParamForm(QWidget):
             build()
 
     def _note_sections(self) -> None:
-        """Beside each heading, how many values under it are not their default."""
+        """Beside each heading, how many values under it are not the defaults."""
         for group, fold in self.sections.items():
             params = [param for param in self._params.values() if param.group == group]
             changed = sum(self._values.get(param.key) != param.default for param in params)
-            fold.set_note(f"{changed} changed" if changed else "")
+            fold.set_note(f"{changed} not default" if changed else "")
 
     def _rows(self, params: Sequence[Param]) -> QWidget:
         frame = QWidget()
@@ -214,7 +216,7 @@ class ParamForm(QWidget):
             self._keys[part] = param.key
             part.installEventFilter(self)
         editor.committed.connect(lambda value, key=param.key: self._on_committed(key, value))
-        editor.refused.connect(lambda words, key=param.key: self._show_error(key, words))
+        editor.refused.connect(lambda words, key=param.key: self._reject(key, words))
 
     def _make_editor(self, param: Param) -> Editor:
         if param.key in self._shared and isinstance(param, IntParam):
@@ -225,7 +227,7 @@ class ParamForm(QWidget):
         try:
             checked = self._params[key].check(value)
         except ParamError as error:
-            self._show_error(key, f"Enter {error.expected}.")
+            self._reject(key, f"Enter {error.expected}.")
             return
         self._show_error(key, "")
         is_new = self._values.get(key) != checked or key in self._mixed
@@ -235,6 +237,14 @@ class ParamForm(QWidget):
         self._note_sections()
         if is_new:
             self.value_changed.emit(key, checked)
+
+    def _reject(self, key: str, message: str) -> None:
+        """Shows the value that holds, which a run would be trained with, and why no other does."""
+        line = self._editors[key].line
+        typed = line.text()[:_TYPED_LENGTH] if line is not None else ""
+        self._show_value(key)
+        is_named = not typed or f"“{typed}”" in message
+        self._show_error(key, message if is_named else f"“{typed}” was not accepted. {message}")
 
     def _show_error(self, key: str, message: str) -> None:
         self._messages[key] = message

@@ -26,6 +26,7 @@ GENERAL_PAGES = (
     ("sources", "Sources of images"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
+    ("report", "Reports and model cards"),
     (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),
     ("preflight", "Will it train on a TPU?"),

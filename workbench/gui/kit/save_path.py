@@ -12,7 +12,13 @@ from workbench.gui.kit.messages import ask_choice
 
 
 def ask_save_path(
-    parent: QWidget, title: str, start: str, filters: str, *, kind: str
+    parent: QWidget,
+    title: str,
+    start: str,
+    filters: str,
+    *,
+    kind: str,
+    is_format_by_name: bool = False,
 ) -> tuple[str, str]:
     """Asks where to write a file; its ending is added where it was not typed.
 
@@ -26,6 +32,8 @@ def ask_save_path(
         filters: In Qt's notation, e.g. "CSV table (*.csv);;All files (*)". The ending is the
             chosen one's, else the first one's.
         kind: Dialogs of a kind begin where one was used last.
+        is_format_by_name: The ending decides on the format: any of the filters may be typed,
+            whichever is chosen.
 
     Returns:
         The path and the filter that was chosen; two "" when called off.
@@ -35,7 +43,8 @@ def ask_save_path(
     if not path:
         return "", ""
     keep_folder(parent, kind, path)
-    whole = with_ending(path, f"{chosen};;{filters}")
+    is_named = is_format_by_name and with_any_ending(path, filters)
+    whole = path if is_named else with_ending(path, f"{chosen};;{filters}")
     if whole != path and Path(whole).exists() and not _may_replace(parent, Path(whole)):
         return "", ""
     return whole, chosen
@@ -46,6 +55,11 @@ def with_ending(path: str, filters: str) -> str:
     found = re.search(r"\*(\.[\w.]+)", filters)
     ending = found.group(1) if found else ""
     return path if path.lower().endswith(ending) else path + ending
+
+
+def with_any_ending(path: str, filters: str) -> bool:
+    """Whether a path has one of the endings that filters name."""
+    return path.lower().endswith(tuple(re.findall(r"\*(\.[\w.]+)", filters)))
 
 
 def _may_replace(parent: QWidget, path: Path) -> bool:

@@ -225,6 +225,7 @@ class MainWindow(QMainWindow):
             "start_run": self.runs.start,
             "pause_run": self.runs.pause,
             "stop_run": self.runs.stop,
+            "report": self.runs.ask_report,
             "show_problems": self.show_problems,
             "open_runs": lambda: self._open_path(str(self.context.library.home)),
             "layer_help": self._on_layer_help,

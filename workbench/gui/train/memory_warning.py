@@ -1,4 +1,4 @@
-"""Above the recipe when the next run would not fit into memory: why, and one click."""
+"""Below the main settings when the next run would not fit into memory: why, and one click."""
 
 from __future__ import annotations
 

@@ -14,12 +14,15 @@ _STEPS = {
     "evaluate": ("Evaluate", "Accuracy on the test set, class by class"),
     "classify": ("Classify", "Predictions for your own images"),
     "train_longer": ("Train longer…", "More epochs, from where this run ended"),
+    "report": ("Report…", "Network, curves, test and mistakes in one file, HTML or PDF"),
     "open_project": ("Open its project", "The network and the settings that it was trained with"),
 }
 
 
 class NextSteps(QWidget):
-    """Evaluate, classify, train longer, open its project: `wanted` with the key of the choice."""
+    """Evaluate, classify, train longer, report, open its project: `wanted` with the key of
+    the choice.
+    """
 
     wanted = Signal(str)
 
@@ -41,7 +44,7 @@ class NextSteps(QWidget):
         is_over = run is not None and run.is_over
         has_model = run is not None and run.has_model
         for key, link in self.buttons.items():
-            link.setVisible(key == "open_project" or has_model)
+            link.setVisible(key in ("open_project", "report") or has_model)
         self.drop.setVisible(has_model)
         self.buttons["train_longer"].setVisible(run is not None and run.can_train_longer)
         self.setVisible(is_over)

@@ -9,12 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from workbench.core.format import plural
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.cards import Box
+from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
 from workbench.gui.train.memory_warning import MemoryWarning
@@ -33,6 +34,14 @@ def differences(run: TrainingRecipe, project: TrainingRecipe) -> list[tuple[str,
         if theirs[param.key] != ours[param.key]
         and (run.is_used(param.key) or project.is_used(param.key))
     ]
+
+
+def _difference_words(num_settings: int, *, is_other_network: bool) -> str:
+    """What of a run differs from the project: "network, 2 settings differ"."""
+    settings = plural(num_settings, "setting") if num_settings else ""
+    parts = ", ".join(filter(None, ("network" if is_other_network else "", settings)))
+    verb = "differs" if num_settings + is_other_network == 1 else "differ"
+    return f"{parts} {verb}" if parts else "same settings"
 
 
 class RecipePanel(QScrollArea):
@@ -57,7 +66,8 @@ class RecipePanel(QScrollArea):
         self.find_batch = button("Find batch size")
         self.cross_validate = button("Cross-validate…")
         self.cross_validate.setToolTip("Train on folds or with several seeds: mean and spread")
-        self.other = Box("hint", spacing_px=8)
+        # Folded, so that the fields below stay where they are while one of them is edited.
+        self.other = CollapsibleSection("Selected run")
         self.network = plain_label("The network has changed since this run.", wrap=True)
         self.facts = plain_label(wrap=True)
         self.take = button("Use this run's settings", role="link")
@@ -85,12 +95,13 @@ class RecipePanel(QScrollArea):
         inner = QFrame()
         inner.setProperty("role", "panel")
         self._fill_form()
-        heading = plain_label("This run's training settings", role="strong")
         words = plain_label("The selected run used other values:", role="dim", wrap=True)
-        self._settings = (heading, words, self.facts, self.take)
-        add_to(self.other.column, self.network, *self._settings)
+        self._settings = (words, self.facts, self.take)
+        self.same = plain_label("It was trained with these settings.", role="dim", wrap=True)
+        add_to(self.other.body, self.network, self.same, *self._settings)
         self.other.hide()
-        parts = (warning, self.other, self.form, STRETCH)
+        self.form.add_below_first(warning)
+        parts = (self.other, self.form, STRETCH)
         column(*parts, parent=inner, margins=(14, 10, 14, 14), spacing=14)
         self.setWidget(inner)
         self._keep_wide(inner)
@@ -150,8 +161,10 @@ class RecipePanel(QScrollArea):
         for part in self._settings:
             part.setVisible(bool(found))
         is_other_network = run is not None and self._has_changed(run.graph)
+        self.same.setVisible(not found)
         self.network.setVisible(is_other_network)
-        self.other.setVisible(bool(found) or is_other_network)
+        self.other.set_note(_difference_words(len(found), is_other_network=is_other_network))
+        self.other.setVisible(run is not None)
 
     def _has_changed(self, graph: Graph) -> bool:
         """Whether the network is another than this one, that a run of the project has; in another

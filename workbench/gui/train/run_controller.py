@@ -16,6 +16,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.kit.messages import ask_choice, error_text
 from workbench.gui.train.export import ExportAction
+from workbench.gui.train.report import ReportAction
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.places import UnknownPlaceError, remember
@@ -49,6 +50,8 @@ class RunController(QObject):
         self._library = context.library
         self._export = ExportAction(context.service, window)
         self._export.said.connect(self.said)
+        self._report = ReportAction(context.measurer, window)
+        self._report.said.connect(self.said)
         self._window = window
         document, library = self._document, self._library
         for news in (
@@ -219,6 +222,16 @@ class RunController(QObject):
             self._export.ask(run.path, f"{run.project} {run.label}", list(run_exports().values()))
             return
         self.network_export_wanted.emit()
+
+    def ask_report(self) -> None:
+        """Writes the report of the current run, or of the project's newest that has weights."""
+        current = self._library.current
+        run = self._library.summary(current.run.path) if current is not None else None
+        run = run or self._library.latest_model()
+        if run is None:
+            self.said.emit("There is no run to report on yet.")
+        else:
+            self._report.ask(run.path, f"{run.project} {run.label}")
 
     def _exportable(self) -> RunSummary | None:
         current = self._library.current

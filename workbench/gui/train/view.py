@@ -278,8 +278,15 @@ class TrainView(QMainWindow):
             self._ask(self.project_wanted.emit)
         elif key == "train_longer":
             self._ask(self.actions_of_runs.train_longer)
+        elif key == "report":
+            self._ask(self._write_report)
         else:
             self.view_wanted.emit(key)
+
+    def _write_report(self, path: Path) -> None:
+        summary = self._library.summary(path)
+        if summary is not None:
+            self.actions_of_runs.do("report", [summary])
 
     def _on_retry(self, changes: dict[str, object]) -> None:
         self._ask(lambda path: self.actions_of_runs.retry(path, changes))

@@ -14,7 +14,7 @@ import csv
 import importlib
 import importlib.util
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +74,12 @@ def _encoder_for(path: Path) -> Callable[[str, Table], bytes]:
             received=path.name,
             expected="a file name that ends with .csv or .parquet",
         )
+    require_parquet(path)
+    return parquet_bytes
+
+
+def require_parquet(path: Path) -> None:
+    """Raises UsageError where a Parquet file cannot be written."""
     try:
         importlib.import_module("pyarrow")
     except ImportError as error:
@@ -82,7 +88,6 @@ def _encoder_for(path: Path) -> Callable[[str, Table], bytes]:
             received=path.name,
             fix='Install it with `pip install "model-workbench[parquet]"`, or export a .csv file.',
         ) from error
-    return parquet_bytes
 
 
 def _read(run: RunFolder) -> MetricHistory:
@@ -149,12 +154,26 @@ def _texts(column: Column) -> list[str]:
     return [f"{value:.{digits}g}" if is_finite else "" for value, is_finite in values]
 
 
-def csv_cells(texts: list[str]) -> str:
+def csv_cells(texts: Sequence[str]) -> str:
     """Texts as cells of one line; an apostrophe before what spreadsheets run as a formula."""
+    return plain_cells([safe_text(text) for text in texts])
+
+
+def plain_cells(texts: Sequence[str]) -> str:
+    """Texts as cells of one line, as they are: for a file that no spreadsheet opens."""
     line = io.StringIO()
-    safe = [f"'{text}" if text.startswith(_FORMULA_STARTS) else text for text in texts]
-    csv.writer(line).writerow(safe)
+    csv.writer(line).writerow(texts)
     return line.getvalue().removesuffix("\r\n")
+
+
+def safe_text(text: str) -> str:
+    """The text that a cell has for another one."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def without_guard(text: str) -> str:
+    """The text that a cell has been written for, as `safe_text` gave it."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA_STARTS) else text
 
 
 def parquet_bytes(title: str, table: Table) -> bytes:

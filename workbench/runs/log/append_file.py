@@ -56,7 +56,8 @@ def writing(path: Path) -> Iterator[None]:
 
 class AppendFile:
     """Appends lines to a file, made where there is none (OSError, and LinkFoundError where a link
-    has its name); for one thread at a time.
+    has its name); for one thread at a time. Without a reserve it writes no other file: for folders
+    of the user's.
 
     Attributes:
         problem: Why lines wait in memory; None while all goes well.
@@ -64,8 +65,9 @@ class AppendFile:
         has_given_up_reserve: The disk was found full, and has not been seen with room since.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, has_reserve: bool = True) -> None:
         self._path = path
+        self._has_reserve = has_reserve
         self._reserve = path.with_name(f"{path.stem}.reserve")
         self._file = open_own(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._waiting: deque[bytes] = deque()
@@ -131,6 +133,8 @@ class AppendFile:
     def _make_reserve(self) -> None:
         """Keeps some of the disk for later, unless it is kept or there is too little."""
         now = time.monotonic()
+        if not self._has_reserve:
+            return
         if now < self._reserve_at or (self._reserve_at and not self.has_given_up_reserve):
             return
         self._reserve_at = now + _RESERVE_AGAIN_S
@@ -152,6 +156,8 @@ class AppendFile:
         return self._remove_reserve()
 
     def _remove_reserve(self) -> bool:
+        if not self._has_reserve:
+            return False
         try:
             self._reserve.unlink()
         except OSError:

@@ -26,7 +26,13 @@ _SETTINGS = (
 )
 """Environment variables by which TensorFlow computes in another order or precision."""
 
-_TITLES = {"tensorflow": "TensorFlow", "keras": "Keras", "numpy": "NumPy", "python": "Python"}
+_TITLES = {
+    "workbench": "Workbench",
+    "tensorflow": "TensorFlow",
+    "keras": "Keras",
+    "numpy": "NumPy",
+    "python": "Python",
+}
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +67,11 @@ def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) ->
     )
 
 
+def library_title(name: str) -> str:
+    """A library of `Machine.versions` as people write it."""
+    return _TITLES.get(name, name)
+
+
 def differences(then: Machine, now: Machine) -> list[str]:
     """Why figures computed `now` can differ in their last bits from those of `then`."""
     found = [*_version_differences(then, now), *_hardware_differences(then, now)]
@@ -75,7 +86,7 @@ def _version_differences(then: Machine, now: Machine) -> Iterator[str]:
     for name in sorted({*then.versions, *now.versions}):
         old, new = then.versions.get(name, "none"), now.versions.get(name, "none")
         if old != new:
-            yield f"{_TITLES.get(name, name)} {new} instead of {old}"
+            yield f"{library_title(name)} {new} instead of {old}"
 
 
 def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:

@@ -22,10 +22,29 @@ MAX_TITLE = 200
 MAX_TAG = 40
 MAX_TAGS = 20
 MAX_TEXT = 100_000
+MAX_CARD_TEXT = 20_000
 
 _MAX_BYTES = 1024 * 1024
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Characters that could drive a terminal or turn the reading direction; tab and newline stay."""
+
+
+CARD_FIELDS: tuple[tuple[str, str, str], ...] = (
+    ("intended_use", "Intended use", "who is to use it for what, and what it is not for."),
+    ("limits", "Limits", "which images it was not trained for, and where it is weak."),
+    ("ethics", "Ethical considerations", "whose images these are, and whom a mistake affects."),
+)
+"""(field of CardText, title, what belongs there)."""
+
+
+class CardText(msgspec.Struct, frozen=True, kw_only=True):
+    """What people write into the model card of a report, in the sections of Mitchell et al.,
+    Model Cards for Model Reporting (2019).
+    """
+
+    intended_use: str = ""
+    limits: str = ""
+    ethics: str = ""
 
 
 class RunNotes(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,11 +54,13 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True):
         title: Words for people; "" leaves the title that the run was started with.
         tags: Words to find it by, without spaces.
         text: Anything, of several lines.
+        card: For the model card of its report.
     """
 
     title: str = ""
     tags: list[str] = []
     text: str = ""
+    card: CardText = CardText()
     format: str = "workbench-notes"
     version: int = 1
 
@@ -69,6 +90,11 @@ def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
     return notes
 
 
+def write_words(run: RunFolder, notes: RunNotes) -> RunNotes:
+    """Saves title, tags and text; the texts of the model card stay. Else as `write_notes`."""
+    return write_notes(run, msgspec.structs.replace(notes, card=read_notes(run).card))
+
+
 def change_notes(
     run: RunFolder,
     *,
@@ -76,6 +102,7 @@ def change_notes(
     text: str | None = None,
     add_tags: Iterable[str] = (),
     remove_tags: Iterable[str] = (),
+    card: CardText | None = None,
 ) -> RunNotes:
     """Changes a part of the notes (None leaves it as it is); returns, raises as `write_notes`."""
     old = read_notes(run)
@@ -88,6 +115,7 @@ def change_notes(
             title=old.title if title is None else title,
             text=old.text if text is None else text,
             tags=[*tags, *add_tags],
+            card=old.card if card is None else card,
         ),
     )
 
@@ -101,8 +129,15 @@ def tidy(notes: RunNotes) -> RunNotes:
         notes,
         title=" ".join(_CONTROL.sub("", notes.title).split())[:MAX_TITLE],
         tags=list(tags.values())[:MAX_TAGS],
-        text=_CONTROL.sub("", notes.text.replace("\r\n", "\n")).strip()[:MAX_TEXT],
+        text=_tidy_text(notes.text, MAX_TEXT),
+        card=CardText(
+            **{key: _tidy_text(getattr(notes.card, key), MAX_CARD_TEXT) for key, *_ in CARD_FIELDS}
+        ),
     )
+
+
+def _tidy_text(text: str, limit: int) -> str:
+    return _CONTROL.sub("", text.replace("\r\n", "\n")).strip()[:limit]
 
 
 def tidy_tag(tag: str) -> str:

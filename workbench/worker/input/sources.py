@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from workbench.core.params import check_all
-from workbench.core.projects.data_edits import DataEdits, read_edits
+from workbench.core.projects.data_edits import PART_NAMES, DataEdits, read_edits
 from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
+from workbench.core.training.split import TEST, TRAIN
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import unpacked
@@ -166,8 +167,10 @@ def other_part(
     classes = edits_of(card.dataset.get("edits", {})).classes
     loaded = load_source(ctx, key, params, DataEdits(classes=classes))
     refuse_other_classes(loaded.class_names, card.class_names)
-    part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
-    prepared = prepare_part(part, shape=tuple(card.input_shape), fit=card.fit, ctx=ctx)
+    part, name = loaded.train, PART_NAMES[TRAIN]
+    if loaded.test is not None and len(loaded.test):
+        part, name = loaded.test, PART_NAMES[TEST]
+    prepared = prepare_part(part, name, shape=tuple(card.input_shape), fit=card.fit, ctx=ctx)
     if not len(prepared):
         raise DatasetError("None of the images can be read.", where=key)
     return prepared, loaded.class_names

@@ -43,6 +43,7 @@ from workbench.worker.foreign.foreign_weights import (
 )
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
 from workbench.worker.model.hidden_outputs import flat_hidden, hidden_node, with_hidden
+from workbench.worker.model.inference_form import fast_inference
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.saved_models.weights_layout import weights_layout
 
@@ -209,12 +210,13 @@ def _compiled(built: BuiltModel, hidden: str | None) -> tuple[Any, Any]:
     """Two functions of uint8 images, compiled once for each batch size.
 
     The first gives probabilities and hidden outputs, of no columns without a hidden layer; the
-    second has labels as an input too, and gives the losses, too.
+    second has labels as an input too, and gives the losses, too. Both compute the network in its
+    fast form, with the weights of now.
     """
-    model = built.model if hidden is None else with_hidden(built, hidden)
+    fast = fast_inference(built.model if hidden is None else with_hidden(built, hidden))
 
     def outputs_of(pictures: Any) -> tuple[Any, Any]:
-        found = model(tf.cast(pictures, tf.float32), training=False)
+        found = fast(pictures)
         outputs, inner = (found, found[:, :0]) if hidden is None else found
         return tf.cast(outputs, tf.float32), flat_hidden(inner)
 

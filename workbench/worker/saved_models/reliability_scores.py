@@ -9,22 +9,23 @@ import numpy as np
 
 from workbench.core.calibration.reliability import kept_counts, reliability
 from workbench.protocol.calibration import Bins, Calibration, CalibrationScores, KeptImages
-from workbench.worker.saved_models.model_runner import Labels, Probabilities
-from workbench.worker.saved_models.scoring import ImageResults
+from workbench.worker.model.image_results import ImageResults, Numbers, Values
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def calibration_scores(
-    found: Calibration, results: ImageResults, truth: Labels
-) -> CalibrationScores:
-    """Scores of the answers to at least one image.
+    found: Calibration, results: ImageResults, truth: Numbers
+) -> CalibrationScores | None:
+    """Scores of the answers to at least one image; None where they are not a saved model's.
 
     Args:
         found: The model's calibration.
         results: Its answers.
         truth: The labels (n,).
     """
+    if results.raw is None or results.distances is None:
+        return None
     is_right = results.predicted == truth
     # Without softmax at its end, a network may give more than 1, rounded.
     before, after = (_bins(values, is_right) for values in (results.raw, results.probability))
@@ -46,10 +47,10 @@ def calibration_scores(
     )
 
 
-def _bins(confidence: Probabilities, is_right: Flags) -> Bins:
+def _bins(confidence: Values, is_right: Flags) -> Bins:
     return Bins(**asdict(reliability(np.clip(confidence, 0, 1), is_right)))
 
 
-def _kept(confidence: Probabilities, is_right: Flags) -> KeptImages:
+def _kept(confidence: Values, is_right: Flags) -> KeptImages:
     kept, right = kept_counts(confidence, is_right)
     return KeptImages(all=kept, right=right)

@@ -10,7 +10,8 @@ import numpy as np
 
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.pipeline import evaluation_pipeline
-from workbench.worker.step.training_loop import Scores, TrainingLoop
+from workbench.worker.model.image_results import ImageResults
+from workbench.worker.step.training_loop import Scores, TrainingLoop, Values
 
 _CALL_S = 0.25
 
@@ -27,6 +28,7 @@ class Evaluator:
         size = -(-size // loop.step.replicas) * loop.step.replicas
         self._loop = loop
         self._top_k = loop.step.recipe.top_k
+        self._count = len(part)
         self._num_steps = -(-len(part) // size)
         self._steps = 1
         self._dataset = evaluation_pipeline(part, layers, batch_size=size, share=loop.share)
@@ -54,6 +56,18 @@ class Evaluator:
             seconds = max(time.monotonic() - started, 1e-6)
             self._steps = max(1, min(2 * self._steps, int(steps * _CALL_S / seconds)))
         return self._scores_of([value.numpy() for value in sums or ()])
+
+    def answers(self, on_progress: Callable[[float], None]) -> tuple[ImageResults, Values]:
+        """What the model answers for each image, and its loss as `scores` adds it up, float32 (n,).
+        One machine has to compute all of it.
+        """
+        iterator = self._loop.distribute(self._dataset)
+        batches = []
+        for step in range(self._num_steps):
+            on_progress(step / self._num_steps)
+            batches.append(self._loop.answers(iterator))
+        columns = [np.concatenate(column)[: self._count] for column in zip(*batches, strict=True)]
+        return ImageResults(*columns[:-1]), columns[-1]
 
     def _scores_of(self, sums: Sequence[Any]) -> Scores:
         loss, correct, count, in_top_k = (float(value) for value in sums[:4])

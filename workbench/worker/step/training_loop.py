@@ -29,6 +29,7 @@ MAX_STEPS = 1_000
 _GROWTH = 4
 
 
+Values = np.ndarray[Any, np.dtype[Any]]
 Rates = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
 
 
@@ -118,6 +119,7 @@ class TrainingLoop:
         self._train_step = train
         self._run_steps = tf.function(self._steps, autograph=False, reduce_retracing=True)
         self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
+        self._run_answers = tf.function(self._answers, autograph=False)
 
     def distribute(self, dataset: Any) -> Any:
         """An iterator over a dataset's batches, for `train` and `evaluate`."""
@@ -206,3 +208,12 @@ class TrainingLoop:
             lambda step, *_: step < steps, body, [tf.constant(0), *start], parallel_iterations=1
         )
         return tuple(result[1:])
+
+    def answers(self, iterator: Any) -> list[Values]:
+        """What `StepMath.answer` gives for the images of the next batch, in their order."""
+        return [values.numpy() for values in self._run_answers(iterator)]
+
+    def _answers(self, iterator: Any) -> list[Any]:
+        columns = self._strategy.run(self.step.answer, args=self._next(iterator))
+        local = self._strategy.experimental_local_results
+        return [tf.concat(local(column), axis=0) for column in columns]

@@ -13,10 +13,11 @@ from workbench.protocol.events import EpochFinished
 from workbench.worker.checkpoints.counters import TrainingCounters
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE
+from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.step.evaluator import Evaluator
-from workbench.worker.step.training_loop import CallLength, Scores, StepResults
+from workbench.worker.step.training_loop import CallLength, Scores, StepResults, Values
 from workbench.worker.trainer.nonfinite import Rates, Replay
 
 
@@ -159,6 +160,12 @@ class EpochTrainer:
         barrier = partial(self._stop.barrier, to_the_end=to_the_end)
         with self._ledger.spending("validation"):
             return evaluator.scores(partial(self._events.phase, phase, text), barrier)
+
+    def answers(self, evaluator: Evaluator, phase: str, text: str) -> tuple[ImageResults, Values]:
+        """As of the evaluator, with its progress logged; nothing stops it."""
+        self._events.phase(phase, text, 0.0)
+        with self._ledger.spending("validation"):
+            return evaluator.answers(partial(self._events.phase, phase, text))
 
     def _log_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
         counters, sizes = self._position, self._sizes

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from workbench.errors import WorkbenchError
+from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.events import TestResult
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE
-from workbench.worker.process.event_logger import finite
+from workbench.worker.model.image_results import ImageResults
+from workbench.worker.process.event_logger import EventLogger, finite
+from workbench.worker.process.load_context import BaseLoadContext
+from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
 from workbench.worker.saved_models.model_runner import load_runner
 from workbench.worker.saved_models.scoring import score_all
 
 
-def is_needed(ready: PreparedTraining) -> bool:
+def is_saved_test_needed(ready: PreparedTraining) -> bool:
     """Whether the training computes with fewer digits than what answers later, in float32. Of
     several machines only one has the weights.
     """
@@ -23,18 +29,59 @@ def is_needed(ready: PreparedTraining) -> bool:
     return compiled.plan.precision != "float32" and compiled.loop.share == WHOLE
 
 
-def saved_test(job: TrainingJob, ready: PreparedTraining) -> TestResult | None:
-    """Scores of the saved weights on the test images; None without any, or, with a warning in the
-    log, where they cannot be loaded.
+def saved_test(job: TrainingJob, ready: PreparedTraining) -> ImageResults | None:
+    """What the saved weights answer for the test images; None without any, or, with a warning in
+    the log, where they cannot be loaded.
     """
     part = ready.images.test
     if part is None:
         return None
     phase = partial(job.events.phase, "testing", "Evaluating on the test set")
     try:
-        results = score_all(load_runner(job.run.path), part.x, part.y, phase)
+        return score_all(load_runner(job.run.path), part.x, part.y, phase)
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
         return None
+
+
+def test_result(part: PreparedPart, results: ImageResults, loss: float) -> TestResult:
+    """The scores of a test in all."""
     accuracy = float(np.mean(results.predicted == part.y))
-    return TestResult(loss=finite(results.loss), accuracy=accuracy, count=len(part))
+    return TestResult(loss=finite(loss), accuracy=accuracy, count=len(part))
+
+
+def keep_test(job: TrainingJob, part: PreparedPart, results: ImageResults) -> None:
+    """Keeps the test with what was answered for each image as the run's evaluation; with a warning
+    in the log where that is not possible.
+
+    The probabilities are those before calibration, which comes later: nothing is kept of that.
+    Images that were sent from another computer are not kept: it has them under other names.
+    """
+    if job.run.request().parcel:
+        return
+    try:
+        card = job.run.model_card()
+        results = replace(results, raw=None, distances=None)
+        images = scored_images(part, part.y, results, TestLoadContext(job.events))
+        keep(job.run, card, evaluation_of(card, part.y, results), images)
+    except WorkbenchError as error:
+        job.events.log_line(str(error), level="warning")
+
+
+class TestLoadContext(BaseLoadContext):
+    """A LoadContext that a stop of the training does not end."""
+
+    __test__ = False
+
+    def __init__(self, events: EventLogger) -> None:
+        self._events = events
+
+    def check_cancelled(self) -> None:
+        """Nothing."""
+
+    def keras(self) -> Any:
+        """No data set is loaded here."""
+        raise NotImplementedError
+
+    def _report_progress(self, text: str, fraction: float | None) -> None:
+        self._events.phase("testing", text, fraction)

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.protocol.events import TestResult
@@ -23,6 +25,8 @@ from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes
+from workbench.worker.input.sharding import WHOLE
+from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
@@ -32,7 +36,12 @@ from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.final_checkpoint import longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
-from workbench.worker.trainer.saved_test import is_needed, saved_test
+from workbench.worker.trainer.saved_test import (
+    is_saved_test_needed,
+    keep_test,
+    saved_test,
+    test_result,
+)
 from workbench.worker.trainer.setup import TrainingSetup, log_start
 
 AnyManager = CheckpointManager | NullCheckpointManager
@@ -230,26 +239,47 @@ class Training:
         except NotFiniteError as error:
             raise self._spoilt(ready.compiled, trainer) from error
         self.kept = self.counters.kept(self._recipe, model.epoch)
-        self.test = saved_test(self._job, ready) if is_needed(ready) else None
-        scores = None if self.test else self._test_scores(ready.compiled, trainer, model)
-        if scores is not None:
-            self.test = TestResult(
-                loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
-            )
+        self.test, answers = self._tested(ready, trainer, model)
         if self.test is not None:
             manager.keep_model(model, self.test)
+        if answers is not None and ready.images.test is not None:
+            keep_test(self._job, ready.images.test, answers)
         if self._company.is_chief:
             calibrate_run(self._job, ready)
 
-    def _test_scores(
-        self, compiled: Compiled, trainer: EpochTrainer, model: KeptModel
-    ) -> Scores | None:
-        """Scores on the test images; those of the validation where it was on the same ones."""
+    def _tested(
+        self, ready: PreparedTraining, trainer: EpochTrainer, model: KeptModel
+    ) -> tuple[TestResult | None, ImageResults | None]:
+        """Scores on the test images, and what was answered for each, where one machine has tested
+        them all.
+        """
+        compiled, part = ready.compiled, ready.images.test
+        if part is None or compiled.test is None:
+            return None, None
+        known = self._known_scores(compiled, model)
+        words = "testing", "Evaluating on the test set"
+        if compiled.loop.share != WHOLE:
+            scores = known or trainer.scores(compiled.test, *words, to_the_end=True)
+            return _result_of(scores), None
+        if is_saved_test_needed(ready):
+            answers = saved_test(self._job, ready)
+            return (test_result(part, answers, answers.loss), answers) if answers else (None, None)
+        answers, losses = trainer.answers(compiled.test, *words)
+        if known is not None:
+            return _result_of(known), answers
+        return test_result(part, answers, float(losses.mean(dtype=np.float64))), answers
+
+    def _known_scores(self, compiled: Compiled, model: KeptModel) -> Scores | None:
+        """The scores of the validation, where it was on the test images."""
         is_of_epoch = self.is_completed or self._recipe.keep == "best"
         if compiled.test is compiled.validation and is_of_epoch:
-            known = self.counters.scores.get(model.epoch)
-            if known is not None:
-                return known
-        return trainer.scores(
-            compiled.test, "testing", "Evaluating on the test set", to_the_end=True
-        )
+            return self.counters.scores.get(model.epoch)
+        return None
+
+
+def _result_of(scores: Scores | None) -> TestResult | None:
+    if scores is None:
+        return None
+    return TestResult(
+        loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
+    )

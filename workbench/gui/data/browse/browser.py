@@ -14,16 +14,17 @@ from workbench.client.background import Background
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits
 from workbench.errors import WorkbenchError
-from workbench.gui.data.browse.grid import ImageGrid
 from workbench.gui.data.browse.images import ANY, ORDERS, Images, Numbers, Shown
 from workbench.gui.data.browse.listing import Listing
 from workbench.gui.data.browse.model import ImageRows
 from workbench.gui.data.browse.samples import GridSamples
-from workbench.gui.data.browse.thumbnails import BrowsedThumbnails
 from workbench.gui.data.classes.changes import own_names
-from workbench.gui.data.sample_dialog import SampleDialog
+from workbench.gui.data.enlarge import open_sample
 from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_editors import NoWheelComboBox
+from workbench.gui.images.grid import ImageGrid
+from workbench.gui.images.source import ImageSource
+from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.layout import row
@@ -61,7 +62,9 @@ class ImageBrowser(Box):
         self._is_listed = state.description is not None and not state.description.is_complete
         self._listing = Listing(state, self)
         self.rows = ImageRows(self)
-        self.thumbnails = BrowsedThumbnails(state, self)
+        self.thumbnails = ImageThumbnails(
+            state.context.service, lambda: ImageSource.of(self._document.project), self
+        )
         self.grid = ImageGrid(state.context.theme, self.rows, self.thumbnails, self)
         self.back = button("Classes", icon="left", theme=state.context.theme)
         self.classes, self.part, self.order = (NoWheelComboBox() for _ in range(3))
@@ -193,7 +196,7 @@ class ImageBrowser(Box):
 
     def _enlarge(self, at: int) -> None:
         if at >= 0:
-            SampleDialog(self._state, GridSamples(self.rows), at, self).open()
+            open_sample(self._state, GridSamples(self.rows), at, self)
 
     def _open_menu(self, point: QPoint) -> None:
         index = self.grid.indexAt(point)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from workbench.core.format import bytes_text, count
 from workbench.gui.data.browse.images import Images, Numbers
+from workbench.gui.images.rows import GridRows, Index
 from workbench.gui.kit.labels import plain_tip
+from workbench.protocol.browsing import ImagePlace
 
-Index = QModelIndex | QPersistentModelIndex
 
-
-class ImageRows(QAbstractListModel):
+class ImageRows(GridRows):
     """One row for each image that is shown.
 
     Attributes:
@@ -36,6 +36,18 @@ class ImageRows(QAbstractListModel):
         """The number of the image in a row."""
         return int(self._numbers[row])
 
+    def place(self, row: int) -> ImagePlace:
+        return self.images.place(self.number(row))
+
+    def file(self, _row: int) -> str:
+        return ""  # the list is of now
+
+    def lines(self, row: int) -> tuple[str, ...]:
+        return (self._name(self.number(row)),)
+
+    def _name(self, number: int) -> str:
+        return self.images.names[number] or f"image {count(self.images.place(number).index + 1)}"
+
     def class_name(self, row: int) -> str:
         """The class of the image in a row."""
         label = self.images.label(self.number(row))
@@ -48,7 +60,7 @@ class ImageRows(QAbstractListModel):
         if not index.isValid():
             return None
         number = self.number(index.row())
-        name = self.images.names[number] or f"image {count(self.images.place(number).index + 1)}"
+        name = self._name(number)
         if role == Qt.ItemDataRole.DisplayRole:
             return name
         if role == Qt.ItemDataRole.AccessibleTextRole:

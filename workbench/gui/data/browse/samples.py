@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from workbench.gui.data.browse.model import ImageRows
-from workbench.gui.data.sample_dialog import Sample
+from workbench.gui.images.sample_dialog import Sample
 from workbench.protocol.describe_data import Thumbnail
 
 

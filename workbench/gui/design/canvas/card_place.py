@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.gui.design.canvas.routing import Box
+from workbench.core.network.routing import Box
 from workbench.gui.design.canvas.style import RADIUS
 
 DISTANCE = 24.0

@@ -10,8 +10,8 @@ from PySide6.QtGui import QPainter, QPainterPath, QPainterPathStroker, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.graph import Edge
+from workbench.core.network.routing import Route
 from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
-from workbench.gui.design.canvas.routing import Route
 from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle, rounded_path
 
 LINE_REACH = 7.0

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.graph import Training
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
+from workbench.core.network.routing import Box
 from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.node_facts import NodeFacts
-from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import (
     CENTER,
     DETAIL_FROM,

@@ -9,9 +9,9 @@ from PySide6.QtGui import QPainter
 
 from workbench.core.checks.fixes import REMOVE
 from workbench.core.checks.problems import Fix, Problem
+from workbench.core.network.routing import Box
 from workbench.gui.design.canvas.card_place import Room, beside, crossed, line_between, within
 from workbench.gui.design.canvas.item import CanvasItem, Shown
-from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import RADIUS, CanvasStyle, TextStyle
 from workbench.gui.kit.labels import unbroken
 

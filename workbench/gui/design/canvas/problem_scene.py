@@ -8,13 +8,13 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.problems import Problem
+from workbench.core.network.routing import Box
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.design.canvas.card_place import Room
 from workbench.gui.design.canvas.mentions import Mentions, problem_to_show
 from workbench.gui.design.canvas.node_facts import NodeFacts
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.problem_card import ProblemCard
-from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import CanvasStyle
 
 

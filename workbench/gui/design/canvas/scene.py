@@ -19,6 +19,7 @@ from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
 from workbench.core.network.layout import NODE_WIDTH, Position
+from workbench.core.network.routing import Router, end_points
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
@@ -27,7 +28,6 @@ from workbench.gui.design.canvas.blocks.scene import BlockScene
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
-from workbench.gui.design.canvas.routing import Router, end_points
 from workbench.gui.design.canvas.style import CanvasStyle
 
 

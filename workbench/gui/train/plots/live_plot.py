@@ -5,7 +5,7 @@ each epoch, the best epoch marked, other runs beside it, and a crosshair with ex
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,11 @@ from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import Outside, Span, Values
+from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.plots.header import PlotHeader
 from workbench.gui.plots.robust_range import robust_span, span_of
 from workbench.gui.plots.x_scale import XScale, x_words
-from workbench.gui.train.plots.export import RunTable, plot_file
+from workbench.gui.train.plots.plot_table import RunTable, csv_text
 from workbench.gui.train.plots.run_curves import THICK, Lines, RunCurves, RunLook
 from workbench.gui.train.plots.value_card import RunReading, ValueCard
 from workbench.runs.log.series import Reading, Series, epoch_at
@@ -251,13 +252,14 @@ class LivePlot(QFrame):
         return words
 
     def file_writer(self, path: Path) -> Callable[[], None]:
-        """Draws the plot without its controls for a file; see `plot_file`."""
+        """Draws the plot without its controls for a file; see `figure_file`."""
         self.show_crosshair(None)
         self.header.show_controls(is_shown=False)
         self.axes.set_caching(is_on=False)
         try:
             runs = [RunTable(run.title, run.series, run.scale) for run in self.runs]
-            return plot_file(path, self, self.curve, runs)
+            table = partial(csv_text, self.curve, runs)
+            return figure_file(path, self, self.curve.title, table)
         finally:
             self.axes.set_caching(is_on=True)
             self.header.show_controls(is_shown=True)

@@ -16,9 +16,8 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from workbench.client.background import Background
 from workbench.curves import all_curves
-from workbench.errors import WorkbenchError
+from workbench.gui.common.figure_saver import FigureSaver
 from workbench.gui.kit.layout import add_to, column, row
-from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.smoothing_control import SmoothingControl
 from workbench.gui.plots.x_scale import X_AXES, XScale, scale_of
@@ -84,6 +83,7 @@ class RunPlots(QWidget):
         self._is_urgent = True
         self._pace = RedrawThrottle()
         self._background = Background(self, max_threads=1)
+        self._savers: dict[str, FigureSaver] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)
@@ -114,8 +114,11 @@ class RunPlots(QWidget):
         menu.addSeparator()
         menu.addAction("Reset zoom", self.show_all)
         menu.addSeparator()
-        for words, suffix in (("PNG image", "png"), ("SVG image", "svg"), ("CSV table", "csv")):
-            menu.addAction(f"Save as {words}…", partial(self._on_export, plot, suffix))
+        key, title = plot.curve.key, f"{plot.curve.title.lower()} plot"
+        saver = FigureSaver(self, self._background, key, title, plot.file_writer)
+        saver.said.connect(self.said)
+        saver.add_to(menu)
+        self._savers[key] = saver
 
     # what is shown -----------------------------------------------------------------------
 
@@ -317,26 +320,9 @@ class RunPlots(QWidget):
 
     # files -------------------------------------------------------------------------------
 
-    def _on_export(self, plot: LivePlot, suffix: str) -> None:
-        filters = f"{suffix.upper()} file (*.{suffix})"
-        title = f"Save the {plot.curve.title.lower()} plot"
-        path, _ = ask_save_path(self, title, f"{plot.curve.key}.{suffix}", filters, kind="plot")
-        if path:
-            self.export(plot, Path(path))
-
     def export(self, plot: LivePlot, path: Path) -> None:
         """Writes one plot as the file's ending says; `said` follows."""
-
-        def fail(error: WorkbenchError) -> None:
-            self.said.emit(str(error))
-
-        try:
-            write = plot.file_writer(path)
-        except WorkbenchError as error:
-            fail(error)
-            return
-        words = f"Saved the {plot.curve.title.lower()} plot as {path.name}."
-        self._background.run(write, lambda _done: self.said.emit(words), fail)
+        self._savers[plot.curve.key].save(path)
 
     def close_background(self) -> None:
         """Waits for what is still written; called before the application ends."""

@@ -21,6 +21,8 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.messages import make_box, show_notice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.train.export import ExportAction
+from workbench.gui.train.report import ReportAction
+from workbench.gui.train.runs.card_dialog import ModelCardDialog
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
 from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
@@ -29,7 +31,7 @@ from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.state.longer import longer_training
-from workbench.runs.store.notes import RunNotes
+from workbench.runs.store.notes import RunNotes, read_notes
 
 Runs = list[RunSummary]
 
@@ -50,6 +52,8 @@ class RunActions(QObject):
         self._background = Background(self, max_threads=1)
         self._export_action = ExportAction(context.service, window)
         self._export_action.said.connect(self.said)
+        self._report_action = ReportAction(context.measurer, window)
+        self._report_action.said.connect(self.said)
         library = context.library
         self._actions: dict[str, Callable[[Runs], None]] = {
             "pause": lambda runs: library.pause(runs[0].path),
@@ -65,6 +69,8 @@ class RunActions(QObject):
             "rename": partial(self._edit_notes, "rename"),
             "tags": self._on_tags,
             "note": partial(self._edit_notes, "note"),
+            "card": self._on_card,
+            "report": self._on_report,
             "show": partial(self._show, is_shown=True),
             "hide": partial(self._show, is_shown=False),
             "compare": self._on_compare,
@@ -126,6 +132,17 @@ class RunActions(QObject):
             self._library.set_notes(run.path, dialog.notes())
         dialog.deleteLater()
 
+    def _on_card(self, runs: Runs) -> None:
+        run = runs[0]
+
+        def ask(notes: RunNotes) -> None:
+            dialog = ModelCardDialog(run.label, notes.card, self._window)
+            if dialog.exec() == QDialog.DialogCode.Accepted:
+                self._library.set_card(run.path, dialog.card())
+            dialog.deleteLater()
+
+        self._background.run(lambda: read_notes(RunFolder(run.path)), ask, self._on_failed)
+
     def _on_tags(self, runs: Runs) -> None:
         if len(runs) == 1:
             self._edit_notes("tags", runs)
@@ -166,6 +183,9 @@ class RunActions(QObject):
 
     def _export(self, run: RunSummary, key: str) -> None:
         self._export_action.ask(run.path, f"{run.project} {run.label}", [run_exports()[key]])
+
+    def _on_report(self, runs: Runs) -> None:
+        self._report_action.ask(runs[0].path, f"{runs[0].project} {runs[0].label}")
 
     def _export_curves(self, run: RunSummary, suffix: str) -> None:
         filters, name = f"{suffix.upper()} table (*.{suffix})", f"{run.label}.{suffix}"

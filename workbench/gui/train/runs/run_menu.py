@@ -74,9 +74,11 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
     add("rename", "Rename…\tF2")
     add("tags", "Tags…")
     add("note", "Note…")
+    add("card", "Model card…")
     menu.addSeparator()
     add("compare", "Compare with…")
     add("folder", "Open folder")
+    add("report", "Report…")
     exports = menu.addMenu("Export")
     for key, spec in run_exports().items():
         add(f"export:{key}", f"{spec.title}…", to=exports, is_enabled=run.has_model)

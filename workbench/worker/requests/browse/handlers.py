@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -82,14 +83,17 @@ def make_thumbnails(job: Job, request: MakeThumbnails) -> AnyAnswer:
     Raises:
         DatasetError: the source cannot be loaded any more.
     """
-    parts = dict(parts_of(_loaded(job, request)))
+    files = request.files or [""] * len(request.images)
+    wanted = list(zip(request.images, files, strict=False))
+    parts = {} if all(files) else dict(parts_of(_loaded(job, request)))
     folder = job.folder / f"browsed-{hashlib.sha256(_last.key.encode()).hexdigest()[:16]}"
     make = partial(_make, parts, _cache(job.cache_folder), folder)
     with ThreadPoolExecutor() as pool:
-        for start in range(0, len(request.images), _MADE):
+        for start in range(0, len(wanted), _MADE):
             job.check_cancelled()
-            some = request.images[start : start + _MADE]
-            job.send(ThumbnailsMade(id=job.id, images=some, paths=list(pool.map(make, some))))
+            some = wanted[start : start + _MADE]
+            paths = list(pool.map(make, some))
+            job.send(ThumbnailsMade(id=job.id, images=[place for place, _ in some], paths=paths))
     return Done(id=job.id)
 
 
@@ -163,18 +167,26 @@ def _cache(folder: str) -> ThumbnailCache:
 
 
 def _make(
-    parts: dict[str, Part], kept_ones: ThumbnailCache, folder: Path, place: ImagePlace
+    parts: dict[str, Part],
+    kept_ones: ThumbnailCache,
+    folder: Path,
+    wanted: tuple[ImagePlace, str],
 ) -> str:
     """The path of a thumbnail; "" where the image cannot be read."""
-    part = _part_of(parts, place)
-    kept = kept_ones.place_of(part.paths[place.index]) if isinstance(part, FilePart) else None
+    place, file = wanted
+    if file:
+        part, index = cast("Part", FilePart((file,), np.zeros(1, np.int64))), 0
+    else:
+        part, index = _part_of(parts, place), place.index
+    kept = kept_ones.place_of(part.paths[index]) if isinstance(part, FilePart) else None
     if kept is not None and kept_ones.find(kept):
         return str(kept)
-    path = folder / f"{place.part}-{place.index}.png"
-    if kept is None and path.is_file():
+    digest = hashlib.sha256(file.encode(errors="surrogateescape")).hexdigest()[:32]
+    path = folder / (f"{digest}.png" if file else f"{place.part}-{place.index}.png")
+    if kept is None and not file and path.is_file():
         return str(path)
     try:
-        pixels = part_picture(part, place.index, side=_SHARPNESS * SIZE_PX)
+        pixels = part_picture(part, index, side=_SHARPNESS * SIZE_PX)
         small = thumbnail(pixels, SIZE_PX)
         if kept is not None and kept_ones.store(kept, small):
             return str(kept)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QImage, QPixmap
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
-from workbench.core.projects.data_edits import edits_to_plain
+from workbench.client.service_process import ServiceProcess
 from workbench.errors import WorkbenchError
-from workbench.gui.data.state import DataState
+from workbench.gui.images.source import ImageSource
 from workbench.protocol.browsing import ImagePlace, MakeThumbnails, ThumbnailsMade
 
 _KEPT = 1_500
@@ -24,8 +25,13 @@ _DELAY_MS = 40
 """While the grid is scrolled, what has passed is not requested."""
 
 
-class BrowsedThumbnails(QObject):
+class ImageThumbnails(QObject):
     """A cache by image. Files are read in a thread; the window only draws.
+
+    Args:
+        service: Makes them.
+        source: Which data set they are of, whenever some are requested; `clear` when it changes.
+        parent: Who shows them.
 
     Signals:
         arrived(): Some more are there.
@@ -33,13 +39,15 @@ class BrowsedThumbnails(QObject):
 
     arrived = Signal()
 
-    def __init__(self, state: DataState, parent: QObject) -> None:
+    def __init__(
+        self, service: ServiceProcess, source: Callable[[], ImageSource], parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self._document = state.context.document
-        self._question = Question(state.context.service)
+        self._source = source
+        self._question = Question(service)
         self._background = Background(self, max_threads=1)
         self._known: OrderedDict[ImagePlace, QPixmap] = OrderedDict()
-        self._wanted: OrderedDict[ImagePlace, None] = OrderedDict()
+        self._wanted: OrderedDict[ImagePlace, str] = OrderedDict()
         self._asked: set[ImagePlace] = set()
         self._generation = 0
         self._timer = QTimer(self)
@@ -47,13 +55,15 @@ class BrowsedThumbnails(QObject):
         self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self._fetch)
 
-    def pixmap(self, place: ImagePlace) -> QPixmap | None:
-        """The image, null where it cannot be read; None while it is not there."""
+    def pixmap(self, place: ImagePlace, file: str = "") -> QPixmap | None:
+        """The image, null where it cannot be read; None while it is not there. Where its file is
+        given, the place is not looked up.
+        """
         found = self._known.get(place)
         if found is not None:
             self._known.move_to_end(place)
             return found
-        self._wanted[place] = None
+        self._wanted[place] = file
         self._wanted.move_to_end(place)
         while len(self._wanted) > _WANTED:
             self._wanted.popitem(last=False)
@@ -83,15 +93,10 @@ class BrowsedThumbnails(QObject):
         """Requests what is wanted now, in place of what was requested before."""
         if not self._wanted:
             return
-        project = self._document.project
-        images = list(self._wanted)
+        images, files = list(self._wanted), list(self._wanted.values())
         self._asked = set(images)
         request = MakeThumbnails(
-            id=0,
-            source=project.dataset.key,
-            params=dict(project.dataset.params),
-            edits=edits_to_plain(project.edits),
-            images=images,
+            id=0, **self._source().fields(), images=images, files=files if any(files) else []
         )
         handlers = Handlers(on_done=self._on_done, on_failed=self._on_failed, on_part=self._read)
         self._question.ask(request, handlers)

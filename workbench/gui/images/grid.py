@@ -18,12 +18,13 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QWidget
 
-from workbench.gui.data.browse.model import ImageRows, Index
-from workbench.gui.data.browse.thumbnails import BrowsedThumbnails
+from workbench.gui.images.rows import GridRows, Index
+from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.theme import Theme
 
 CELL_PX = 120
-_PICTURE_PX, _NAME_PX, _PAD_PX = 96, 20, 8
+_PICTURE_PX, _LINE_PX, _PAD_PX = 96, 20, 8
+_BADGE_PX, _BADGE_GAP_PX = 18, 2
 _SELECTED_ALPHA = 60
 
 
@@ -31,7 +32,7 @@ class ImageGrid(QAbstractItemView):
     """Cells of one size, in as many columns as there is room for."""
 
     def __init__(
-        self, theme: Theme, rows: ImageRows, thumbnails: BrowsedThumbnails, parent: QWidget
+        self, theme: Theme, rows: GridRows, thumbnails: ImageThumbnails, parent: QWidget
     ) -> None:
         super().__init__(parent)
         self._theme, self._rows, self._thumbnails = theme, rows, thumbnails
@@ -54,7 +55,7 @@ class ImageGrid(QAbstractItemView):
 
     @property
     def _height(self) -> int:
-        return _PICTURE_PX + _NAME_PX + _PAD_PX
+        return _PICTURE_PX + _LINE_PX * self._rows.num_lines + _PAD_PX
 
     def _place(self, row: int) -> QRect:
         """Where a cell is in the viewport."""
@@ -184,19 +185,34 @@ class ImageGrid(QAbstractItemView):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(place)
         self._draw_picture(painter, row, place)
-        painter.setPen(QColor(colors.dim))
-        name = str(index.data() or "")
-        room = place.adjusted(4, place.height() - _NAME_PX, -4, 0)
-        metrics = painter.fontMetrics()
-        shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shown)
+        self._draw_badges(painter, row, place)
+        lines = self._rows.lines(row)
+        below = place.top() + 4 + _PICTURE_PX + 2
+        for number, line in enumerate(lines):
+            is_first = number == 0 and len(lines) > 1
+            painter.setPen(QColor(colors.text if is_first else colors.dim))
+            room = QRect(place.left() + 4, below + number * _LINE_PX, place.width() - 8, _LINE_PX)
+            metrics = painter.fontMetrics()
+            shown = metrics.elidedText(line, Qt.TextElideMode.ElideMiddle, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shown)
+
+    def _draw_badges(self, painter: QPainter, row: int, cell: QRect) -> None:
+        """In the upper right corner, on a ground of their own: seen on every image."""
+        left = cell.right() - 4
+        for badge in reversed(self._rows.badges(row)):
+            left -= _BADGE_PX + _BADGE_GAP_PX
+            place = QRect(left, cell.top() + 4, _BADGE_PX, _BADGE_PX)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self._theme.colors.panel))
+            painter.drawRoundedRect(place, 4, 4)
+            color = str(getattr(self._theme.colors, badge.color))
+            self._theme.icon(badge.icon, color).paint(painter, place.adjusted(2, 2, -2, -2))
 
     def _draw_picture(self, painter: QPainter, row: int, cell: QRect) -> None:
         field = QRectF(0, 0, _PICTURE_PX, _PICTURE_PX)
         field.moveCenter(QRectF(cell).center())
         field.moveTop(cell.top() + 4)
-        images = self._rows.images
-        picture = self._thumbnails.pixmap(images.place(self._rows.number(row)))
+        picture = self._thumbnails.pixmap(self._rows.place(row), self._rows.file(row))
         if picture is None or picture.isNull():
             inner = field.adjusted(20, 20, -20, -20)
             painter.fillRect(inner, QColor(self._theme.colors.line))

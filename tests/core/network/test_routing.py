@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.routing import Box, Router, end_points
+from workbench.core.network.routing import Box, Router, end_points
 
 
 def box(x: float, y: float) -> Box:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QKeySequence, QPainter, QPaintEvent, QShortcut
@@ -14,7 +15,6 @@ from workbench.client.background import Background
 from workbench.client.question import Handlers
 from workbench.core.format import count, image_size_text
 from workbench.errors import WorkbenchError
-from workbench.gui.data.state import DataState
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import column, row
@@ -33,10 +33,21 @@ _SHARP_FROM = 2.0
 
 @dataclass(frozen=True)
 class Sample:
-    """A training image, known by its thumbnail, and the name of its class."""
+    """An image, known by its thumbnail, the name of its class, and more words about it."""
 
     class_name: str
     thumbnail: Thumbnail
+    facts: str = ""
+
+
+class PictureLoader(Protocol):
+    """Loads one image at a time as large as people look at one."""
+
+    def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
+        """Requests it in place of the one before; the answer is a `Done` with its file."""
+
+    def forget_picture(self) -> None:
+        """None is looked at any more."""
 
 
 class EnlargedPicture(QWidget):
@@ -79,21 +90,26 @@ class SampleDialog(QDialog):
     """Shows one sample after the other: left and right keys or buttons; Escape closes.
 
     Args:
-        state: Requests the large images; the dialog closes when its source changes.
+        theme: Colors and icons.
+        loader: Requests the large images.
         samples: Those that can be looked at; at least one.
         at: The first to be shown.
         parent: Where it was chosen.
     """
 
     def __init__(
-        self, state: DataState, samples: Sequence[Sample], at: int, parent: QWidget
+        self,
+        theme: Theme,
+        loader: PictureLoader,
+        samples: Sequence[Sample],
+        at: int,
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Image — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._state, self._samples, self._at = state, samples, at
+        self._loader, self._samples, self._at = loader, samples, at
         self._background = Background(self, max_threads=1)
-        theme = state.context.theme
         self.picture = EnlargedPicture(theme)
         self.name = ElidedLabel()
         self.name.setFont(theme.font(15, weight=600))
@@ -123,8 +139,6 @@ class SampleDialog(QDialog):
         for key, step in (("Left", -1), ("Right", 1), ("Home", -last), ("End", last)):
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.activated.connect(lambda step=step: self.show_sample(self._at + step))
-        self._state.source_changed.connect(self.reject)
-        self._state.described.connect(self.reject)
 
     def show_sample(self, at: int) -> None:
         """Shows a sample: its thumbnail at once, the image itself as soon as it is there."""
@@ -137,11 +151,11 @@ class SampleDialog(QDialog):
         is_whole = not small.isNull() and small.size() == full_size
         self.picture.show_image(small, is_final=is_whole)
         if is_whole:
-            self._state.forget_picture()
+            self._loader.forget_picture()
             self.words.say("")
             return
         self.words.wait_for("Loading")
-        self._state.show_picture(
+        self._loader.show_picture(
             sample.thumbnail, Handlers(on_done=self._on_written, on_failed=self._on_failed)
         )
 
@@ -150,7 +164,9 @@ class SampleDialog(QDialog):
         is_known = thumbnail.width and thumbnail.height
         size = image_size_text((thumbnail.height, thumbnail.width)) if is_known else ""
         self.name.set_full_text(sample.class_name)
-        self.facts.set_full_text(" · ".join(filter(None, (Path(thumbnail.file).name, size))))
+        self.facts.set_full_text(
+            " · ".join(filter(None, (Path(thumbnail.file).name, size, sample.facts)))
+        )
         self.facts.setToolTip(plain_tip(thumbnail.file))
         self.number.setText(f"{count(self._at + 1)} of {count(len(self._samples))}")
         self.picture.setAccessibleName(f"{sample.class_name}, {self.facts.full_text}")
@@ -170,7 +186,7 @@ class SampleDialog(QDialog):
 
     def done(self, result: int) -> None:
         """However it is closed: nothing is loaded any more."""
-        self._state.forget_picture()
+        self._loader.forget_picture()
         self._background.close()
         super().done(result)
 

@@ -1,57 +1,19 @@
-"""A plot as a file: PNG and SVG as it looks, CSV with every value."""
+"""The values of a plot as a CSV table."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QSize
-from PySide6.QtGui import QImage, QPainter
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QWidget
 
-from workbench.core.storage.save import save_bytes
 from workbench.curves import CurveSpec
-from workbench.errors import SaveError
 from workbench.gui.plots.x_scale import XScale
 from workbench.runs.log.columns import Column
 from workbench.runs.log.series import Series, epoch_at
-
-PNG_SCALE = 2.0
-
-
-def png_bytes(widget: QWidget) -> bytes:
-    """The widget as a PNG image, two pixels for each of its own."""
-    image = QImage(widget.size() * PNG_SCALE, QImage.Format.Format_ARGB32)
-    image.setDevicePixelRatio(PNG_SCALE)
-    image.fill(widget.palette().window().color())
-    widget.render(image)
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # the stub lacks QIODevice
-        raise SaveError("The plot could not be drawn into the file.", fix="Try a smaller window.")
-    return bytes(buffer.data().data())
-
-
-def svg_bytes(widget: QWidget, title: str) -> bytes:
-    """The widget as an SVG drawing (pyqtgraph's own writer fails on Qt 6.11)."""
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QSvgGenerator()
-    writer.setOutputDevice(buffer)
-    writer.setSize(QSize(widget.size()))
-    writer.setViewBox(QRect(0, 0, widget.width(), widget.height()))
-    writer.setResolution(96)  # of CSS, per inch
-    writer.setTitle(title)
-    painter = QPainter(writer)
-    widget.render(painter, QPoint())
-    painter.end()
-    return bytes(buffer.data().data())
 
 
 @dataclass(frozen=True)
@@ -126,32 +88,3 @@ def _means(series: Series, index: int | None) -> tuple[str, str]:
 def _cell(value: Any) -> str:
     """The shortest text that reads back as this number of its own type."""
     return str(value) if np.isfinite(value) else ""
-
-
-def plot_file(
-    path: Path, widget: QWidget, curve: CurveSpec, runs: Sequence[RunTable]
-) -> Callable[[], None]:
-    """Draws the plot now, in this thread; what is returned writes the file, in any thread.
-
-    A table is made there too: a long run has millions of numbers. The file's ending names
-    the format. The returned function raises SaveError when the file cannot be written.
-
-    Raises:
-        SaveError: the ending is none of .png, .svg, .csv, or the plot cannot be drawn.
-    """
-    ending = path.suffix.lower()
-    if ending == ".png":
-        picture = png_bytes(widget)
-        return lambda: save_bytes(path, picture)
-    if ending == ".svg":
-        drawing = svg_bytes(widget, curve.title)
-        return lambda: save_bytes(path, drawing)
-    if ending == ".csv":
-        return lambda: save_bytes(path, csv_text(curve, runs).encode())
-    raise SaveError(
-        "Unknown file extension for a plot.",
-        where=str(path),
-        received=ending or "no extension",
-        expected=".png, .svg or .csv",
-        fix="Use one of these extensions.",
-    )

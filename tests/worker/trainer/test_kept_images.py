@@ -1,0 +1,85 @@
+"""A training keeps what its test has answered for each image, as Evaluate would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.class_folders import write_stripes
+from tests.contexts import PlainContext
+from tests.worker.trainer.test_edited_runs import edits_for
+from workbench.core.projects.project import Choice
+from workbench.core.specs import FilePart
+from workbench.pictures.contents import content_of_file, content_of_pixels
+from workbench.protocol.evaluate import Evaluate
+from workbench.protocol.service_call import ServiceCall
+from workbench.runs.store.evaluation import known_scores, read_image_scores
+from workbench.worker.input.sources import edits_of, load_source
+
+pytestmark = pytest.mark.worker
+
+
+def kept_images(run):
+    kept = known_scores(run).kept
+    return kept, read_image_scores(run, kept)
+
+
+def evaluated(run):
+    with ServiceCall() as service:
+        *_, answer = service.answers(Evaluate(id=1, model=str(run.path), with_images=True))
+    return answer
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_the_images_of_a_test_are_those_of_evaluate(trainer, small_project, replicas):
+    project = small_project(precision="float32", batch_size=48)
+    if replicas > 1:
+        project = replace(project, target=Choice("virtual", {"replicas": replicas}))
+    trained = trainer(project)
+    trained.finish()
+    kept, images = kept_images(trained.run)
+    card = trained.run.model_card()
+    assert kept.checksum == card.checksum
+    assert kept.result.accuracy == card.test.accuracy == images.is_right.mean()
+    assert kept.result.loss == pytest.approx(card.test.loss, rel=1e-5)
+    answer = evaluated(trained.run)
+    assert answer.images.actual == images.actual.tolist()
+    assert answer.images.predicted == images.predicted.tolist()
+    assert answer.images.indices == images.index.tolist() == list(range(100))
+    assert {*answer.images.parts} == {"test"}
+    assert answer.images.probability == pytest.approx(images.probability.tolist(), rel=1e-4)
+    assert answer.images.loss == pytest.approx(images.loss.tolist(), rel=1e-3, abs=1e-5)
+    np.testing.assert_array_equal(images.rank == 0, images.is_right)
+    again = kept_images(trained.run)[1]
+    np.testing.assert_array_equal(again.content, images.content)
+    np.testing.assert_array_equal(again.rank, images.rank)
+
+
+@pytest.mark.parametrize("kind", ["files", "arrays"])
+def test_an_image_is_found_by_its_place(train_here, small_project, tmp_path, kind):
+    """Also behind edits that leave images out, and where the split has drawn it."""
+    made = small_project(classes=3, epochs=1, batch_size=16, test_share=0.2)
+    if kind == "files":
+        folder = write_stripes(tmp_path / "data", 120)
+        made = small_project(classes=2, epochs=1, batch_size=16, test_share=0.2)
+        choice = Choice("folder", {"path": str(folder)})
+        made = replace(made, dataset=choice, edits=edits_for(folder))
+    trained = train_here(made)
+    _, images = kept_images(trained.run)
+    card = trained.run.model_card()
+    edits = edits_of(card.dataset.get("edits", {}))
+    ctx = PlainContext(tmp_path / "cache")
+    loaded = load_source(ctx, card.dataset["key"], card.dataset["params"], edits)
+    assert len(images) == card.test.count
+    for number in range(len(images)):
+        place = images.place(number)
+        part = getattr(loaded, place.part)
+        assert part.labels[place.index] == images.actual[number]
+        if isinstance(part, FilePart):
+            content = content_of_file(part.paths[place.index])
+            assert images.file(number) == part.paths[place.index]
+        else:
+            content = content_of_pixels(np.asarray(part.pictures[place.index]))
+        assert content.hex() == images.content_of(number)

@@ -1,0 +1,68 @@
+"""Saving a figure: where to is asked, it is drawn in the window, and written in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu, QWidget
+
+from workbench.client.background import Background
+from workbench.errors import WorkbenchError
+from workbench.gui.kit.save_path import ask_save_path
+
+Writer = Callable[[Path], Callable[[], None]]
+"""Draws a figure for a path; what it returns writes the file. See `plots.figure_file`."""
+
+_FORMATS = (("PNG image", ".png"), ("SVG image", ".svg"), ("CSV table", ".csv"))
+
+
+class FigureSaver(QObject):
+    """Writes one figure.
+
+    Signals:
+        said(str): It was saved, or why not.
+    """
+
+    said = Signal(str)
+
+    def __init__(
+        self, parent: QWidget, background: Background, name: str, title: str, writer: Writer
+    ) -> None:
+        """Of a figure with a title in words, in the middle of a sentence; its file is offered the
+        name, without an ending.
+        """
+        super().__init__(parent)
+        self._parent = parent
+        self._background = background
+        self._name = name
+        self._title = title
+        self._writer = writer
+
+    def add_to(self, menu: QMenu) -> None:
+        """Adds a line for each format."""
+        for words, ending in _FORMATS:
+            menu.addAction(f"Save as {words}…", partial(self._ask, ending))
+
+    def _ask(self, ending: str) -> None:
+        filters = f"{ending[1:].upper()} file (*{ending})"
+        title, name = f"Save the {self._title}", f"{self._name}{ending}"
+        path, _ = ask_save_path(self._parent, title, name, filters, kind="plot")
+        if path:
+            self.save(Path(path))
+
+    def save(self, path: Path) -> None:
+        """Writes the figure as the file's ending says; `said` follows."""
+
+        def fail(error: WorkbenchError) -> None:
+            self.said.emit(str(error))
+
+        try:
+            write = self._writer(path)
+        except WorkbenchError as error:
+            fail(error)
+            return
+        words = f"Saved the {self._title} as {path.name}."
+        self._background.run(write, lambda _done: self.said.emit(words), fail)

@@ -1,0 +1,43 @@
+"""A report of what is known of a run, section by section."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from workbench import __version__
+from workbench.report.blocks import Document, plain_name
+from workbench.report.facts import Facts
+from workbench.report.palette import LIGHT
+from workbench.report.sections import (
+    card,
+    data,
+    examples,
+    network,
+    repeat,
+    scores,
+    summary,
+    training,
+)
+
+_SECTIONS = (summary, network, training, scores, examples, data, card, repeat)
+"""Modules in the order of their sections."""
+
+
+def compose(facts: Facts) -> Document:
+    """The report as a value."""
+    number = f"Run {facts.request.number}" if facts.request.number else "Run"
+    created = datetime.fromtimestamp(facts.request.created).astimezone()
+    when = f"{created:%Y-%m-%d %H:%M}" if facts.request.created else ""
+    title = facts.summary.own_title or facts.summary.project or facts.request.title
+    label = facts.summary.label
+    parts = [label if facts.request.number == 0 else f"Run {label}", when]
+    today = datetime.now().astimezone()
+    return Document(
+        title=plain_name(title or number),
+        subtitle=plain_name(" · ".join(filter(None, parts))),
+        sections=[each.section(facts) for each in _SECTIONS],
+        project=facts.project_text,
+        project_name=repeat.file_name(facts) if facts.project_text else "",
+        colors=LIGHT,
+        footer=f"Made with Workbench {__version__} on {today:%Y-%m-%d}.",
+    )

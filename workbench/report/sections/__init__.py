@@ -1,0 +1,1 @@
+"""The sections of a report, one module each: `section(facts)` makes it, whatever is missing."""

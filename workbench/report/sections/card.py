@@ -1,0 +1,62 @@
+"""The model card, in the sections of Mitchell et al., Model Cards for Model Reporting (2019)."""
+
+from __future__ import annotations
+
+from workbench.core.format import share
+from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
+from workbench.report.blocks import Facts as Names
+from workbench.report.facts import Facts
+from workbench.report.sections.summary import interval_words
+from workbench.runs.store.notes import CARD_FIELDS
+
+
+def section(facts: Facts) -> Section:
+    """What people have written, below what is known."""
+    blocks: list[Block] = [Names(_known(facts))]
+    for key, title, hint in CARD_FIELDS:
+        written = plain_text(getattr(facts.notes.card, key))
+        blocks.append(Text(f"{title}.", "strong"))
+        blocks.append(Text(written, "quote") if written else Text(f"Not filled in: {hint}", "note"))
+    words = "The parts are those of Mitchell et al., Model Cards for Model Reporting (2019)."
+    return Section("Model card", [*blocks, Text(words, "note")])
+
+
+def _known(facts: Facts) -> list[tuple[str, str]]:
+    rows = [("Model", _model(facts))]
+    if facts.card is not None:
+        height, width, channels = facts.card.input_shape
+        color = {1: "grayscale", 3: "color"}.get(channels, f"{channels} channels")
+        rows.append(("Takes", f"One image, {width} × {height}, {color}"))
+    names = facts.class_names
+    if names:
+        listed = ", ".join(plain_name(name) for name in names[:20])
+        more = f" and {len(names) - 20:,} more" if len(names) > 20 else ""
+        rows.append(("Gives", f"A probability for each of {len(names):,} classes: {listed}{more}"))
+    rows.append(("Training data", plain_name(facts.summary.dataset or "unknown")))
+    test = facts.test
+    if test is not None and test.accuracy is not None:
+        interval = interval_words(facts)
+        words = f"Accuracy {share(test.accuracy)}" + (
+            f" (95% interval {interval})" if interval else ""
+        )
+        rows.append(("Metrics", words))
+    if result := facts.scored.result:
+        lowest = min(result.per_class, key=lambda score: (score.recall, score.name))
+        recall = f"{share(lowest.recall)} of {lowest.count:,} images recognized"
+        words = f"{plain_name(lowest.name)}: {recall}"
+        rows.append(("Weakest class", words))
+    rows.append(("Known limit", _limit(facts)))
+    return rows
+
+
+def _model(facts: Facts) -> str:
+    parts = [plain_name(facts.summary.label or facts.request.title)]
+    if facts.analysis is not None:
+        parts.append(f"{facts.analysis.costs.parameters.total:,} parameters")
+    return ", ".join(parts)
+
+
+def _limit(facts: Facts) -> str:
+    count = len(facts.class_names)
+    classes = f"one of these {count:,} classes" if count else "one of its classes"
+    return f"Every image is assigned to {classes}, also one that shows anything else."

@@ -1,0 +1,206 @@
+"""What a model answered for each image of its latest evaluation: `image_scores.npz` of a run.
+
+Uncompressed arrays with a checksum (weights_file.py), one entry an image:
+
+part, index     where it is in the data set that was evaluated, with the edits of that time
+actual, predicted, rank   int32
+probability, loss         float32
+content         uint8 (n, 16), its id (`DataEdits`)
+paths, lengths  the files as one text of bytes, and the bytes of each; empty without files
+created         of the evaluation that it belongs to, float64 ()
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from workbench.core.projects.data_edits import CONTENT_DIGITS, PART_NAMES
+from workbench.errors import RunFolderError, WeightsError
+from workbench.protocol.browsing import ImagePlace
+from workbench.runs.folder import RunFolder
+from workbench.runs.store.weights_file import Arrays, read_arrays, write_arrays
+
+IMAGE_SCORES_NAME = "image_scores.npz"
+
+_MAX_BYTES = 512 * 2**20
+"""A million images in files with long names."""
+_ID_BYTES = CONTENT_DIGITS // 2
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+_Column = np.ndarray[Any, np.dtype[Any]]
+
+_TYPES = {
+    "part": "<i1",
+    "index": "<i4",
+    "actual": "<i4",
+    "predicted": "<i4",
+    "rank": "<i4",
+    "probability": "<f4",
+    "loss": "<f4",
+    "content": "<u1",
+}
+
+
+@dataclass(frozen=True)
+class ScoredImages:
+    """What a model answered for some images, (n,) each.
+
+    Attributes:
+        part: Where the image is in the evaluated data set with the edits of that time: the number
+            of its part in PART_NAMES, int8.
+        index: Its number in that part, int32.
+        actual, predicted: Numbers of classes, int32.
+        rank: How many classes are more probable than the actual one, int32.
+        probability: Of the predicted class, float32, 0..1.
+        loss: Cross-entropy, float32; may be infinite.
+        content: The id of the image (`DataEdits`) as bytes, uint8 (n, 16).
+        paths: The files, one after the other, as bytes of the file system; uint8 (bytes,).
+        lengths: Bytes of each file's path, int32; (0,) where images are in no files.
+    """
+
+    part: _Column
+    index: _Column
+    actual: _Column
+    predicted: _Column
+    rank: _Column
+    probability: _Column
+    loss: _Column
+    content: _Column
+    paths: _Column
+    lengths: _Column
+
+    def __len__(self) -> int:
+        return len(self.actual)
+
+    def place(self, number: int) -> ImagePlace:
+        """What an image is meant by in requests."""
+        return ImagePlace(PART_NAMES[self.part[number]], int(self.index[number]))
+
+    def content_of(self, number: int) -> str:
+        """The id of an image as edits name it."""
+        return bytes(self.content[number]).hex()
+
+    def file(self, number: int) -> str:
+        """The file of an image; "" where it is in none."""
+        if not len(self.lengths):
+            return ""
+        end = int(self._ends[number])
+        return os.fsdecode(self.paths[end - int(self.lengths[number]) : end].tobytes())
+
+    @cached_property
+    def _ends(self) -> Numbers:
+        return np.cumsum(self.lengths, dtype=np.int64)
+
+    @cached_property
+    def worst_first(self) -> Numbers:
+        """All images, the largest loss first."""
+        return np.argsort(-self.loss, kind="stable")
+
+    @property
+    def is_right(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which were classified right."""
+        return np.equal(self.actual, self.predicted)
+
+    def confusion(self, num_classes: int) -> Numbers:
+        """Counts (n, n): rows are the actual class, columns the predicted one."""
+        cells = self.actual.astype(np.int64) * num_classes + self.predicted
+        counted = np.bincount(cells, minlength=num_classes * num_classes)
+        return counted.reshape(num_classes, num_classes)
+
+
+def joined_paths(files: tuple[str, ...]) -> tuple[_Column, _Column]:
+    """The paths and lengths of ScoredImages."""
+    whole = [os.fsencode(file) for file in files]
+    paths = np.frombuffer(b"".join(whole), np.uint8)
+    return paths, np.array([len(path) for path in whole], np.int32)
+
+
+def keep_image_scores(run: RunFolder, images: ScoredImages, created: float) -> None:
+    """Replaces those of a run by those of the evaluation of this time.
+
+    Raises:
+        LinkFoundError: the file is a link.
+        RunFolderError: there are too many to be kept.
+        SaveError: it cannot be written.
+    """
+    arrays: dict[str, _Column] = {
+        name: np.asarray(getattr(images, name), kind) for name, kind in _TYPES.items()
+    }
+    arrays["paths"] = np.asarray(images.paths, "<u1")
+    arrays["lengths"] = np.asarray(images.lengths, "<i4")
+    arrays["created"] = np.array(created, "<f8")
+    if sum(array.nbytes for array in arrays.values()) > _MAX_BYTES - 10_000:
+        raise RunFolderError("There are too many images to keep their scores.", where=str(run.path))
+    write_arrays(run.path / IMAGE_SCORES_NAME, arrays)
+
+
+def remove_image_scores(run: RunFolder) -> None:
+    """Removes those of an earlier evaluation; OSError where that is not possible."""
+    (run.path / IMAGE_SCORES_NAME).unlink(missing_ok=True)
+
+
+def load_image_scores(run: RunFolder, created: float, num_classes: int) -> ScoredImages | None:
+    """Those of the evaluation of this time, of so many classes; None where they were not kept, or
+    are of another evaluation.
+
+    Raises:
+        RunFolderError: the file is damaged, or too large.
+    """
+    path = run.path / IMAGE_SCORES_NAME
+    if not path.is_file():
+        return None
+    if path.stat().st_size > _MAX_BYTES:
+        raise _damaged(run, "more bytes than a million images have")
+    try:
+        arrays = read_arrays(path)
+    except WeightsError as error:
+        raise _damaged(run, error.received) from error
+    if not _is_sound(arrays, num_classes):
+        raise _damaged(run, "columns that cannot be of this model")
+    if float(arrays["created"]) != created:
+        return None
+    return ScoredImages(
+        **{name: arrays[name] for name in _TYPES},
+        paths=arrays["paths"],
+        lengths=arrays["lengths"],
+    )
+
+
+def _damaged(run: RunFolder, received: str) -> RunFolderError:
+    return RunFolderError(
+        "The kept scores of the images are damaged.",
+        where=str(run.path / IMAGE_SCORES_NAME),
+        received=received[:200],
+        fix="Evaluate again.",
+    )
+
+
+def _is_sound(arrays: Arrays, num_classes: int) -> bool:
+    """Whether all of it can be shown as scores of these classes: a file may come from elsewhere."""
+    if {*arrays} != {*_TYPES, "paths", "lengths", "created"}:
+        return False
+    count = arrays["actual"].size
+    shapes = dict.fromkeys(_TYPES, (count,)) | {"content": (count, _ID_BYTES), "created": ()}
+    types = _TYPES | {"paths": "<u1", "lengths": "<i4", "created": "<f8"}
+    lengths, paths = arrays["lengths"], arrays["paths"]
+    return (
+        all(arrays[name].dtype == kind for name, kind in types.items())
+        and all(arrays[name].shape == shape for name, shape in shapes.items())
+        and lengths.shape in ((0,), (count,))
+        and paths.shape == (int(lengths.sum(dtype=np.int64)),)
+        and bool((lengths >= 0).all())
+        and _is_within(arrays["part"], len(PART_NAMES))
+        and _is_within(arrays["index"], 2**31)
+        and all(_is_within(arrays[name], num_classes) for name in ("actual", "predicted", "rank"))
+        and bool(((arrays["probability"] >= 0) & (arrays["probability"] <= 1.001)).all())
+        and not bool(np.isnan(arrays["loss"]).any())
+    )
+
+
+def _is_within(values: _Column, end: int) -> bool:
+    return bool(((values >= 0) & (values < end)).all())

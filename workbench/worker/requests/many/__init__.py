@@ -1,0 +1,5 @@
+"""Classifying folders of any size: images decoded ahead in threads, classified in batches."""
+
+from __future__ import annotations
+
+from workbench.worker.requests.many.handler import classify_many as classify_many

@@ -1,0 +1,46 @@
+"""Counts how the answers compare with the true classes, while they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.protocol.classify import Classified
+from workbench.protocol.classify_many import Agreement
+from workbench.worker.saved_models.evaluation import class_scores
+
+
+class AgreementCounter:
+    """Counts by class; a label is a class of the model whatever its case."""
+
+    def __init__(self, class_names: Sequence[str]) -> None:
+        self._names = class_names
+        self._exact = {name: number for number, name in enumerate(class_names)}
+        self._alike = {name.casefold().strip(): n for n, name in enumerate(class_names)}
+        self._confusion = np.zeros((len(class_names), len(class_names)), np.int64)
+        self._num_foreign = self._num_unlabeled = 0
+
+    def add(self, answer: Classified) -> None:
+        """Counts an answer; an image that could not be read counts nowhere."""
+        if answer.error is not None:
+            return
+        truth = self._exact.get(answer.truth, self._alike.get(answer.truth.casefold().strip()))
+        if truth is not None:
+            self._confusion[truth, self._exact[answer.label]] += 1
+        elif answer.truth:
+            self._num_foreign += 1
+        else:
+            self._num_unlabeled += 1
+
+    def result(self) -> Agreement:
+        """What was counted."""
+        num_right, num_all = int(np.trace(self._confusion)), int(self._confusion.sum())
+        return Agreement(
+            num_right=num_right,
+            num_wrong=num_all - num_right,
+            num_foreign=self._num_foreign,
+            num_unlabeled=self._num_unlabeled,
+            accuracy=num_right / num_all if num_all else None,
+            per_class=class_scores(self._confusion, self._names),
+        )

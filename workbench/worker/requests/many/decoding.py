@@ -1,0 +1,111 @@
+"""Images decoded in threads, some batches ahead of the model."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from workbench.core.specs import Shape
+from workbench.errors import PictureError, WorkbenchError
+from workbench.pictures.decode import decode_reduced
+from workbench.pictures.fit import fit_picture, side_to_decode
+from workbench.worker.requests.many.listing import Listed
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+BATCH = 32
+"""Always filled up: the same image then gives the same numbers, whatever is beside it."""
+
+_AHEAD = 2
+"""Batches that are being decoded while one is classified."""
+
+Size = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some images, in order.
+
+    Attributes:
+        images: At most `BATCH` of them.
+        pixels: uint8 (BATCH, height, width, channels); anything where there is no image, or one
+            that cannot be read.
+        results: (height, width) of each image in its file; or why it cannot be read.
+    """
+
+    images: list[Listed]
+    pixels: Pixels
+    results: list[Size | WorkbenchError]
+
+    @property
+    def readable(self) -> list[int]:
+        """The places of the images that could be read."""
+        return [at for at, result in enumerate(self.results) if isinstance(result, tuple)]
+
+
+def decoded_batches(
+    images: Iterator[Listed], shape: Shape, fit: str, check: Callable[[], None]
+) -> Iterator[Batch]:
+    """Decodes images as training does, and brings them to `shape` (height, width, channels).
+
+    Args:
+        images: In order; they are listed as they are needed.
+        shape: Of the model's input.
+        fit: A key of fits.FITS.
+        check: Called for each batch; may raise to stop.
+    """
+    with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="decode") as pool:
+        begin = partial(_begin, pool, images, shape, fit)
+        waiting: deque[_Begun] = deque()
+        try:
+            while len(waiting) <= _AHEAD and (begun := begin()):
+                waiting.append(begun)
+            while waiting:
+                check()
+                first = waiting.popleft()
+                results = [future.result() for future in first.futures]
+                if begun := begin():
+                    waiting.append(begun)
+                yield Batch(first.images, first.pixels, results)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A batch that is being decoded."""
+
+    images: list[Listed]
+    pixels: Pixels
+    futures: list[Future[Size | WorkbenchError]]
+
+
+def _begin(
+    pool: ThreadPoolExecutor, images: Iterator[Listed], shape: Shape, fit: str
+) -> _Begun | None:
+    """Begins the next batch; None where no images are left."""
+    chunk = list(islice(images, BATCH))
+    pixels = np.zeros((BATCH, *shape), np.uint8)
+    pairs = zip(chunk, pixels, strict=False)
+    futures = [pool.submit(_decode, image, place, shape, fit) for image, place in pairs]
+    return _Begun(chunk, pixels, futures) if chunk else None
+
+
+def _decode(image: Listed, place: Pixels, shape: Shape, fit: str) -> Size | WorkbenchError:
+    """Writes an image's pixels to their place; its size in its file, or why it cannot be read."""
+    if image.error is not None:
+        return image.error
+    try:
+        decoded = decode_reduced(image.path, side_to_decode(shape))
+        place[:] = fit_picture(decoded.pixels, shape, fit=fit)
+    except PictureError as error:
+        return error
+    return decoded.full_size

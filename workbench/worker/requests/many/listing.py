@@ -1,0 +1,81 @@
+"""The images of a request, one after the other: nothing is held in memory but a folder's names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.errors import DatasetError
+from workbench.pictures.folders import each_picture
+from workbench.protocol.classify_many import ClassifyMany, ImageSource
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An image to classify.
+
+    Attributes:
+        path: Its file.
+        name: What it is called in the table and on screen.
+        truth: Its true class, "" where that is not known.
+        error: Why it cannot be read, where that is known already.
+    """
+
+    path: str
+    name: str
+    truth: str = ""
+    error: DatasetError | None = None
+
+
+def each_image(request: ClassifyMany, class_names: Collection[str]) -> Iterator[Listed]:
+    """All images of a request, in order; a folder that cannot be listed is one with an error.
+
+    Raises:
+        DatasetError: one of the sources is missing or cannot be listed.
+    """
+    known = {name.casefold().strip() for name in class_names} if request.has_class_folders else None
+    for source in request.sources:
+        if Path(source.path).is_dir():
+            yield from _of_folder(source.path, known)
+        else:
+            yield _of_file(source)
+
+
+def _of_file(source: ImageSource) -> Listed:
+    return Listed(source.path, source.name or source.path, source.label)
+
+
+def _of_folder(folder: str, known: set[str] | None) -> Iterator[Listed]:
+    unlisted: list[DatasetError] = []
+    for path in each_picture(folder, is_deep=True, on_unlisted=unlisted.append):
+        yield from _named(unlisted)
+        truth = class_of_path(os.path.relpath(path, folder), known) if known is not None else ""
+        yield Listed(path, path, truth)
+    yield from _named(unlisted)
+
+
+def _named(unlisted: list[DatasetError]) -> Iterator[Listed]:
+    """The folders that could not be listed since the last image."""
+    while unlisted:
+        error = unlisted.pop(0)
+        yield Listed(error.where, error.where, error=error)
+
+
+def class_of_path(path: str, known: Collection[str]) -> str:
+    """The class by the folders that an image is in: the innermost one that is named like a class
+    of the model, else the outermost one; "" for an image in no folder.
+
+    Args:
+        path: Relative to the folder that is classified.
+        known: The classes of the model, in lower case.
+    """
+    folders = Path(path).parts[:-1]
+    named = (each for each in reversed(folders) if each.casefold().strip() in known)
+    return next(named, folders[0] if folders else "")
+
+
+def count_images(request: ClassifyMany) -> int:
+    """How many images there are, as far as that can be said."""
+    return sum(1 for _ in each_image(request, ()))

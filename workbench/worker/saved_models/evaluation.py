@@ -1,0 +1,113 @@
+"""From what a model answers for each image to an evaluation, and what is kept of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.core.projects.data_edits import PART_NAMES
+from workbench.core.specs import LoadContext
+from workbench.pictures.prepare import PreparedPart
+from workbench.protocol.calibration import Calibration
+from workbench.protocol.evaluate import ClassScore, Evaluation
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard, weights_of
+from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
+from workbench.runs.store.image_scores import ScoredImages, joined_paths
+from workbench.worker.model.image_results import ImageResults
+from workbench.worker.process.event_logger import finite
+from workbench.worker.saved_models.reliability_scores import calibration_scores
+
+Counts = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def evaluation_of(
+    card: ModelCard, truth: Counts, results: ImageResults, *, request_id: int = 0, source: str = ""
+) -> Evaluation:
+    """The evaluation of a model on images of these classes, int64 (n,)."""
+    confusion = confusion_matrix(truth, results.predicted, len(card.class_names))
+    return Evaluation(
+        id=request_id,
+        loss=finite(results.loss),
+        accuracy=float(np.trace(confusion)) / len(truth),
+        classes=list(card.class_names),
+        per_class=class_scores(confusion, card.class_names),
+        confusion=confusion.tolist(),
+        weights=weights_of(card),
+        calibration=calibration_scores(card.calibration or Calibration(), results, truth),
+        is_validated_on_test=not source and card.recipe.get("validation") == "test",
+    )
+
+
+def scored_images(
+    part: PreparedPart, truth: Counts, results: ImageResults, ctx: LoadContext
+) -> ScoredImages | None:
+    """What is kept of each image; None where it is not known where the images are from, or the
+    model has no answer. The context is for the ids of the images by content.
+    """
+    origin = part.origin
+    if origin is None or not np.isfinite(results.probability).all():
+        return None
+    digits = b"".join(origin.contents(ctx).tolist())
+    paths, lengths = joined_paths(part.files)
+    return ScoredImages(
+        part=np.full(len(part), PART_NAMES.index(origin.name), np.int8),
+        index=origin.numbers,
+        actual=truth,
+        predicted=results.predicted,
+        rank=results.rank,
+        probability=results.probability,
+        loss=np.nan_to_num(results.losses, nan=np.inf, posinf=np.inf),
+        content=np.frombuffer(bytes.fromhex(digits.decode()), np.uint8).reshape(len(part), -1),
+        paths=paths,
+        lengths=lengths,
+    )
+
+
+def keep(
+    run: RunFolder,
+    card: ModelCard,
+    result: Evaluation,
+    images: ScoredImages | None,
+    *,
+    source: str = "",
+    params: Mapping[str, Any] | None = None,
+) -> None:
+    """Keeps an evaluation with its run; see `keep_evaluation` for errors."""
+    kept = KeptEvaluation(
+        result=result,
+        source=source,
+        params=dict(params or {}),
+        checksum=card.checksum,
+        created=time.time(),
+    )
+    keep_evaluation(run, kept, images)
+
+
+def confusion_matrix(truth: Counts, predicted: Counts, num_classes: int) -> Counts:
+    """Counts (n, n): rows are the true class, columns the predicted one."""
+    cells = np.bincount(truth * num_classes + predicted, minlength=num_classes * num_classes)
+    return cells.reshape(num_classes, num_classes)
+
+
+def class_scores(confusion: Counts, class_names: Sequence[str]) -> list[ClassScore]:
+    """Precision, recall and F1 of each class; 0 where there is nothing to divide by."""
+    right = np.diagonal(confusion).astype(np.float64)
+    true_counts, predicted_counts = confusion.sum(axis=1), confusion.sum(axis=0)
+    precision = right / np.maximum(predicted_counts, 1)
+    recall = right / np.maximum(true_counts, 1)
+    both = precision + recall
+    f1 = 2 * precision * recall / np.where(both > 0, both, 1)
+    return [
+        ClassScore(
+            name=name,
+            precision=float(precision[label]),
+            recall=float(recall[label]),
+            f1=float(f1[label]),
+            count=int(true_counts[label]),
+        )
+        for label, name in enumerate(class_names)
+    ]
