@@ -38,6 +38,9 @@ SHADE_POWER = 0.6
 POINT_AT = "Hover over a cell or use the arrow keys."
 """The text below a map while no cell is pointed at."""
 
+ANY = -1
+"""In place of the number of a class."""
+
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -88,12 +91,16 @@ class ConfusionMatrix(QWidget):
 
     Signals:
         hovered: Words for the square under the mouse or the keyboard, "" for none.
+        chosen(int, int): A square was clicked, or Enter pressed: the numbers of its actual class
+            and of the predicted one; -1 for any, where the name of the other was clicked.
 
     Attributes:
+        is_clickable: Whether the mouse says that something can be clicked.
         cell: Number of the actual class and of the predicted one under the mouse or the keyboard.
     """
 
     hovered = Signal(str)
+    chosen = Signal(int, int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -104,6 +111,7 @@ class ConfusionMatrix(QWidget):
         self._shares = shares_of(self._counts, "actual")
         self._shown: Numbers = np.arange(0)
         self.cell: tuple[int, int] | None = None
+        self.is_clickable = False
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Confusion matrix")
@@ -193,6 +201,19 @@ class ConfusionMatrix(QWidget):
         row, column = int((point.y() - place.top()) / size), int((point.x() - place.left()) / size)
         shown = self.shown
         return shown[min(row, classes - 1)], shown[min(column, classes - 1)]
+
+    def target_at(self, point: QPointF) -> tuple[int, int] | None:
+        """As `cell_at`; beside the squares the class of the row or column, with -1 for any."""
+        place, classes = self._place(), len(self._shown)
+        if not classes or not self._has_names() or place.contains(point):
+            return self.cell_at(point)
+        size, names = place.width() / classes, self._name_px()
+        row, column = int((point.y() - place.top()) / size), int((point.x() - place.left()) / size)
+        if place.left() - names <= point.x() < place.left() and 0 <= row < classes:
+            return self.shown[row], ANY
+        if place.top() - names <= point.y() < place.top() and 0 <= column < classes:
+            return ANY, self.shown[column]
+        return None
 
     def cell_rect(self, true: int, answered: int) -> QRectF:
         """Where the square of two shown classes is drawn."""
@@ -295,6 +316,14 @@ class ConfusionMatrix(QWidget):
         cell = self.cell_at(event.position())
         if cell != self.cell:
             self._mark(cell)
+        is_hand = self.is_clickable and self.target_at(event.position()) is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if is_hand else Qt.CursorShape.ArrowCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        target = self.target_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and target is not None:
+            self.chosen.emit(*target)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -303,6 +332,9 @@ class ConfusionMatrix(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         shown, key = self.shown, Qt.Key(event.key())
         last = len(shown) - 1
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.cell is not None:
+            self.chosen.emit(*self.cell)
+            return
         if last < 0 or key not in (*_MOVES, Qt.Key.Key_Home, Qt.Key.Key_End):
             super().keyPressEvent(event)
             return

@@ -10,6 +10,7 @@ from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from workbench.gui.common.panel_pages import PanelPages
 from workbench.gui.common.panel_spec import Area, PanelSpec, S
 
 _HANDLE_PX = 12
@@ -38,6 +39,7 @@ class Sections(QObject):
         self._actions: dict[str, QAction] = {}
         self._groups: list[tuple[QWidget, list[QWidget]]] = []
         self._splitters: list[QSplitter] = []
+        self._pages: list[tuple[PanelPages, list[str]]] = []
         for spec in panels:
             for signal in spec.opened_by:
                 getattr(state, signal).connect(lambda *_, key=spec.key: self.open(key))
@@ -54,6 +56,9 @@ class Sections(QObject):
     def open(self, key: str) -> None:
         """Shows a panel."""
         self._actions[key].setChecked(True)
+        for pages, keys in self._pages:
+            if key in keys:
+                pages.show_page(key)
 
     # placing -----------------------------------------------------------------------------
 
@@ -79,6 +84,15 @@ class Sections(QObject):
         self.group(result, parts)
         return result
 
+    def pages(self, area: Area) -> PanelPages:
+        """The panels of an area as pages of one place."""
+        keys = [key for key, spec in self._specs.items() if spec.area == area]
+        titles = {key: self._specs[key].title for key in keys}
+        result = PanelPages(titles, {key: self._panels[key] for key in keys})
+        self._pages.append((result, keys))
+        self.group(result, [self._panels[key] for key in keys])
+        return result
+
     def group(self, container: QWidget, parts: list[QWidget]) -> None:
         """Hides a container while all of its parts are hidden."""
         self._groups.append((container, parts))
@@ -86,6 +100,8 @@ class Sections(QObject):
     def _show(self) -> None:
         for key, panel in self._panels.items():
             panel.setVisible(self._actions[key].isChecked())
+        for pages, keys in self._pages:
+            pages.set_shown([key for key in keys if self._actions[key].isChecked()])
         for container, parts in self._groups:
             container.setHidden(all(part.isHidden() for part in parts))
 

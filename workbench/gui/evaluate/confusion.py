@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 
 from workbench.core.confusion import Counts, Numbers, Per, order_by_confusion
-from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
+from workbench.gui.common.confusion_matrix import ConfusionMatrix
 from workbench.gui.common.figure_saver import FigureSaver
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.forms.param_editors import NoWheelComboBox
@@ -28,6 +28,7 @@ _SHARES: tuple[tuple[Per | None, str], ...] = (
     ("predicted", "% of predicted"),
 )
 _ORDERS = (("data", "In order"), ("confusion", "Confused together"))
+_CLICK = "Click a cell or a class to see its images, or use the arrow keys and Enter."
 _SEARCH_PX = 110
 _SEARCH_FROM = 12
 """Classes from which on a field to find some of them is of use."""
@@ -42,7 +43,7 @@ class ConfusionPanel(TitledBox):
         self._result: Evaluation | None = None
         self._order: Numbers = np.arange(0)
         self.map = ConfusionMatrix(state.context.theme)
-        self.hover = plain_label(POINT_AT, role="dim")
+        self.hover = plain_label(_CLICK, role="dim", wrap=True)
         self.shares, self.order = NoWheelComboBox(), NoWheelComboBox()
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find classes")
@@ -79,7 +80,9 @@ class ConfusionPanel(TitledBox):
         self.column.addWidget(self.hover)
 
     def _connect(self) -> None:
+        self.map.is_clickable = True
         self.map.hovered.connect(self._on_hovered)
+        self.map.chosen.connect(self._state.images_wanted)
         self.shares.currentIndexChanged.connect(self._show_shares)
         self.order.currentIndexChanged.connect(self._find_order)
         self.search.textChanged.connect(self._show_classes)
@@ -133,7 +136,7 @@ class ConfusionPanel(TitledBox):
         self.map.point_at((actual, predicted))
 
     def _on_hovered(self, words: str) -> None:
-        self.hover.setText(words or POINT_AT)
+        self.hover.setText(words or _CLICK)
 
     def _writer(self, path: Path) -> Callable[[], None]:
         return figure_file(path, self.map, "Confusion matrix", self._table)

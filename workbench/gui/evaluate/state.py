@@ -37,7 +37,10 @@ class EvaluateState(QObject):
         failed(WorkbenchError): It ended without an answer, or the kept one cannot be read.
         cell_pointed(int, int): A cell of the confusion matrix is to be marked: the number of the
             actual class, and of the predicted one.
+        images_wanted(int, int): The images of these classes are to be shown, the actual one and the
+            predicted one; -1 for any.
         said(str): What was saved, or why not.
+        closing(): The window closes.
         looked(): What the folder of the chosen run has of scores is known now.
 
     Attributes:
@@ -52,8 +55,10 @@ class EvaluateState(QObject):
     ended = Signal()
     evaluated = Signal(object)
     failed = Signal(object)
+    closing = Signal()
     looked = Signal()
     cell_pointed = Signal(int, int)
+    images_wanted = Signal(int, int)
     said = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
@@ -120,6 +125,11 @@ class EvaluateState(QObject):
         self._run, self._title, self.known = run, title, None
         self.show_latest()
         self.look()
+
+    @property
+    def run(self) -> Path | None:
+        """Folder of the chosen run; None for none."""
+        return self._run
 
     @property
     def latest(self) -> KeptEvaluation | None:

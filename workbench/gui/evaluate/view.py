@@ -82,7 +82,7 @@ class EvaluateView(QWidget):
 
     def _make_results(self) -> QWidget:
         vertical, panels = Qt.Orientation.Vertical, self.panels
-        left = panels.splitter(vertical, panels.of("left"))
+        left = panels.pages("left")
         right = panels.splitter(vertical, panels.of("right", "bottom"))
         whole = panels.splitter(Qt.Orientation.Horizontal, [left, right])
         whole.setStretchFactor(0, 4)
@@ -116,6 +116,7 @@ class EvaluateView(QWidget):
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
+        self.state.closing.emit()
         self.state.background.close()
 
     def data_drop(self) -> DataDrop | None:

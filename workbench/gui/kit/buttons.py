@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFontMetrics, QPaintEvent
@@ -238,6 +238,12 @@ class SegmentedSwitch(QFrame):
     def set_tip(self, key: str, tip: str) -> None:
         """Gives a segment a tooltip."""
         self._buttons[key].setToolTip(tip)
+
+    def set_offered(self, keys: Collection[str]) -> None:
+        """Shows some segments alone; a single one is no choice, and the switch is hidden."""
+        for key, segment in self._buttons.items():
+            segment.setVisible(key in keys)
+        self.setVisible(len(keys) > 1)
 
     def set_current(self, key: str | None) -> None:
         """Marks a choice without a signal; None marks none. The keyboard reaches the chosen segment

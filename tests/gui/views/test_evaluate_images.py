@@ -1,0 +1,120 @@
+"""The images of an evaluation: a cell leads to them, and they are edited in the open project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+
+from tests.gui.views.test_classify_view import ScriptedService, model  # noqa: F401 - a fixture
+from tests.gui.views.test_evaluate_view import RESULT
+from workbench.core.projects.project import Choice
+from workbench.gui.evaluate.view import EvaluateView
+from workbench.gui.panels import panels_of
+from workbench.pictures.png import write_png
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
+from workbench.runs.store.image_scores import ScoredImages, joined_paths
+
+ACTUAL = np.array([0] * 5 + [1] * 15, np.int32)
+PREDICTED = np.array([0, 0, 0, 1, 1] + [0] * 3 + [1] * 12, np.int32)
+
+
+@pytest.fixture
+def files(tmp_path):
+    folder = tmp_path / "pets"
+    folder.mkdir()
+    for number in range(20):
+        write_png(folder / f"{number}.png", np.full((9, 9, 3), 10 * number, np.uint8))
+    return folder
+
+
+@pytest.fixture
+def view(qtbot, context, model, open_library, files):  # noqa: F811
+    context.service.end()
+    made = model("cifar")
+    path = made if hasattr(made, "joinpath") else made.path
+    dataset = {"key": "folder", "params": {"path": str(files)}}
+    shape = {"input_shape": [8, 8, 3], "fit": "crop", "graph": {}}
+    write_card(path, ModelCard(class_names=["cat", "dog"], dataset=dataset, **shape))
+    paths, lengths = joined_paths(tuple(str(files / f"{at}.png") for at in range(20)))
+    images = ScoredImages(
+        part=np.zeros(20, np.int8),
+        index=np.arange(20, dtype=np.int32),
+        actual=ACTUAL,
+        predicted=PREDICTED,
+        rank=(ACTUAL != PREDICTED).astype(np.int32),
+        probability=np.full(20, 0.75, np.float32),
+        loss=np.linspace(0, 4, 20, dtype=np.float32),
+        content=np.arange(320, dtype=np.int64).astype(np.uint8).reshape(20, 16),
+        paths=paths,
+        lengths=lengths,
+    )
+    keep_evaluation(RunFolder(path), KeptEvaluation(result=RESULT, created=1.5), images)
+    view = EvaluateView(replace(context, service=ScriptedService()), panels_of("evaluate"))
+    view.resize(1200, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    open_library()
+    panel = view.panels["evaluate_images"]
+    qtbot.waitUntil(lambda: panel.scored.images is not None)
+    yield view
+    view.close_background()
+
+
+def numbers(panel):
+    return [panel.rows.number(row) for row in range(panel.rows.rowCount())]
+
+
+def test_the_largest_losses_come_first(view):
+    assert numbers(view.panels["evaluate_images"]) == [7, 6, 5, 4, 3]
+
+
+def test_a_cell_leads_to_its_images_and_a_name_to_its_class(view, qtbot):
+    panel, chart = view.panels["evaluate_images"], view.panels["evaluate_confusion"].map
+    middle = chart.cell_rect(0, 1).center().toPoint()
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=middle)
+    assert panel.isVisible()
+    assert numbers(panel) == [4, 3]
+    assert panel.box.currentText() == "Actual cat, predicted dog"
+    assert panel.rows.lines(0) == ("dog 75.0%", "actual cat", "loss 0.84")
+    left = QPointF(chart.cell_rect(0, 0).left() - 8, middle.y()).toPoint()
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=left)
+    assert numbers(panel) == [4, 3, 2, 1, 0]
+    chart.point_at((1, 0))
+    QTest.keyClick(chart, Qt.Key.Key_Return)
+    assert numbers(panel) == [7, 6, 5]
+
+
+def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, context, files):
+    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+    panel = view.panels["evaluate_images"]
+    panel.grid.setCurrentIndex(panel.rows.index(0, 0))
+    assert panel.relabel_button.isEnabled()
+    content = panel.rows.content(0)
+    panel.relabel("cat")
+    assert context.document.project.edits.labels == {content: "cat"}
+    assert panel.rows.lines(0)[1] == "now cat"
+    assert len(panel.rows.badges(0)) == 2
+    panel.move_to_training()
+    assert context.document.project.edits.parts == {content: "train"}
+    panel.leave_out()
+    assert context.document.project.edits.left_out == {content}
+    for _ in range(3):
+        context.document.undo_stack.undo()
+    assert not context.document.project.edits.names_images
+    assert panel.rows.lines(0)[1] == "actual dog"
+
+
+def test_images_of_another_data_set_are_shown_but_not_edited(view, context):
+    panel = view.panels["evaluate_images"]
+    panel.grid.setCurrentIndex(panel.rows.index(0, 0))
+    assert not panel.leave_out_button.isEnabled()
+    assert "is not the data set of the open project" in panel.status.text()
+    panel.leave_out()
+    assert not context.document.project.edits

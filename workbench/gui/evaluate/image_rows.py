@@ -1,0 +1,173 @@
+"""Images of an evaluation as rows of a grid: what was predicted, what is right, what is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt
+
+from workbench.core.format import count, share
+from workbench.core.projects.data_edits import DataEdits
+from workbench.gui.evaluate.scored import ImagesOfRun
+from workbench.gui.images.rows import Badge, GridRows, Index
+from workbench.gui.images.sample_dialog import Sample
+from workbench.gui.kit.labels import plain_tip
+from workbench.protocol.browsing import ImagePlace
+from workbench.protocol.describe_data import Thumbnail
+from workbench.runs.store.image_scores import Numbers, ScoredImages
+
+_RIGHT, _WRONG = Badge("check", "good"), Badge("close", "bad")
+_RELABELED, _LEFT_OUT, _MOVED = (Badge(name, "accent") for name in ("rename", "delete", "train"))
+
+
+class ScoredRows(GridRows):
+    """Three lines for each image: the prediction with its probability, the actual class or the
+    edit, and the loss.
+    """
+
+    num_lines = 3
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._found: ImagesOfRun | None = None
+        self._edits = DataEdits()
+        self._numbers: Numbers = np.zeros(0, np.int64)
+
+    def show_numbers(self, found: ImagesOfRun | None, numbers: Numbers) -> None:
+        """Shows these images, in this order."""
+        self.beginResetModel()
+        self._found, self._numbers = found, numbers
+        self.endResetModel()
+
+    def set_edits(self, edits: DataEdits) -> None:
+        """Marks what is edited."""
+        self._edits = edits
+        if len(self._numbers):
+            self.dataChanged.emit(self.index(0), self.index(len(self._numbers) - 1))
+
+    @property
+    def images(self) -> ScoredImages:
+        """All images of the evaluation; there are some."""
+        assert self._found is not None  # noqa: S101 - rows are of images
+        assert self._found.images is not None  # noqa: S101
+        return self._found.images
+
+    def number(self, row: int) -> int:
+        """The number of the image in a row."""
+        return int(self._numbers[row])
+
+    def content(self, row: int) -> str:
+        """The id of the image in a row."""
+        return self.images.content_of(self.number(row))
+
+    def place(self, row: int) -> ImagePlace:
+        return self.images.place(self.number(row))
+
+    def file(self, row: int) -> str:
+        file = self.images.file(self.number(row))
+        return file if file.isprintable() else ""  # no Unicode: found by its place
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._numbers)
+
+    # in words ------------------------------------------------------------------------------
+
+    def _class(self, label: int) -> str:
+        names = self._found.class_names if self._found is not None else []
+        return names[label] if label < len(names) else f"output {label + 1}"
+
+    def predicted_words(self, row: int) -> str:
+        """The predicted class with its probability."""
+        number = self.number(row)
+        label = int(self.images.predicted[number])
+        return f"{self._class(label)} {share(float(self.images.probability[number]))}"
+
+    def actual(self, row: int) -> str:
+        """The actual class."""
+        return self._class(int(self.images.actual[self.number(row)]))
+
+    def edit_words(self, row: int) -> str:
+        """What is edited of the image in the open project; "" for nothing."""
+        content, edits = self.content(row), self._edits
+        if content in edits.left_out:
+            return "left out"
+        if content in edits.labels:
+            own = edits.labels[content]
+            return f"now {edits.classes.get(own, own)}"
+        part = edits.parts.get(content)
+        return f"moved to {'training' if part == 'train' else part}" if part else ""
+
+    def loss_words(self, row: int) -> str:
+        """The loss."""
+        return f"loss {float(self.images.loss[self.number(row)]):.2f}"
+
+    def lines(self, row: int) -> tuple[str, ...]:
+        actual = f"actual {self.actual(row)}"
+        return self.predicted_words(row), self.edit_words(row) or actual, self.loss_words(row)
+
+    def badges(self, row: int) -> tuple[Badge, ...]:
+        number, content, edits = self.number(row), self.content(row), self._edits
+        is_right = self.images.actual[number] == self.images.predicted[number]
+        edited = (
+            (edits.labels, _RELABELED),
+            (edits.left_out, _LEFT_OUT),
+            (edits.parts, _MOVED),
+        )
+        marks = (badge for where, badge in edited if content in where)
+        return (*marks, _RIGHT if is_right else _WRONG)
+
+    def words(self, row: int) -> str:
+        """All that is known of an image."""
+        file, place = self.images.file(self.number(row)), self.place(row)
+        return "\n".join(
+            filter(
+                None,
+                (
+                    f"Predicted {self.predicted_words(row)}",
+                    f"Actual {self.actual(row)}",
+                    self.loss_words(row),
+                    self.edit_words(row),
+                    file or f"image {count(place.index + 1)} of the {place.part} part",
+                ),
+            )
+        )
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.predicted_words(index.row())
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.words(index.row()).replace("\n", ", ")
+        return plain_tip(self.words(index.row())) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def sample(self, row: int) -> Sample:
+        """The image for the dialog with one large image."""
+        place = self.place(row)
+        thumbnail = Thumbnail(
+            path="", part=place.part, index=place.index, file=self.file(row), width=0, height=0
+        )
+        edit = self.edit_words(row)
+        facts = " · ".join(filter(None, (f"actual {self.actual(row)}", self.loss_words(row), edit)))
+        return Sample(f"Predicted {self.predicted_words(row)}", thumbnail, facts)
+
+
+class RowSamples(Sequence[Sample]):
+    """The rows as samples for the dialog: made when looked at."""
+
+    def __init__(self, rows: ScoredRows) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return self._rows.rowCount()
+
+    @overload
+    def __getitem__(self, row: int) -> Sample: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Sample]: ...
+    def __getitem__(self, row: int | slice) -> Sample | Sequence[Sample]:
+        if isinstance(row, slice):
+            return [self[each] for each in range(*row.indices(len(self)))]
+        return self._rows.sample(row)

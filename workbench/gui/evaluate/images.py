@@ -1,0 +1,253 @@
+"""The images of an evaluation in a grid, and what can be done with them in the open project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import QMenu
+
+from workbench.core.format import count, plural
+from workbench.core.projects.data_edits import DataEdits, PartName
+from workbench.gui.evaluate.chosen import ALL, TOP_LOSSES, Chosen
+from workbench.gui.evaluate.image_rows import RowSamples, ScoredRows
+from workbench.gui.evaluate.scored import ScoredState, edited_words
+from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.forms.param_editors import NoWheelComboBox
+from workbench.gui.images.grid import ImageGrid
+from workbench.gui.images.sample_dialog import SampleDialog
+from workbench.gui.images.thumbnails import ImageThumbnails
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.cards import Box
+from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.layout import STRETCH, row
+
+_HINT = "Select images to edit them. Double-click or Enter enlarges."
+_TO_TRAINING = "Puts them into the training part: the test set gets smaller, the files stay"
+
+
+class ImagesPanel(Box):
+    """A choice of images above the grid, actions below it.
+
+    Attributes:
+        scored: The images, and what is edited of them.
+        rows: The model of `grid`.
+        box: Which images are shown.
+    """
+
+    def __init__(self, state: EvaluateState) -> None:
+        super().__init__("card", 16, 8)
+        theme, service = state.context.theme, state.context.service
+        self._state, self._theme = state, theme
+        self.scored = ScoredState(state)
+        self.rows = ScoredRows(self)
+        self.thumbnails = ImageThumbnails(service, self.scored.source, self)
+        self.grid = ImageGrid(theme, self.rows, self.thumbnails, self)
+        self.box = NoWheelComboBox()
+        self.box.setAccessibleName("Which images")
+        self.subject = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
+        self.subject.setProperty("role", "dim")
+        self.relabel_button = button("Relabel to")
+        self.leave_out_button = button("Leave out")
+        self.to_training_button = button("Move to training")
+        self.to_training_button.setToolTip(_TO_TRAINING)
+        self.status = plain_label(role="dim", wrap=True)
+        self.setMinimumWidth(430)
+        self._build()
+        self._connect()
+        self._fill()
+
+    def _build(self) -> None:
+        buttons = self.relabel_button, self.leave_out_button, self.to_training_button
+        self.relabel_button.setMenu(QMenu(self))
+        self.column.addLayout(row((self.box, 1), STRETCH))
+        self.column.addWidget(self.subject)
+        self.column.addWidget(self.grid, 1)
+        self.column.addWidget(self.status)
+        self.column.addLayout(row(*buttons, STRETCH, spacing=8))
+
+    def _connect(self) -> None:
+        self.scored.changed.connect(self._fill)
+        self.scored.chosen_changed.connect(self._show)
+        self.scored.marked.connect(self._mark)
+        self.box.activated.connect(lambda _: self.scored.choose(self.box.currentData()))
+        self.relabel_button.menu().aboutToShow.connect(self._fill_relabel)
+        self.leave_out_button.clicked.connect(lambda _=False: self.leave_out())
+        self.to_training_button.clicked.connect(lambda _=False: self.move_to_training())
+        self.grid.doubleClicked.connect(lambda index: self._enlarge(index.row()))
+        self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.grid.customContextMenuRequested.connect(self._open_menu)
+        self.grid.selectionModel().selectionChanged.connect(lambda *_: self._say())
+        self._keys("Return", lambda: self._enlarge(self.grid.currentIndex().row()))
+        self._keys("Enter", lambda: self._enlarge(self.grid.currentIndex().row()))
+        self._keys("Delete", self.leave_out)
+        self._state.closing.connect(self.close_background)
+
+    def _keys(self, keys: str, act: Callable[[], None]) -> None:
+        shortcut = QShortcut(QKeySequence(keys), self.grid)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(act)
+
+    # what is shown -------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        """Other images, or none."""
+        found = self.scored.found
+        self.thumbnails.clear()
+        self.box.clear()
+        names = found.class_names if found is not None else []
+        choices = [TOP_LOSSES, ALL, *(Chosen(actual=at) for at in range(len(names)))]
+        for chosen in choices:
+            self.box.addItem(chosen.words(names), chosen)
+        self.subject.set_full_text(self.scored.subject())
+        self._show()
+        self._mark()
+
+    def _show(self) -> None:
+        found, images, chosen = self.scored.found, self.scored.images, self.scored.chosen
+        names = found.class_names if found is not None else []
+        words = chosen.words(names) if names else ""
+        place = self.box.findText(words)
+        if place < 0 and words:
+            self.box.addItem(words, chosen)
+            place = self.box.count() - 1
+        self.box.setCurrentIndex(place)
+        numbers = chosen.numbers(images) if images is not None else np.zeros(0, np.int64)
+        self.rows.show_numbers(found, numbers)
+        self.grid.updateGeometries()
+        self.grid.verticalScrollBar().setValue(0)
+        self._say()
+
+    def _mark(self) -> None:
+        """Shows what is edited in the open project."""
+        self.rows.set_edits(self.scored.edits())
+        self._say()
+
+    def _say(self) -> None:
+        reason, chosen = self.scored.reason(), self.selected()
+        for each in (self.relabel_button, self.leave_out_button, self.to_training_button):
+            each.setEnabled(not reason and bool(chosen))
+        if self.scored.images is None:
+            self.status.setText(self.scored.problem)
+            return
+        shown = self.rows.rowCount()
+        what = f"{plural(shown, 'image')}, largest loss first" if shown else "No image is like that"
+        of_selected = f"{count(len(chosen))} selected" if chosen else ""
+        edited = edited_words(self.scored.edits(), self._contents(range(shown)))
+        parts = ", ".join(filter(None, (what, of_selected, edited)))
+        self.status.setText(f"{parts}. {reason or _HINT}")
+
+    def _contents(self, rows: Sequence[int]) -> list[str]:
+        if self.scored.edits().names_images:
+            return [self.rows.content(at) for at in rows]
+        return []
+
+    # what can be done ----------------------------------------------------------------------
+
+    def selected(self) -> list[int]:
+        """Rows of the selected images."""
+        return sorted(index.row() for index in self.grid.selectionModel().selectedIndexes())
+
+    def _enlarge(self, at: int) -> None:
+        if at >= 0:
+            SampleDialog(self._theme, self.scored, RowSamples(self.rows), at, self).open()
+
+    def _open_menu(self, point: QPoint) -> None:
+        index = self.grid.indexAt(point)
+        if index.isValid():
+            menu = self.menu(index.row())
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(self.grid.viewport().mapToGlobal(point))
+
+    def menu(self, at: int) -> QMenu:
+        """What can be done with the selected images; the one at `at` is enlarged."""
+        menu = QMenu(self)
+        menu.addAction("Enlarge").triggered.connect(lambda _=False: self._enlarge(at))
+        relabel = menu.addMenu("Relabel to")
+        self._add_classes(relabel)
+        entries = (
+            ("Leave out", self.leave_out),
+            ("Move to training", self.move_to_training),
+            ("Remove edits", self.restore),
+        )
+        relabel.setEnabled(not self.scored.reason())
+        for words, act in entries:
+            action = menu.addAction(words)
+            action.triggered.connect(lambda _=False, act=act: act())
+            action.setEnabled(not self.scored.reason())
+        if reason := self.scored.reason():
+            menu.addSection(reason)
+        return menu
+
+    def _fill_relabel(self) -> None:
+        menu = self.relabel_button.menu()
+        menu.clear()
+        self._add_classes(menu)
+
+    def _add_classes(self, menu: QMenu) -> None:
+        for name in self.scored.class_names():
+            action = QAction(name.replace("&", "&&"), menu)
+            action.triggered.connect(partial(self.relabel, name))
+            menu.addAction(action)
+
+    def relabel(self, name: str, *_: object) -> None:
+        """Gives the selected images another class of the project."""
+        own = self.scored.own_class(name)
+
+        def change(edits: DataEdits, contents: list[str]) -> DataEdits:
+            labels = {**edits.labels, **dict.fromkeys(contents, own)}
+            return replace(edits, labels=labels, left_out=edits.left_out - {*contents})
+
+        self._edit("Relabel", change)
+
+    def leave_out(self) -> None:
+        """Leaves the selected images out of the project, with each exact copy of them."""
+        self._edit(
+            "Leave out",
+            lambda edits, contents: replace(edits, left_out=edits.left_out | {*contents}),
+        )
+
+    def move_to_training(self) -> None:
+        """Puts the selected images into the training part; all others stay where they are."""
+
+        def change(edits: DataEdits, contents: list[str]) -> DataEdits:
+            parts: dict[str, PartName] = dict(edits.parts)
+            for content in contents:
+                parts[content] = "train"
+            return replace(edits, parts=parts, left_out=edits.left_out - {*contents})
+
+        self._edit("Move to training", change)
+
+    def restore(self) -> None:
+        """Removes what is edited of the selected images."""
+
+        def change(edits: DataEdits, contents: list[str]) -> DataEdits:
+            gone = {*contents}
+            return replace(
+                edits,
+                left_out=edits.left_out - gone,
+                labels={each: name for each, name in edits.labels.items() if each not in gone},
+                parts={each: part for each, part in edits.parts.items() if each not in gone},
+            )
+
+        self._edit("Remove edits of", change)
+
+    def _edit(self, verb: str, change: Callable[[DataEdits, list[str]], DataEdits]) -> None:
+        """Changes the edits of the selected images, in one step of undo."""
+        chosen, document = self.selected(), self.scored.document
+        if self.scored.reason() or not chosen:
+            return
+        contents = [self.rows.content(at) for at in chosen]
+        before = document.project.edits
+        after = change(before, contents)
+        if after != before:
+            document.set_edits(after, f"{verb} {plural(len(contents), 'image')}")
+
+    def close_background(self) -> None:
+        """Nothing is read any more."""
+        self.scored.forget_picture()
+        self.thumbnails.close()

@@ -1,0 +1,225 @@
+"""The images of the evaluation that is shown: what was predicted for each, and what is edited."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.client.question import Handlers, Question
+from workbench.core.format import count, plural
+from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.project import Choice
+from workbench.errors import WorkbenchError
+from workbench.gui.evaluate.chosen import TOP_LOSSES, Chosen
+from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.images.source import ImageSource
+from workbench.protocol.browsing import ShowPicture
+from workbench.protocol.describe_data import Thumbnail
+from workbench.runs.folder import RunFolder
+from workbench.runs.naming import source_words
+from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
+from workbench.runs.store.image_scores import ScoredImages
+
+NOT_KEPT = "What was predicted for each image was not kept. Evaluate again to see the images."
+
+
+@dataclass(frozen=True)
+class ImagesOfRun:
+    """The images of a kept evaluation, and which data set they are of.
+
+    Attributes:
+        kept: The evaluation.
+        images: What was predicted for each; None where that was not kept.
+        source: The data set with the edits of that time.
+        class_names: In the order of the model's outputs.
+        num_missing: Images whose files are not there any more.
+    """
+
+    kept: KeptEvaluation
+    images: ScoredImages | None
+    source: ImageSource
+    class_names: list[str]
+    num_missing: int = 0
+
+
+def read_images(run: RunFolder, kept: KeptEvaluation) -> ImagesOfRun:
+    """Reads them; looks for each file once. Raises RunFolderError."""
+    card, images = run.model_card(), read_image_scores(run, kept)
+    dataset: Mapping[str, Any] = card.dataset
+    edits = dataset.get("edits", {})
+    source = ImageSource(str(dataset.get("key", "")), dataset.get("params", {}), edits)
+    if kept.source:
+        classes = edits.get("classes")
+        source = ImageSource(kept.source, kept.params, {"classes": classes} if classes else {})
+    missing = 0
+    if images is not None:
+        _ = images.worst_first  # sorted here, not where it is shown
+        if len(images.lengths):
+            missing = sum(not os.path.exists(images.file(at)) for at in range(len(images)))  # noqa: PTH110 - many
+    return ImagesOfRun(kept, images, source, card.class_names, missing)
+
+
+class ScoredState(QObject):
+    """Reads the images of the evaluation that is shown, and loads one of them large.
+
+    Signals:
+        changed(): Other images, or it is known why there are none.
+        chosen_changed(): Others of them are to be shown.
+        marked(): Other images are edited.
+
+    Attributes:
+        found: The images; None while they are not known.
+        problem: Why there are none; "" for nothing.
+        chosen: Which of them are shown.
+    """
+
+    changed = Signal()
+    chosen_changed = Signal()
+    marked = Signal()
+
+    def __init__(self, state: EvaluateState) -> None:
+        super().__init__(state)
+        self._state = state
+        self.document = state.context.document
+        self.found: ImagesOfRun | None = None
+        self.problem = ""
+        self.chosen = TOP_LOSSES
+        self._asked: tuple[Path, float] | None = None
+        self._picture = Question(state.context.service)
+        state.looked.connect(self._read)
+        state.evaluated.connect(lambda _: self._read())
+        state.images_wanted.connect(lambda actual, answer: self.choose(Chosen(actual, answer)))
+        document = self.document
+        for signal in (document.edits_changed, document.dataset_changed, document.project_replaced):
+            signal.connect(self.marked)
+
+    # which images there are ----------------------------------------------------------------
+
+    @property
+    def images(self) -> ScoredImages | None:
+        """The images of the evaluation that is shown."""
+        return self.found.images if self.found is not None else None
+
+    def _read(self) -> None:
+        """Reads those of the evaluation that is shown, once its file is known."""
+        latest, known, run = self._state.latest, self._state.known, self._state.run
+        kept = known.kept if known is not None else None
+        if run is None or latest is None or kept is None or kept.result != latest.result:
+            return
+        asked = run, kept.created
+        if asked == self._asked:
+            return
+        self._asked = asked
+
+        def take(found: ImagesOfRun) -> None:
+            if self._asked == asked:
+                self._take(found, "" if found.images is not None else NOT_KEPT)
+
+        def fail(error: WorkbenchError) -> None:
+            if self._asked == asked:
+                self._take(None, f"{error.what} {error.fix}".strip())
+
+        self._state.background.run(lambda: read_images(RunFolder(run), kept), take, fail)
+
+    def _take(self, found: ImagesOfRun | None, problem: str) -> None:
+        before = self.found
+        self.found, self.problem = found, problem
+        if before is None or found is None or before.class_names != found.class_names:
+            self.chosen = TOP_LOSSES
+        self.changed.emit()
+
+    def choose(self, chosen: Chosen) -> None:
+        """Shows other images."""
+        self.chosen = chosen
+        self.chosen_changed.emit()
+
+    def source(self) -> ImageSource:
+        """The data set that the images are of."""
+        return self.found.source if self.found is not None else ImageSource()
+
+    def subject(self) -> str:
+        """Which images these are, of which data, by which weights."""
+        if self.found is None:
+            return ""
+        source, kept = self.found.source, self.found.kept
+        data = source_words(Choice(source.key, dict(source.params)))
+        what = f"Test images of {data}" if not kept.source else f"Images of {data}"
+        gone = self.found.num_missing
+        moved = f"{plural(gone, 'image')} moved or removed since" if gone else ""
+        return " · ".join(filter(None, (what, self._state.subject, moved)))
+
+    # editing -------------------------------------------------------------------------------
+
+    def reason(self) -> str:
+        """Why the images cannot be edited; "" where they can."""
+        found = self.found
+        if found is None or found.images is None:
+            return self.problem or "There are no images yet."
+        if found.num_missing == len(found.images):
+            return "The images were moved or removed since, so they cannot be edited."
+        project = self.document.project
+        if not _is_same(found.source, ImageSource.of(project)):
+            data = source_words(Choice(found.source.key, dict(found.source.params)))
+            return f"These images are of {data}, which is not the data set of the open project."
+        return ""
+
+    def edits(self) -> DataEdits:
+        """What is edited of them in the open project; nothing where that has other images."""
+        return DataEdits() if self.reason() else self.document.project.edits
+
+    def class_names(self) -> list[str]:
+        """The classes of the project that an image can be put into."""
+        found, classes = self.found, self.document.project.edits.classes
+        if found is None:
+            return []
+        own = [own_name(name, found.source.edits) for name in found.class_names]
+        return [name for name in dict.fromkeys(classes.get(each, each) for each in own) if name]
+
+    def own_class(self, name: str) -> str:
+        """A class of the project as its data set names it."""
+        return own_name(name, {"classes": self.document.project.edits.classes})
+
+    # one large -----------------------------------------------------------------------------
+
+    def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
+        """Requests an image large; the answer is a `Done` with its file."""
+        request = ShowPicture(
+            id=0,
+            **self.source().fields(),
+            part=thumbnail.part,
+            index=thumbnail.index,
+            file=thumbnail.file,
+        )
+        self._picture.ask(request, handlers)
+
+    def forget_picture(self) -> None:
+        """No image is looked at any more."""
+        self._picture.drop()
+
+
+def own_name(name: str, edits: Mapping[str, Any]) -> str:
+    """A class as the data set names it: the first one that was renamed to this name."""
+    classes: Mapping[str, str] = edits.get("classes", {})
+    return next((own for own, now in classes.items() if now == name), name)
+
+
+def _is_same(left: ImageSource, right: ImageSource) -> bool:
+    """Whether two are the same data set, whatever is edited; its values may be from a file."""
+    return _plain(left) == _plain(right)
+
+
+def _plain(source: ImageSource) -> str:
+    return json.dumps([source.key, dict(source.params)], sort_keys=True, default=str)
+
+
+def edited_words(edits: DataEdits, images: list[str]) -> str:
+    """How many of some images are edited, by their contents; "" for none."""
+    edited = {*edits.labels, *edits.left_out, *edits.parts}
+    number = len(edited.intersection(images))
+    return f"{count(number)} edited" if number else ""
