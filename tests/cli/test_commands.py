@@ -240,10 +240,10 @@ def test_templates_name_their_data_sets_to_people(capsys):
     assert line.split()[1:3] == ["1,676,982", "cifar10"]
 
 
-def test_a_folder_without_pictures_is_reported_before_anything_is_loaded(tmp_path, capsys):
+def test_a_run_that_is_not_there_is_reported_before_images_are_listed(tmp_path, capsys):
     assert main(["classify", "run", str(tmp_path), "--json"]) == 3
     (line,) = _json_lines(capsys)
-    assert line["error"]["where"] == str(tmp_path)
+    assert line["error"]["where"] == str(runs_home())
 
 
 def test_counts_are_printed_now_and_then_and_steps_at_once(monkeypatch):

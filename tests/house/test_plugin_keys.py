@@ -26,6 +26,7 @@ ALLOWED = (
     ("theme", "settings/settings_file.py", "what version 0 stored as `dark`"),
     ("input", "core/specs/layer.py", "a category"),
     ("activation", "core/specs/layer.py", "a category"),
+    ("activation", "worker/explain/slopes.py", "an attribute of Keras layers"),
     ("Input", "core/specs/layer.py", "a category"),
     ("Activation", "core/specs/layer.py", "a category"),
     ("Normalization", "core/specs/layer.py", "a category"),

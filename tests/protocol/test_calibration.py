@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.protocol.calibration import Bins, Calibration, DistanceMark, calibration_words
+from workbench.protocol.trained.calibration import (
+    Bins,
+    Calibration,
+    DistanceMark,
+    calibration_words,
+)
 
 
 def test_a_distance_that_is_off_has_no_limit():

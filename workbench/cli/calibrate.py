@@ -12,8 +12,8 @@ from workbench.cli._output import print_json, print_line
 from workbench.cli._service import ask_one
 from workbench.core.format import share
 from workbench.errors import UsageError
-from workbench.protocol.calibration import Calibrate, Calibration, calibration_words
 from workbench.protocol.messages import Done
+from workbench.protocol.trained.calibration import Calibrate, Calibration, calibration_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import find_model
 from workbench.runs.store.references import keep_thresholds

@@ -22,8 +22,8 @@ from workbench.protocol.classify_many import (
     ImageSource,
     ManyClassified,
 )
-from workbench.protocol.evaluate import PickTestPictures, TestPictures
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import PickTestPictures, TestPictures
 from workbench.runs.export.classified_table import is_unfinished
 from workbench.runs.library.find import find_model
 

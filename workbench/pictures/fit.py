@@ -12,6 +12,8 @@ from workbench.errors import PictureError
 from workbench.pictures.fits import FITS
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom, in pixels."""
 
 _MODES = {1: "L", 3: "RGB"}
 
@@ -105,12 +107,39 @@ def _center(size: tuple[int, int], aspect: float) -> tuple[float, float, float, 
 
 
 def _pad(image: Image.Image, width: int, height: int) -> Image.Image:
-    scale = min(width / image.width, height / image.height)
-    inner = (
-        min(width, max(1, round(image.width * scale))),
-        min(height, max(1, round(image.height * scale))),
-    )
-    small = image.resize(inner, Image.Resampling.BILINEAR, reducing_gap=3.0)
+    left, top, right, bottom = _inner(image.size, width, height)
+    size = (right - left, bottom - top)
+    small = image.resize(size, Image.Resampling.BILINEAR, reducing_gap=3.0)
     padded = Image.new(image.mode, (width, height))
-    padded.paste(small, ((width - inner[0]) // 2, (height - inner[1]) // 2))
+    padded.paste(small, (left, top))
     return padded
+
+
+def _inner(size: tuple[int, int], width: int, height: int) -> Box:
+    """Where a picture of a size (width, height) is in a padded one."""
+    scale = min(width / size[0], height / size[1])
+    inner_width = min(width, max(1, round(size[0] * scale)))
+    inner_height = min(height, max(1, round(size[1] * scale)))
+    left, top = (width - inner_width) // 2, (height - inner_height) // 2
+    return left, top, left + inner_width, top + inner_height
+
+
+def fitted_boxes(size: tuple[int, int], fitted: tuple[int, int], fit: str) -> tuple[Box, Box]:
+    """Which part of a picture a model gets, and where in the model's input that part is.
+
+    Args:
+        size: (width, height) of the picture.
+        fitted: (width, height) of the input.
+        fit: A key of fits.FITS.
+
+    Returns:
+        Boxes (left, top, right, bottom) in pixels of the picture and of the input.
+    """
+    picture, given = (0, 0, *size), (0, 0, *fitted)
+    if fit == "pad":
+        return picture, _inner(size, *fitted)
+    if fit == "crop":
+        left, top, right, bottom = _center(size, fitted[0] / fitted[1])
+        x, y = int(left), int(top)  # a long picture may be cropped to less than a pixel of it
+        return (x, y, max(x + 1, round(right)), max(y + 1, round(bottom))), given
+    return picture, given

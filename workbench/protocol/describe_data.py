@@ -1,4 +1,4 @@
-"""What a data set holds: the request, and the counts, sizes and thumbnails of the answer."""
+"""What a data set holds, and how a recipe divides it: the requests and their answers."""
 
 from __future__ import annotations
 
@@ -83,3 +83,25 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     notes: list[str] = []
     is_complete: bool = True
     looked: Looked | None = None
+
+
+class CountSplit(SplitRequest, frozen=True, kw_only=True, tag="count_split"):
+    """Counts the images of each part as training would divide them. Answer: SplitCounts.
+
+    Attributes:
+        bad_files: Files that are known to be unreadable.
+    """
+
+    bad_files: list[str] = []
+
+
+class SplitCounts(Answer, frozen=True, kw_only=True, tag="split_counts"):
+    """Answer to CountSplit.
+
+    Attributes:
+        classes: For each class how many images train, validate and test.
+        notes: What is odd about the split, in sentences.
+    """
+
+    classes: list[list[int]]
+    notes: list[str] = []

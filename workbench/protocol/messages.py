@@ -17,10 +17,8 @@ from workbench.protocol.browsing import (
     ShowPicture,
     ThumbnailsMade,
 )
-from workbench.protocol.calibration import Calibrate
 from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
-from workbench.protocol.count_split import CountSplit, SplitCounts
 from workbench.protocol.data_check import (
     CheckData,
     DataCheckReport,
@@ -28,8 +26,7 @@ from workbench.protocol.data_check import (
     FoundThumbnails,
     ShowFound,
 )
-from workbench.protocol.describe_data import DataDescription, DescribeData
-from workbench.protocol.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
+from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
 from workbench.protocol.export import Export, ExportProject
 from workbench.protocol.find import (
     BatchSizeFound,
@@ -42,6 +39,9 @@ from workbench.protocol.find import (
 )
 from workbench.protocol.preflight import Preflight, PreflightDone, PreflightPoint, PreflightStage
 from workbench.protocol.report import MakeReport
+from workbench.protocol.trained.calibration import Calibrate
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
+from workbench.protocol.trained.explain import Explain, Explained
 from workbench.protocol.weights import LoadWeights
 
 
@@ -67,6 +67,7 @@ AnyRequest = (
     | PreviewAugmentation
     | Evaluate
     | Calibrate
+    | Explain
     | Export
     | ExportProject
     | MakeReport
@@ -124,6 +125,7 @@ AnyAnswer = (
     | TestPictures
     | AugmentationPreview
     | Evaluation
+    | Explained
     | LearningRateTried
     | LearningRateTrial
     | LearningRateFound

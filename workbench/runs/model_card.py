@@ -9,8 +9,8 @@ import msgspec
 
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.errors import RunFolderError, os_errors_as
-from workbench.protocol.calibration import Calibration
 from workbench.protocol.events import BestEpoch, TestResult
+from workbench.protocol.trained.calibration import Calibration
 from workbench.protocol.weights import KeptWeights
 
 CARD_NAME = "model.json"

@@ -129,6 +129,9 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
 
 
 _MODULES = {
+    "evaluate": "trained.evaluate",
+    "calibrate": "trained.calibrate",
+    "explain": "trained.explain",
     "warm_up": "classify",
     "classify_many": "many",
     "describe_data": "describe",
@@ -137,6 +140,7 @@ _MODULES = {
     "list_images": "browse",
     "make_thumbnails": "browse",
     "identify_images": "browse",
+    "show_picture": "browse",
 }
 """Where the handler of a request is, other than in a module of its name."""
 

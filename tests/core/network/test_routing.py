@@ -68,3 +68,14 @@ def test_no_lane_runs_through_a_card(cells) -> None:
                 if key not in {edge.source, edge.target}:
                     is_beside = x0 <= card.left or x0 >= card.right
                     assert is_beside or card.bottom <= low or card.top >= high
+
+
+def test_a_card_is_given_by_its_edges() -> None:
+    assert box(10, 20).card == (10, 20, 246, 72)
+
+
+def test_an_edge_past_a_card_in_a_low_space_turns_in_its_middle() -> None:
+    boxes = {"a": box(0, 0), "b": Box(0, 60, 236, 90), "c": box(0, 112)}
+    route = Router(boxes).route_all([Edge("a", "c")])[Edge("a", "c")]
+    assert [y for _, y in route] == [52, 82, 82, 112]
+    assert route[1][0] >= 236

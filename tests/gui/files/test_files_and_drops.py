@@ -18,8 +18,8 @@ from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures.png import write_png
 from workbench.protocol.classify import Classified, Classify, Score
-from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.messages import Done
+from workbench.protocol.trained.evaluate import Evaluate
 from workbench.protocol.weights import LoadWeights
 from workbench.templates import find_template
 

@@ -64,7 +64,7 @@ def test_folds_are_queued_trained_and_summed_up(dialog, window, qtbot):
     assert spread_words(result.val_accuracy) in dialog.figures.text()
     assert np.sum(result.confusion) == 48
     assert dialog.matrix.isVisible()
-    assert dialog.matrix._counts == result.confusion.tolist()
+    assert dialog.matrix._counts.tolist() == result.confusion.tolist()
 
     # Another dialog, as after the window was closed, shows the same series.
     other = CrossValidationDialog(window.context, window)

@@ -20,8 +20,8 @@ from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify, Score, WarmUp
 from workbench.protocol.classify_many import ClassifyMany, ManyClassified
-from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.protocol.messages import Done, Failed, Progress
+from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.protocol.weights import KeptWeights, LoadWeights
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
-from workbench.protocol.evaluate import ImageScores
+from workbench.protocol.trained.evaluate import ImageScores
 from workbench.runs.export.image_tables import ClassifiedColumns, evaluated_csv
 from workbench.runs.export.tables import csv_cells
 

@@ -14,7 +14,7 @@ from workbench.core.calibration.distance import LEAST_REFERENCES, references
 from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import LinkFoundError, RunFolderError, WeightsError
-from workbench.protocol.calibration import Calibration, DistanceMark
+from workbench.protocol.trained.calibration import Calibration, DistanceMark
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.model_card import CARD_NAME, ModelCard, decode_card, write_card
 from workbench.runs.store.references import (

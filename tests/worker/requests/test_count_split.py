@@ -10,8 +10,7 @@ from workbench.core.split_marks import SplitMarks, marks_to_plain
 from workbench.core.training.content_split import SplitRule
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.png import write_png
-from workbench.protocol.count_split import CountSplit
-from workbench.protocol.describe_data import DescribeData
+from workbench.protocol.describe_data import CountSplit, DescribeData
 from workbench.protocol.events import DataReady
 from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import EventWriter

@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 
 from workbench.errors import RunFolderError
-from workbench.protocol.calibration import Calibrate
 from workbench.protocol.classify import Classified, Classify
-from workbench.protocol.evaluate import Evaluate, Evaluation
 from workbench.protocol.messages import Done, Failed
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.calibration import Calibrate
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.protocol.wire import error_from_parts
 from workbench.runs.model_card import write_card
 from workbench.runs.store.references import keep_thresholds, references_path

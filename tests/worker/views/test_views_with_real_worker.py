@@ -63,16 +63,17 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     assert entry.seen.width() == 8
 
     evaluate.show()
-    with qtbot.waitSignal(evaluate.state.evaluated, timeout=WAIT_MS) as evaluated:
+    with qtbot.waitSignal(evaluate.state.ended, timeout=WAIT_MS):
         evaluate.evaluate()
-    assert sum(sum(row) for row in evaluated.args[0].confusion) == 100
-    assert evaluated.args[0].accuracy == pytest.approx(history.finished.test.accuracy)
+    evaluated = evaluate.state.evaluation
+    assert sum(sum(row) for row in evaluated.confusion) == 100
+    assert evaluated.accuracy == pytest.approx(history.finished.test.accuracy)
 
     later = EvaluateView(context, panels_of("evaluate"))  # as after the next start
     qtbot.addWidget(later)
     with qtbot.waitSignal(later.state.evaluated) as kept:
         later.show()
-    assert kept.args == evaluated.args
+    assert kept.args == [evaluate.state.evaluation]
     assert not later.note.isVisible()
     later.close_background()
     train.close_background()

@@ -12,8 +12,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.protocol.count_split import CountSplit, SplitCounts
-from workbench.protocol.describe_data import DataDescription
+from workbench.protocol.describe_data import CountSplit, DataDescription, SplitCounts
 
 _DELAY_MS = 300
 

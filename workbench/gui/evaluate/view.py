@@ -117,7 +117,7 @@ class EvaluateView(QWidget):
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
         self.state.closing.emit()
-        self.state.background.close()
+        self.state.close()
 
     def data_drop(self) -> DataDrop | None:
         """The model is evaluated on dropped images; the project keeps its data set."""

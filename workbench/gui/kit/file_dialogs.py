@@ -84,15 +84,15 @@ def ask_folder(parent: QWidget, title: str, *, kind: str, start: str = "") -> st
 
 
 def ask_folders(parent: QWidget, title: str, *, kind: str) -> list[str]:
-    """Asks for one or several folders; none when canceled. Qt's own dialog: those of systems choose
-    a single one.
+    """Asks for one or several folders, by name; none when canceled. Qt's own dialog: those of
+    systems choose a single one.
     """
     dialog = QFileDialog(parent, title, start_folder(parent, kind))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOptions(QFileDialog.Option.DontUseNativeDialog | QFileDialog.Option.ShowDirsOnly)
     for view in (*dialog.findChildren(QListView, "listView"), *dialog.findChildren(QTreeView)):
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-    chosen = dialog.selectedFiles() if dialog.exec() else []
+    chosen = sorted(dialog.selectedFiles()) if dialog.exec() else []
     dialog.deleteLater()
     keep_folder(parent, kind, chosen[0] if chosen else "")
     return chosen

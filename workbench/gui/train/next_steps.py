@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.labels import ElidedLabel
 from workbench.gui.kit.layout import row
 from workbench.runs.library.summary import RunSummary
 
@@ -15,7 +15,7 @@ _STEPS = {
     "classify": ("Classify", "Predictions for your own images"),
     "train_longer": ("Train longer…", "More epochs, from where this run ended"),
     "report": ("Report…", "Network, curves, test and mistakes in one file, HTML or PDF"),
-    "open_project": ("Open its project", "The network and the settings that it was trained with"),
+    "open_project": ("Its project", "Opens the network and the settings that it was trained with"),
 }
 
 
@@ -33,10 +33,9 @@ class NextSteps(QWidget):
             link = self.buttons[key] = button(words, role="link")
             link.setToolTip(tip)
             link.clicked.connect(lambda _=False, key=key: self.wanted.emit(key))
-        self._label = plain_label("Next", role="dim")
         self.drop = ElidedLabel("or drop an image on the window", mode=Qt.TextElideMode.ElideRight)
         self.drop.setProperty("role", "dim")
-        row(self._label, *self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
+        row(*self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
         self.show_run(None)
 
     def show_run(self, run: RunSummary | None) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from workbench.core.format import path_text
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
-from workbench.protocol.evaluate import ImageScores
+from workbench.protocol.trained.evaluate import ImageScores
 from workbench.runs.export.tables import csv_cells, without_guard
 
 

@@ -12,8 +12,8 @@ from workbench.core.projects.project import Choice
 from workbench.core.storage.json_file import DAMAGED, refuse_newer
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError, os_errors_as
-from workbench.protocol.evaluate import ClassScore, Evaluation
 from workbench.protocol.events import TestResult
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.naming import source_words

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.core.calibration.distance import LEAST_REFERENCES, MOST_BYTES, Halves
 from workbench.errors import RunFolderError, WeightsError, os_errors_as
-from workbench.protocol.calibration import Calibration
+from workbench.protocol.trained.calibration import Calibration
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.ownership import check_own

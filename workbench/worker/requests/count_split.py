@@ -13,7 +13,7 @@ from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.core.training.split import TEST, VALIDATION
 from workbench.pictures.divide import divide
 from workbench.protocol.bases import SplitRequest
-from workbench.protocol.count_split import CountSplit, SplitCounts
+from workbench.protocol.describe_data import CountSplit, SplitCounts
 from workbench.protocol.messages import AnyAnswer
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.sources import edits_of, load_data

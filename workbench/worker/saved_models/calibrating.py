@@ -26,7 +26,7 @@ from workbench.core.format import count
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
 from workbench.pictures.rows import pick_rows
-from workbench.protocol.calibration import Calibration, DistanceMark
+from workbench.protocol.trained.calibration import Calibration, DistanceMark
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Labels = np.ndarray[Any, np.dtype[np.int64]]

@@ -11,8 +11,8 @@ import numpy as np
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.calibration import Calibration
-from workbench.protocol.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.calibration import Calibration
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, weights_of
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation

@@ -26,7 +26,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WeightsError
 from workbench.layers import all_layers
 from workbench.processes.memory import available_memory
-from workbench.protocol.calibration import Calibration
+from workbench.protocol.trained.calibration import Calibration
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.references import (
@@ -86,6 +86,9 @@ class Runner:
         built: The network with its weights.
         graph: Its layers.
         references: What the distance from the training images is measured by; None for nothing.
+
+    Attributes:
+        extras: What others have made for this model, by their key; it is gone with the model.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class Runner:
         self.built = built
         self.graph = graph
         self.calibration = card.calibration or Calibration()
+        self.extras: dict[str, Any] = {}
         self._shape = tuple(card.input_shape)
         self._sizes = [
             size

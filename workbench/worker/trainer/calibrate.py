@@ -15,7 +15,7 @@ import numpy as np
 from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.calibration import Calibration, calibration_words
+from workbench.protocol.trained.calibration import Calibration, calibration_words
 from workbench.runs.store.references import keep_calibration
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.execution.compiled import Compiled

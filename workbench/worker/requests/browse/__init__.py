@@ -5,3 +5,4 @@ from __future__ import annotations
 from workbench.worker.requests.browse.handlers import identify_images as identify_images
 from workbench.worker.requests.browse.handlers import list_images as list_images
 from workbench.worker.requests.browse.handlers import make_thumbnails as make_thumbnails
+from workbench.worker.requests.browse.show_picture import show_picture as show_picture

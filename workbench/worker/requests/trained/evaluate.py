@@ -11,8 +11,8 @@ import msgspec
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import WorkbenchError
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.evaluate import Evaluate, Evaluation, ImageScores
 from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation, ImageScores
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.image_scores import ScoredImages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
-from workbench.protocol.calibration import CalibrationScores
+from workbench.protocol.trained.calibration import CalibrationScores
 from workbench.protocol.weights import KeptWeights
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from workbench.core.training.recipe import recipe_from
 from workbench.errors import RunFolderError
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.calibration import Calibrate, Calibration, calibration_words
 from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.trained.calibration import Calibrate, Calibration, calibration_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.references import keep_calibration
 from workbench.worker.input.sources import run_parts

@@ -1,0 +1,154 @@
+"""Explain as a request to the real worker, and as a command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.worker.conftest import chain
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import graph_to_plain
+from workbench.layers import all_layers
+from workbench.protocol.classify import Classified, Classify
+from workbench.protocol.trained.explain import Explain, Explained
+from workbench.runs.folder import create_run
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.weights_file import write_arrays
+from workbench.worker.model.build import build_model, read_weights
+
+pytestmark = pytest.mark.worker
+
+BRIGHT = slice(4, 12), slice(20, 28)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of which “light” is whatever is bright, with a convolution; the picture is cropped."""
+    graph = chain(
+        ("input", {"shape": (32, 32, 1)}),
+        ("conv2d", {"filters": 1, "kernel_size": (1, 1)}),
+        ("global_average_pooling2d", {}),
+        ("dense", {"units": 2, "activation": "softmax"}),
+    )
+    built = build_model(graph, all_layers(), whole=True, pretrained=False, seed=1)
+    built.layers["n1"].kernel.assign([[[[1.0]]]])
+    built.layers["n3"].kernel.assign([[0.1, -0.1]])
+    folder = create_run(Project(graph=graph), home=tmp_path_factory.mktemp("explained-home"))
+    write_card(
+        folder.path,
+        ModelCard(
+            class_names=["light", "dark"],
+            input_shape=[32, 32, 1],
+            fit="crop",
+            graph=graph_to_plain(graph),
+            checksum=write_arrays(folder.weights_path, read_weights(built)),
+        ),
+    )
+    return str(folder.path)
+
+
+@pytest.fixture
+def picture(tmp_path):
+    """64 × 32: the middle 32 are what the model gets."""
+    pixels = np.zeros((32, 64), np.uint8)
+    pixels[BRIGHT] = 250
+    Image.fromarray(pixels).save(tmp_path / "picture.png")
+    return str(tmp_path / "picture.png")
+
+
+def levels_of(path):
+    with Image.open(path) as image:
+        return np.array(image)
+
+
+@pytest.mark.parametrize("method", ["gradcam", "occlusion", "gradients"])
+def test_the_map_lies_on_the_whole_picture(service, run, picture, method):
+    answer = service.done(Explain, model=run, picture=picture, method=method, with_overlay=True)
+    assert isinstance(answer, Explained)
+    (classified, _) = service.answers(Classify, model=run, pictures=[picture])
+    assert isinstance(classified, Classified)
+    assert (answer.class_name, answer.probability) == (
+        classified.label,
+        pytest.approx(classified.scores[0].probability),
+    )
+    assert answer.method == method
+    assert (
+        answer.layers
+        == {"gradcam": ["conv2d_1"], "occlusion": [], "gradients": ["input_0"]}[method]
+    )
+    levels = levels_of(answer.heat_png)
+    assert levels.shape == (32, 64)
+    assert not levels[:, :16].any()  # what was cropped has no value
+    assert not levels[:, 48:].any()
+    assert levels[:, 16:48].all()
+    overlay = levels_of(answer.overlay_png)
+    assert overlay.shape == (32, 64, 3)
+    assert (overlay[:, :16] == 0).all()
+    if method != "gradients":  # the same everywhere for a mean
+        middle = levels[:, 16:48].astype(float)
+        is_bright = np.zeros((32, 64), bool)
+        is_bright[BRIGHT] = True
+        assert levels[BRIGHT].max() == 255
+        assert np.median(middle) < 10
+        assert levels[is_bright].mean() > 10 * levels[:, 16:48][~is_bright[:, 16:48]].mean()
+    assert (answer.check_png, answer.correlation) == ("", None)
+
+
+def test_the_other_class_has_an_empty_map_and_a_note(service, run, picture):
+    answer = service.done(Explain, model=run, picture=picture, class_name="dark")
+    assert answer.class_name == "dark"
+    assert answer.note == "The map is empty: nothing in the image raises the score of “dark”."
+    assert set(levels_of(answer.heat_png).ravel().tolist()) == {0, 1}
+
+
+def test_the_check_gives_a_map_of_random_weights_and_a_correlation(service, run, picture):
+    answer = service.done(Explain, model=run, picture=picture, with_check=True)
+    assert levels_of(answer.check_png).shape == (32, 64)
+    again = service.done(Explain, model=run, picture=picture)
+    assert (levels_of(again.heat_png) == levels_of(answer.heat_png)).all()
+    assert answer.correlation is None or -1 <= answer.correlation <= 1
+
+
+def test_an_unknown_class_names_those_there_are(service, run, picture):
+    error = service.failed(Explain, model=run, picture=picture, class_name="Light")
+    assert (error.what, error.received, error.expected) == (
+        "Unknown class.",
+        "Light",
+        "light, dark",
+    )
+
+
+def test_a_picture_that_cannot_be_read_is_an_error(service, run, tmp_path):
+    bad = tmp_path / "bad.png"
+    bad.write_bytes(b"\x89PNG\r\n\x1a\nnonsense")
+    assert service.failed(Explain, model=run, picture=str(bad)).kind == "PictureError"
+
+
+def test_the_command_writes_the_overlay_and_prints_its_facts(
+    run_command, run, picture, tmp_path, capsys
+):
+    out = tmp_path / "out.png"
+    words = ["explain", run, picture, str(out), "--class", "light", "--json"]
+    assert run_command(words) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    value = json.loads(line)
+    assert (value["file"], value["class"], value["method"]) == (picture, "light", "gradcam")
+    assert value["milliseconds"] > 0
+    assert levels_of(out).shape == (32, 64, 3)
+    assert run_command(words) == 2
+    assert "already exists" in json.loads(capsys.readouterr().out)["error"]["what"]
+    assert run_command([*words[:-1], "--force", "--method", "occlusion"]) == 0
+    assert "Occlusion for light (95.8%)" in capsys.readouterr().err
+
+
+def test_the_command_refuses_other_formats_and_classes(run_command, run, picture, tmp_path, capsys):
+    out = tmp_path / "out.jpg"
+    assert run_command(["explain", run, picture, str(out), "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["expected"] == "OUT.png"
+    out = tmp_path / "out.png"
+    assert run_command(["explain", run, picture, str(out), "--class", "cat", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["expected"] == "light, dark"
+    assert not out.exists()

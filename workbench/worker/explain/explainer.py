@@ -1,0 +1,177 @@
+"""Heat maps of a model: where in an image the evidence for a class is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from workbench.core.projects.project_file import graph_from_plain
+from workbench.errors import RunError, UsageError
+from workbench.layers import all_layers
+from workbench.protocol.trained.explain import Method
+from workbench.worker.explain.occlusion import LEAST_DROP, occlusion_drops
+from workbench.worker.explain.places import find_places
+from workbench.worker.explain.slopes import Slopes, compile_slopes
+from workbench.worker.saved_models.model_runner import Labels, Pixels, Runner
+
+Maps = np.ndarray[Any, np.dtype[np.float32]]
+
+OnProgress = Callable[[float], None]
+"""Called with the fraction done, 0..1; may raise to stop."""
+
+_KEY = "explainer"
+
+_NOISY_COPIES = 16
+_NOISE = 0.1 * 255
+"""Of SmoothGrad: standard deviation, a tenth of the range of values."""
+
+_MOST_PERCENT = 99.0
+"""A few single pixels of a gradient are far above all others and count as this percentile, as in
+the paper on SmoothGrad."""
+
+_LEAST_SHARE = 1e-6
+"""A map is empty where nothing in it is above this share of what is below 0: rounding."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Heat maps of n images.
+
+    Attributes:
+        heat: float32 (n, height, width) of the model's input, 0..1; the hottest place of each map
+            is 1, or all of it 0.
+        method: The one that was used.
+        layers: Names of the layers that were looked at; none for occlusion.
+    """
+
+    heat: Maps
+    method: Method
+    layers: tuple[str, ...]
+
+
+class Explainer:
+    """Explains the answers of a model; each method is compiled on first use."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._graph = graph_from_plain(runner.card.graph, runner.card.title)
+        self.places = find_places(self._graph, all_layers(), runner.built.layers)
+        self._size = tuple(runner.card.input_shape[:2])
+        self._compiled: dict[tuple[str, ...], Slopes] = {}
+
+    def explain(
+        self,
+        x: Pixels,
+        classes: Labels,
+        method: Method = "gradcam",
+        *,
+        layer: str = "",
+        on_progress: OnProgress = lambda _fraction: None,
+    ) -> Explanation:
+        """The maps of images, each for a class.
+
+        Args:
+            x: uint8 (n, height, width, channels), fitted to the model.
+            classes: Numbers of the classes, int64 (n,).
+            method: Grad-CAM (Selvaraju et al. 2017) shows gradients instead where the network has
+                no convolution; gradients are those of SmoothGrad (Smilkov et al. 2017); occlusion
+                is that of Zeiler and Fergus (2014).
+            layer: Name of the layer that Grad-CAM looks at; "" for the last ones on each way to
+                the scores whose output still has places.
+            on_progress: Called now and then.
+
+        Raises:
+            UsageError: there is no such layer, or its output has no places of the image.
+            RunError: the model's answer or its gradients are not finite.
+        """
+        at = self._chosen(layer) if layer else list(self.places.last)
+        used: Method = "gradients" if method == "gradcam" and not at else method
+        if used == "occlusion":
+            each = partial(occlusion_drops, self._runner, on_progress=on_progress)
+            maps = [each(image, number) for image, number in zip(x, classes, strict=True)]
+            return Explanation(_scaled(maps, least=LEAST_DROP), used, ())
+        if used == "gradients":
+            at = self._starts()
+            pairs = zip(x, classes, strict=True)
+            heat = _scaled([self._smooth_gradient(at, *one) for one in pairs])
+        else:
+            heat = _scaled(self._cam(at, x, classes))
+        return Explanation(heat, used, tuple(self._graph.nodes[key].name for key in at))
+
+    def _chosen(self, layer: str) -> list[str]:
+        names = {self._graph.nodes[key].name: key for key in self.places.planes}
+        if layer in names:
+            return [names[layer]]
+        raise UsageError(
+            "There is no layer of this name whose output is laid out as the image is.",
+            received=layer,
+            expected=", ".join(names),
+        )
+
+    def _cam(self, at: Sequence[str], x: Pixels, classes: Labels) -> list[Maps]:
+        values, slopes = self._slopes(at, x.astype(np.float32), classes)
+        total = np.zeros((len(x), *self._size), np.float32)
+        for value, slope in zip(values, slopes, strict=True):
+            weights = slope.mean(axis=(1, 2))
+            maps = np.einsum("nhwc,nc->nhw", value, weights)
+            # Sums over all places are shares of the score: so they stay at another resolution.
+            share = np.float32(np.prod(maps.shape[1:]) / np.prod(self._size))
+            total += share * np.stack([_resized(one, self._size) for one in maps])
+        return list(total)
+
+    def _starts(self) -> list[str]:
+        """Where gradients end: at the image, and behind what has none."""
+        stops = [key for key in self.places.stops if key in self.places.planes]
+        return [self.places.input, *stops]
+
+    def _smooth_gradient(self, at: Sequence[str], image: Pixels, number: int) -> Maps:
+        noise = np.random.default_rng(0).normal(0, _NOISE, (_NOISY_COPIES, *image.shape))
+        classes = np.full(_NOISY_COPIES, number, np.int64)
+        _, slopes = self._slopes(at, image + np.float32(noise), classes)
+        total = np.zeros(self._size, np.float32)
+        for slope in slopes:
+            total += _resized(np.abs(slope).max(axis=-1).mean(axis=0), self._size)
+        return np.minimum(total, np.percentile(total, _MOST_PERCENT))
+
+    def _slopes(self, at: Sequence[str], x: Maps, classes: Labels) -> tuple[list[Maps], list[Maps]]:
+        key = tuple(at)
+        if key not in self._compiled:
+            built = self._runner.built
+            self._compiled[key] = compile_slopes(self._graph, built, self.places, key)
+        values, slopes = self._compiled[key](np.float32(x), np.int64(classes))
+        arrays = [each.numpy() for each in (*values, *slopes)]
+        if not all(np.isfinite(each).all() for each in arrays):
+            raise RunError(
+                "The gradients of the model are not finite: its training diverged.",
+                where=self._runner.card.title,
+                fix="Train it again with a lower learning rate.",
+            )
+        return arrays[: len(values)], arrays[len(values) :]
+
+
+def explainer_of(runner: Runner) -> Explainer:
+    """The explainer of a model: one for as long as the model is kept."""
+    kept: Explainer = runner.extras.setdefault(_KEY, None) or Explainer(runner)
+    runner.extras[_KEY] = kept
+    return kept
+
+
+def _resized(values: Maps, size: Sequence[int]) -> Maps:
+    """A map float32 (h, w) stretched over an image (height, width), bilinear."""
+    image = Image.fromarray(np.ascontiguousarray(values, np.float32))
+    return np.asarray(image.resize((size[1], size[0]), Image.Resampling.BILINEAR))
+
+
+def _scaled(maps: Sequence[Maps], *, least: float = 0.0) -> Maps:
+    """What is above 0 in each map, by its largest value; 0 where that is not above `least`."""
+    result = np.stack(maps).astype(np.float32)
+    for one in result:
+        top, most = float(one.max()), float(np.abs(one).max())
+        np.maximum(one, 0, out=one)
+        np.multiply(one, 1 / top if top > max(least, _LEAST_SHARE * most) else 0.0, out=one)
+    return result
