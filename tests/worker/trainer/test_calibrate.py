@@ -15,6 +15,8 @@ from workbench.protocol.trained.calibration import Calibrate
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.protocol.wire import error_from_parts
 from workbench.runs.model_card import write_card
+from workbench.runs.store.evaluation import keep_evaluation, known_scores, read_image_scores
+from workbench.runs.store.image_scores import IMAGE_SCORES_NAME
 from workbench.runs.store.references import keep_thresholds, references_path
 
 pytestmark = pytest.mark.worker
@@ -76,6 +78,46 @@ def test_a_training_ends_with_probabilities_that_are_nearer_to_the_truth(calibra
     again = run.model_card().calibration
     assert again.temperature == pytest.approx(found.temperature, rel=1e-3)
     assert again.distance.limit == pytest.approx(found.distance.limit, abs=1e-3)
+
+
+def test_what_is_kept_of_each_test_image_is_calibrated_as_evaluate_does(calibrated):
+    run = calibrated.run
+    kept, images = scores_of(run)
+    with ServiceCall() as service:
+        again = answer_of(
+            service, Evaluate(id=1, model=str(run.path), with_images=True), Evaluation
+        )
+        assert images.probability == pytest.approx(again.images.probability, rel=1e-4)
+        assert images.is_right.mean() == again.accuracy == kept.result.accuracy
+        error = kept.result.calibration.expected_calibration_error
+        assert error == pytest.approx(again.calibration.expected_calibration_error, abs=1e-3)
+        near, once_more = kept.result.calibration.kept_near, again.calibration.kept_near
+        assert near.all == pytest.approx(once_more.all, abs=2)
+        # Of an earlier calibration, the answers that are kept are those of this one.
+        card = run.model_card()
+        older = msgspec.structs.replace(card.calibration, temperature=19.0)
+        write_card(run.path, msgspec.structs.replace(card, calibration=older))
+        answer_of(service, Evaluate(id=2, model=str(run.path)), Evaluation)
+        assert scores_of(run)[1].probability.mean() < 0.45
+        answer_of(service, Calibrate(id=3, model=str(run.path)), Done)
+    assert scores_of(run)[1].probability == pytest.approx(images.probability, rel=1e-2)
+
+
+def test_an_evaluation_that_cannot_be_repeated_is_removed(calibrated, tmp_path):
+    run = calibrated.run
+    kept, images = scores_of(run)
+    gone = msgspec.structs.replace(kept, source="npz", params={"path": str(tmp_path / "gone.npz")})
+    keep_evaluation(run, gone, images)
+    with ServiceCall() as service:
+        done = answer_of(service, Calibrate(id=1, model=str(run.path)), Done)
+    assert "Its evaluation was removed" in done.text
+    assert known_scores(run).kept is None
+    assert not (run.path / IMAGE_SCORES_NAME).exists()
+
+
+def scores_of(run):
+    kept = known_scores(run).kept
+    return kept, read_image_scores(run, kept)
 
 
 def test_an_answer_is_unknown_where_a_threshold_says_so(calibrated, tmp_path):

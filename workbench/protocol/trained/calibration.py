@@ -93,23 +93,20 @@ class CalibrationScores(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         temperature, reason: As in `Calibration`.
         expected_calibration_error: Of the probabilities that the model answers with.
-        threshold: Least probability of an answer, as in `Calibration`.
         before, after: Without and with the temperature; the same without one.
         kept: How many images are kept by a threshold.
-        kept_near: The same among images within the limit of the distance; None without a check.
-        checks_distance: Whether the check of the distance is on.
+        kept_near: The same among images within the limit of the distance, also where that is not
+            checked; None where it is not known.
         no_distance: Why there is no such check.
     """
 
     temperature: Annotated[float, Meta(gt=0, le=1e3)] | None
     expected_calibration_error: _Share
-    threshold: _Share | None
     reason: _Words = ""
     before: Bins
     after: Bins
     kept: KeptImages
     kept_near: KeptImages | None = None
-    checks_distance: bool = False
     no_distance: _Words = ""
 
 

@@ -103,6 +103,14 @@ def keep_evaluation(
     save_bytes(run.path / EVALUATION_NAME, data)
 
 
+def remove_evaluation(run: RunFolder) -> None:
+    """Removes what is kept of a run's evaluation; raises SaveError, or LinkFoundError."""
+    check_own(run.path)
+    with os_errors_as(SaveError, "The evaluation cannot be removed.", run.path):
+        (run.path / EVALUATION_NAME).unlink(missing_ok=True)
+        remove_image_scores(run)
+
+
 def read_evaluation(run: RunFolder, class_names: list[str]) -> KeptEvaluation | None:
     """The kept evaluation of a run's model with these classes; None where nothing was kept.
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from workbench.core.calibration.distance import Halves, distances
-from workbench.core.calibration.temperature import with_temperature
+from workbench.core.calibration.distance import Halves
 from workbench.core.calibration.verdict import unknown_reason
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Graph
@@ -43,6 +41,7 @@ from workbench.worker.foreign.foreign_weights import (
 )
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
 from workbench.worker.model.hidden_outputs import flat_hidden, hidden_node, with_hidden
+from workbench.worker.model.image_results import Answers, answers_of
 from workbench.worker.model.inference_form import fast_inference
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.saved_models.weights_layout import weights_layout
@@ -57,24 +56,6 @@ BATCH_SIZES = (1, 8, 32, 256)
 
 _LARGE_BATCH_NUMBERS = 4_000_000
 """The largest batch is used only where its images hold fewer numbers than this."""
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What a model says of images.
-
-    Attributes:
-        raw: Class probabilities as the network gives them, float32 (n, classes).
-        probabilities: The calibrated ones; the same where the model is not calibrated.
-        distances: From the training images, float32 (n,); None where that is not known.
-        losses: As training computes them, of the uncalibrated outputs; (n,), may be infinite. None
-            without labels.
-    """
-
-    raw: Probabilities
-    probabilities: Probabilities
-    distances: Probabilities | None
-    losses: Losses | None = None
 
 
 class Runner:
@@ -164,11 +145,8 @@ class Runner:
     def _answers(
         self, rows: list[Probabilities], hidden: list[Probabilities], losses: Losses | None
     ) -> Answers:
-        raw = self._finite(rows)
-        far = None
-        if self.references is not None:
-            far = distances(_joined(hidden, self.references.shape[1]), self.references)
-        return Answers(raw, with_temperature(raw, self.calibration.temperature), far, losses)
+        inner = _joined(hidden, self.hidden_size if self.references is not None else 0)
+        return answers_of(self.calibration, self.references, self._finite(rows), inner, losses)
 
     def unknown(self, answers: Answers, place: int) -> str:
         """Why the answer to the image at a place is "unknown"; "" where it is not."""

@@ -17,14 +17,14 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 def calibration_scores(
     found: Calibration, results: ImageResults, truth: Numbers
 ) -> CalibrationScores | None:
-    """Scores of the answers to at least one image; None where they are not a saved model's.
+    """Scores of the answers to at least one image; None where one is not finite.
 
     Args:
         found: The model's calibration.
         results: Its answers.
         truth: The labels (n,).
     """
-    if results.raw is None or results.distances is None:
+    if not np.isfinite(results.probability).all() or not np.isfinite(results.raw).all():
         return None
     is_right = results.predicted == truth
     # Without softmax at its end, a network may give more than 1, rounded.
@@ -36,13 +36,11 @@ def calibration_scores(
     return CalibrationScores(
         temperature=found.temperature,
         expected_calibration_error=after.error,
-        threshold=found.least_probability,
         reason=found.reason,
         before=before,
         after=after,
         kept=_kept(results.probability, is_right),
         kept_near=near,
-        checks_distance=near is not None and found.limit is not None,
         no_distance=found.no_distance,
     )
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from workbench.pictures.rows import Rows
-from workbench.worker.model.image_results import ImageResults
+from workbench.worker.model.image_results import ImageResults, joined_results, results_of
 from workbench.worker.saved_models.model_runner import Labels, Runner
 
 _STEP = 512
@@ -29,8 +27,5 @@ def score_all(
         on_progress(start / len(x))
         labels = truth[start : start + _STEP]
         found = runner.score(x[start : start + _STEP], labels)
-        rows, raw = found.probabilities, found.raw.max(axis=1)
-        rank = (rows > np.take_along_axis(rows, labels[:, None], axis=1)).sum(axis=1)
-        far = np.full(len(rows), np.nan, np.float32) if found.distances is None else found.distances
-        steps.append((rows.argmax(axis=1), rows.max(axis=1), rank, found.losses, raw, far))
-    return ImageResults(*(np.concatenate(column) for column in zip(*steps, strict=True)))
+        steps.append(results_of(found, labels))
+    return joined_results(steps)

@@ -8,10 +8,12 @@ temperature is known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from workbench.core.calibration.distance import Halves
 from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
 from workbench.pictures.prepare import PreparedPart
@@ -28,6 +30,7 @@ from workbench.worker.model.hidden_outputs import (
     hidden_node,
     with_hidden,
 )
+from workbench.worker.model.image_results import Answers, answers_of
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.saved_models.calibrating import Floats, Measure, fit_calibration, refusal
 from workbench.worker.saved_models.model_runner import load_runner
@@ -35,7 +38,26 @@ from workbench.worker.saved_models.model_runner import load_runner
 _BATCH = 64
 
 
-def calibrate_run(job: TrainingJob, ready: PreparedTraining) -> None:
+@dataclass(frozen=True)
+class Calibrated:
+    """What makes answers of a network's outputs, as what answers later does.
+
+    Attributes:
+        found: The calibration.
+        references: What the distance is measured by; None where it is not.
+        hidden: The node whose outputs that takes; None without references.
+    """
+
+    found: Calibration = field(default_factory=Calibration)
+    references: Halves | None = None
+    hidden: str | None = None
+
+    def answers(self, raw: Floats, hidden: Floats, losses: Floats) -> Answers:
+        """See `answers_of`."""
+        return answers_of(self.found, self.references, raw, hidden, losses)
+
+
+def calibrate_run(job: TrainingJob, ready: PreparedTraining) -> Calibrated:
     """Calibrates the weights that the run has kept, which are in the network. Where that is not
     possible the card and the log say why.
     """
@@ -50,8 +72,10 @@ def calibrate_run(job: TrainingJob, ready: PreparedTraining) -> None:
         keep_calibration(job.run, found, kept)
     except WorkbenchError as error:
         job.events.log_line(f"The model was not calibrated. {error}", level="warning")
-        return
+        return Calibrated()
     job.events.log_line(calibration_words(found))
+    hidden = hidden_node(ready.compiled.built, job.project.graph) if kept is not None else None
+    return Calibrated(found, kept, hidden)
 
 
 def _measuring(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -54,14 +53,12 @@ def keep_test(job: TrainingJob, part: PreparedPart, results: ImageResults) -> No
     """Keeps the test with what was answered for each image as the run's evaluation; with a warning
     in the log where that is not possible.
 
-    The probabilities are those before calibration, which comes later: nothing is kept of that.
     Images that were sent from another computer are not kept: it has them under other names.
     """
     if job.run.request().parcel:
         return
     try:
         card = job.run.model_card()
-        results = replace(results, raw=None, distances=None)
         images = scored_images(part, part.y, results, TestLoadContext(job.events))
         keep(job.run, card, evaluation_of(card, part.y, results), images)
     except WorkbenchError as error:

@@ -17,6 +17,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.store.references import keep_calibration
 from workbench.worker.input.sources import run_parts
 from workbench.worker.requests.session import Job
+from workbench.worker.requests.trained.evaluate import evaluate_again
 from workbench.worker.saved_models.calibrating import Floats, fit_calibration, refusal
 from workbench.worker.saved_models.model_runner import Runner
 
@@ -52,7 +53,8 @@ def calibrate(job: Job, request: Calibrate) -> AnyAnswer:
     found, kept = fit_calibration(validation, train, runner.hidden_size, measure)
     found = _with_thresholds(found, runner.card.calibration)
     keep_calibration(run, found, kept)
-    return Done(id=job.id, text=calibration_words(found), path=str(run.path))
+    words = [calibration_words(found), *evaluate_again(job, run)]
+    return Done(id=job.id, text=" ".join(words), path=str(run.path))
 
 
 def _with_thresholds(found: Calibration, before: Calibration | None) -> Calibration:
