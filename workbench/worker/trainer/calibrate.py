@@ -36,6 +36,7 @@ from workbench.worker.saved_models.calibrating import Floats, Measure, fit_calib
 from workbench.worker.saved_models.model_runner import load_runner
 
 _BATCH = 64
+"""Images at once, where the training itself has as many: what it fits into is enough here."""
 
 
 @dataclass(frozen=True)
@@ -91,16 +92,18 @@ def _measuring(
         runner = load_runner(job.run.path)
         measure = _by_pieces(runner.outputs)
         return images.train, validation, runner.hidden_size, measure
+    size = min(_BATCH, compiled.loop.step.batch_size)
     head = _head(job.project, compiled)
     features = compiled.features
     if head is not None and features is not None and features.validation is not None:
-        size = int(head.outputs[1].shape[-1])
-        return features.train, features.validation, size, _by_model(head, features.head, [])
+        measure = _by_model(head, features.head, [], size)
+        return features.train, features.validation, int(head.outputs[1].shape[-1]), measure
     hidden = hidden_node(compiled.built, job.project.graph)
     layers = [layer for _, layer in compiled.built.pipeline]
     model = compiled.built.model if hidden is None else with_hidden(compiled.built, hidden)
-    size = 0 if hidden is None else int(model.outputs[1].shape[-1])
-    return images.train, validation, size, _by_model(model, compiled.built, layers)
+    num_hidden = 0 if hidden is None else int(model.outputs[1].shape[-1])
+    measure = _by_model(model, compiled.built, layers, size)
+    return images.train, validation, num_hidden, measure
 
 
 def _head(project: Project, compiled: Compiled) -> Any | None:
@@ -112,9 +115,9 @@ def _head(project: Project, compiled: Compiled) -> Any | None:
     return head_with_hidden(compiled.built, graph, features.end, hidden)
 
 
-def _by_model(model: Any, built: BuiltModel, layers: Sequence[Any]) -> Measure:
+def _by_model(model: Any, built: BuiltModel, layers: Sequence[Any], size: int) -> Measure:
     def measure(part: PreparedPart) -> tuple[Floats, Floats]:
-        rows = list(_outputs(model, built, evaluation_pipeline(part, layers, batch_size=_BATCH)))
+        rows = list(_outputs(model, built, evaluation_pipeline(part, layers, batch_size=size)))
         found = (np.concatenate(column)[: len(part)] for column in zip(*rows, strict=True))
         probabilities, hidden = found
         return probabilities, hidden
