@@ -8,8 +8,8 @@ import pytest
 
 from tests.small_projects import project_to_download, unbundled
 from workbench.backbones import all_backbones, missing_weights, weights_file
+from workbench.checkup.analysed import analysed
 from workbench.cli import main
-from workbench.cli._analysis import analysed
 from workbench.core.projects.project_file import save_project
 from workbench.document.project_document import ProjectDocument
 from workbench.layers import all_layers

@@ -116,6 +116,7 @@ ALLOWED = (
 
 
 EVERYDAY_KEYS = {
+    "alterations": "rotation, crop, noise: words of the field, and what pictures are",
     "views": "train, data, design: verbs and folders; what leads to a view names it",
     "data_checks": "duplicate, leak, rotated: verbs, and what images are",
     "curves": "loss, accuracy, learning rate: fields of events and of the recipe, and Keras's",

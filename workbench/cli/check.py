@@ -8,7 +8,8 @@ from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Any
 
-from workbench.cli._analysis import analysed, problems_as_json
+from workbench.checkup.analysed import analysed
+from workbench.cli._analysis import problems_as_json
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis

@@ -7,29 +7,22 @@ from typing import Any
 
 from workbench.cli import train
 from workbench.cli._confusion import confusion_lines
-from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._follow import follow
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, printable
-from workbench.cli._turn import wait_for_turn
+from workbench.cli._series import spread_as_json, train_series
 from workbench.core.format import plural, share
 from workbench.core.training.fields.dividing import MAX_FOLDS
-from workbench.errors import RunFolderError, UsageError
+from workbench.errors import UsageError
 from workbench.runs.environment import refuse_unready
-from workbench.runs.folder import RunFolder
 from workbench.runs.library.cross_validation import (
-    MAX_RUNS,
-    SeriesPlan,
-    SeriesResult,
-    Spread,
+    FoldPlan,
+    FoldResult,
     Trained,
-    begin_series,
     series_result,
-    series_runs,
-    spread_words,
+    trained_run,
 )
+from workbench.runs.library.series import MAX_RUNS, begin_series, spread_words
 from workbench.runs.places import remember
-from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
 NAME = "cross-validate"
@@ -60,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     fails. After Ctrl+C the same command goes on where it stopped.
     """
     project = train.project_for(arguments)
-    plan = SeriesPlan(project, _folds(arguments), _seeds(arguments))
+    plan = FoldPlan(project, _folds(arguments), _seeds(arguments))
     remember(project.target)
     refuse_unready(project.target)
     series = begin_series(
@@ -69,9 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         project_path=str(arguments.project.resolve()),
         is_new=arguments.again,
     )
-    for each in series_runs(series):
-        if outcome_of(each).kind != "completed":
-            _train(each, series, is_quiet=arguments.json)
+    train_series(series, lambda each: _run_words(trained_run(each)), is_quiet=arguments.json)
     result = series_result(series)
     if arguments.json:
         print_json(_as_json(series, plan, result))
@@ -100,32 +91,6 @@ def _seeds(arguments: argparse.Namespace) -> int:
     return seeds
 
 
-def _train(folder: RunFolder, series: str, *, is_quiet: bool) -> None:
-    """Waits until a run is trained; Ctrl+C stops it, and takes those behind it from the queue."""
-    try:
-        with CtrlC(folder) as ctrl_c:
-            wait_for_turn(folder, ctrl_c, is_quiet=is_quiet)
-            for _ in follow(folder, ctrl_c):
-                pass
-    except KeyboardInterrupt:
-        _call_off(series)
-        if not is_quiet:
-            print_line("Stopped. The same command goes on where it stopped.")
-        raise
-    if not is_quiet:
-        found = next(each for each in series_result(series).runs if each.run.path == folder.path)
-        print_line(_run_words(found))
-
-
-def _call_off(series: str) -> None:
-    for each in series_runs(series):
-        if queue.is_waiting(each):
-            try:
-                queue.cancel(each)
-            except RunFolderError:  # another process has just started it
-                continue
-
-
 def _run_words(each: Trained) -> str:
     if not each.is_done:
         return f"{each.label}: {outcome_of(each.run).sentence()}"
@@ -134,7 +99,7 @@ def _run_words(each: Trained) -> str:
     return f"{each.label}: {', '.join(words) or 'completed'}"
 
 
-def _print(result: SeriesResult) -> None:
+def _print(result: FoldResult) -> None:
     for each in result.runs:
         print(printable(_run_words(each)))
     for name, spread in (("validation", result.val_accuracy), ("test", result.test_accuracy)):
@@ -149,7 +114,7 @@ def _print(result: SeriesResult) -> None:
             print(printable(line))
 
 
-def _as_json(series: str, plan: SeriesPlan, result: SeriesResult) -> dict[str, Any]:
+def _as_json(series: str, plan: FoldPlan, result: FoldResult) -> dict[str, Any]:
     confusion = result.confusion
     return {
         "ok": all(each.is_done for each in result.runs),
@@ -169,16 +134,10 @@ def _as_json(series: str, plan: SeriesPlan, result: SeriesResult) -> dict[str, A
             }
             for each in result.runs
         ],
-        "val_accuracy": _spread(result.val_accuracy),
-        "test_accuracy": _spread(result.test_accuracy),
-        "per_fold": {str(fold): _spread(each) for fold, each in result.of_folds().items()},
+        "val_accuracy": spread_as_json(result.val_accuracy),
+        "test_accuracy": spread_as_json(result.test_accuracy),
+        "per_fold": {str(fold): spread_as_json(each) for fold, each in result.of_folds().items()},
         "classes": list(result.classes),
         "confusion": None if confusion is None else confusion.tolist(),
         "notes": result.notes(),
     }
-
-
-def _spread(spread: Spread | None) -> dict[str, float] | None:
-    if spread is None:
-        return None
-    return {"mean": spread.mean, "std": spread.deviation, "count": spread.count}

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.cli._analysis import analysed, problems_as_json
+from workbench.checkup.analysed import analysed
+from workbench.cli._analysis import problems_as_json
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line
 from workbench.core.checks.problems import SEVERITY_WORDS, Fix, Problem

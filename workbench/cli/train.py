@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.cli._analysis import analysed
+from workbench.checkup.analysed import analysed
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._options import add_data_option, add_json_option, add_project, add_run_option
@@ -49,11 +49,27 @@ def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool =
     """PROJECT, what of its recipe to change for this run, and the run's folder where it has one of
     its own choice.
     """
-    add_project(parser)
-    add_data_option(parser)
     parser.add_argument(
         "--target", metavar="TARGET", help="where to train, see `workbench targets`"
     )
+    add_data_and_recipe_arguments(parser)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="values",
+        metavar="KEY=VALUE",
+        help="change a setting for this run, e.g. schedule=cosine; repeat for more",
+    )
+    list_keys_in_help(parser)
+    if has_folder:
+        add_run_option(parser)
+
+
+def add_data_and_recipe_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT, its data, and the settings that have an option of their own."""
+    add_project(parser)
+    add_data_option(parser)
     parser.add_argument("--epochs", type=int, metavar="N", help="epochs to train")
     parser.add_argument(
         "--batch", type=int, metavar="N", dest="batch_size", help="images per step, over all cores"
@@ -66,17 +82,6 @@ def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool =
         choices=("auto", "float32", "bfloat16"),
         help="auto benchmarks both and takes the faster one",
     )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="values",
-        metavar="KEY=VALUE",
-        help="change a setting for this run, e.g. schedule=cosine; repeat for more",
-    )
-    list_keys_in_help(parser)
-    if has_folder:
-        add_run_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

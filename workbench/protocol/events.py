@@ -227,6 +227,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
         is_paused: The run was paused: stopped to be resumed, nothing tested.
         kept: Which weights were saved; None where none were, and in older logs.
         verdict: What is wrong with how it has learned, in words; "" where nothing is.
+        reason: Why it was stopped, where that was no request of a person; "" otherwise.
     """
 
     outcome: str
@@ -240,6 +241,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     is_paused: bool = False
     kept: KeptWeights | None = None
     verdict: str = ""
+    reason: str = ""
 
 
 RunEvent = (

@@ -17,7 +17,13 @@ from workbench.protocol.browsing import (
     ShowPicture,
     ThumbnailsMade,
 )
-from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify import (
+    AlteredScores,
+    Classified,
+    Classify,
+    ClassifyAltered,
+    WarmUp,
+)
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.data_check import (
     CheckData,
@@ -40,7 +46,14 @@ from workbench.protocol.find import (
 from workbench.protocol.preflight import Preflight, PreflightDone, PreflightPoint, PreflightStage
 from workbench.protocol.report import MakeReport
 from workbench.protocol.trained.calibration import Calibrate
-from workbench.protocol.trained.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
+from workbench.protocol.trained.evaluate import (
+    Evaluate,
+    Evaluation,
+    MeasureRobustness,
+    PickTestPictures,
+    Robustness,
+    TestPictures,
+)
 from workbench.protocol.trained.explain import Explain, Explained
 from workbench.protocol.weights import LoadWeights
 
@@ -60,6 +73,7 @@ AnyRequest = (
     | CheckData
     | ShowFound
     | Classify
+    | ClassifyAltered
     | ClassifyMany
     | WarmUp
     | PickTestPictures
@@ -67,6 +81,7 @@ AnyRequest = (
     | PreviewAugmentation
     | Evaluate
     | Calibrate
+    | MeasureRobustness
     | Explain
     | Export
     | ExportProject
@@ -112,6 +127,7 @@ AnyAnswer = (
     Hello
     | Progress
     | Classified
+    | AlteredScores
     | ClassifiedRows
     | ManyClassified
     | DataDescription
@@ -125,6 +141,7 @@ AnyAnswer = (
     | TestPictures
     | AugmentationPreview
     | Evaluation
+    | Robustness
     | Explained
     | LearningRateTried
     | LearningRateTrial

@@ -12,11 +12,13 @@ from workbench.core.storage.save import save_bytes
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 
-Command = Literal["stop", "pause"]
-MirrorCommand = Literal["stop", "pause", "terminate", "kill", "leave"]
-"""terminate, kill: end the trainer there by a signal; leave: end here, it goes on there."""
+Command = Literal["stop", "pause", "median"]
+MirrorCommand = Literal["stop", "pause", "median", "terminate", "kill", "leave"]
+"""median: stop as hopeless, sent by the run mirror alone; terminate, kill: end the trainer there by
+a signal; leave: end here, it goes on there.
+"""
 
-_COMMANDS: dict[bytes, Command] = {b"stop": "stop", b"pause": "pause"}
+_COMMANDS: dict[bytes, Command] = {b"stop": "stop", b"pause": "pause", b"median": "median"}
 _MIRROR_COMMANDS: dict[bytes, MirrorCommand] = {
     **_COMMANDS, b"terminate": "terminate", b"kill": "kill", b"leave": "leave"
 }  # fmt: skip

@@ -12,6 +12,7 @@ references.npz what the distance from the training images is measured by (refere
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)
+robustness.json  its accuracy on altered test images (robustness.py)
 image_scores.npz  what it answered for each image there (image_scores.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
@@ -64,6 +65,23 @@ _REQUEST_NAME = "request.json"
 _MAX_REQUEST_BYTES = 64 * 1024 * 1024
 
 
+class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a run in a sweep.
+
+    Attributes:
+        place: Of all its runs, from 1.
+        combination: Of the combinations of values, from 1: the same for all seeds.
+        values: The changed settings and their values, as KEY and VALUE of `workbench set`.
+        warm_up: After how many epochs the run may be stopped for being worse than the others
+            (`runs.library.median_stopping`); 0 for never.
+    """
+
+    place: int
+    combination: int
+    values: dict[str, str]
+    warm_up: int = 0
+
+
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is to train, and how.
 
@@ -78,6 +96,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         label: Words that name it in place of its settings, such as a weights file; "" for none.
         series: The runs that it is trained and compared with, such as those of a cross-validation:
             the same for all of them; "" for none.
+        point: Its place in the series, where that is a sweep.
         created: Seconds since the epoch.
         parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
@@ -95,6 +114,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     differs: list[str] = []
     label: str = ""
     series: str = ""
+    point: SweepPoint | None = None
     created: float = 0.0
     parcel: str = ""
     on: str = ""
@@ -298,6 +318,7 @@ def create_run(
     project_path: str = "",
     label: str = "",
     series: str = "",
+    point: SweepPoint | None = None,
     home: Path | None = None,
     path: Path | None = None,
 ) -> RunFolder:
@@ -309,26 +330,31 @@ def create_run(
         project_path: File the project came from.
         label: Words that name it in place of its settings.
         series: As in RunRequest.
+        point: As in RunRequest.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, for a run without a number; must not be a run already.
 
     Raises:
         SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
-    title = title or project.title or Path(project_path).stem or "Untitled"
     home = home or runs_home()
-    number, differs = (0, []) if path is not None else _number_and_differences(project, home)
+    number, differs = (0, []) if path else _number_and_differences(project, home)
     request = RunRequest(
         project=msgspec.json.decode(project_text(project)),
-        title=title,
+        title=title or project.title or Path(project_path).stem or "Untitled",
         project_path=project_path,
         number=number,
         differs=differs,
         label=label,
         series=series,
+        point=point,
         created=time.time(),
     )
-    run = RunFolder(_exact_folder(path) if path is not None else _new_folder(home, title))
+    return _written(request, _exact_folder(path) if path else _new_folder(home, request.title))
+
+
+def _written(request: RunRequest, folder: Path) -> RunFolder:
+    run = RunFolder(folder)
     save_json(run.request_path, request)
     return run
 

@@ -49,6 +49,21 @@ def settings_words(project: Project, differs: Sequence[str]) -> list[str]:
     return [_words(project, key) for key in keys if key in _PARAMS or key in _PARTS]
 
 
+def value_words(project: Project, keys: Iterable[str]) -> str:
+    """“lr 0.001, conv2d filters 64”: values of settings that are named as in `workbench set`."""
+    return ", ".join(
+        _words(project, key) if key in _PARAMS else _layer_words(project, *key.split(".", 1))
+        for key in keys
+    )
+
+
+def _layer_words(project: Project, name: str, key: str) -> str:
+    node = next(node for node in project.graph.nodes.values() if node.name == name)
+    value = node.training if key == "training" else node.params.get(key)
+    shown = "×".join(map(str, value)) if isinstance(value, tuple | list) else value
+    return f"{name} {key.replace('_', ' ')} {shown}"
+
+
 def run_name(number: int, title: str, words: Sequence[str]) -> str:
     """The name of a run: its number, and its title, else its settings in words.
 

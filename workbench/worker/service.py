@@ -133,6 +133,8 @@ _MODULES = {
     "calibrate": "trained.calibrate",
     "explain": "trained.explain",
     "warm_up": "classify",
+    "classify_altered": "altered",
+    "measure_robustness": "altered",
     "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt
 
 from tests.class_folders import stripes_project, write_stripes
 from workbench.gui.train.cross_validation import CrossValidationDialog
-from workbench.runs.library.cross_validation import newest_series, series_result, spread_words
+from workbench.runs.library.cross_validation import series_result
+from workbench.runs.library.series import newest_series, spread_words
 
 _PATIENCE_MS = 240_000
 

@@ -18,7 +18,9 @@ from workbench.protocol.events import LogLine, RunFinished
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import runs_home
+from workbench.runs.link import Link, write_link
 from workbench.runs.log.event_log import EventWriter, read_all
+from workbench.runs.places import remember
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
@@ -101,6 +103,36 @@ def test_the_next_is_started_when_nothing_trains(started):
     assert not queue.is_waiting(a)
     assert queue.is_waiting(b)
     assert started == [("a", False)]
+
+
+def test_each_computer_has_a_queue_of_its_own(monkeypatch):
+    locks, order = [], []
+
+    def start(run, *, resume=False, extension=None):
+        locks.append(take_lock(run.lock_path))
+        if run.project().target.key == "ssh":
+            write_link(run, Link(state="attached"))  # as `start_trainer` does for a run mirror
+        order.append(run.request().title)
+        return 1
+
+    monkeypatch.setattr(queue, "start_trainer", start)
+    hosts = {"a": "one", "b": "one", "c": "two", "d": ""}
+    targets = {
+        title: Choice("ssh", {"host": host}) if host else Choice("this_computer")
+        for title, host in [*hosts.items(), ("e", "")]
+    }
+    for target in targets.values():
+        remember(target)
+    runs = {t: create_run(Project(title=t, target=target)) for t, target in targets.items()}
+    for run in runs.values():
+        queue.enqueue(run)
+    assert queue.start_next() == runs["a"]
+    assert order == ["a", "c", "d"], "b waits for the computer of a, e for this one"
+    assert queue.start_next() is None
+    os.close(locks.pop(0))
+    assert queue.start_next() == runs["b"]
+    for lock in locks:
+        os.close(lock)
 
 
 def test_nothing_waits_nothing_is_made(tmp_path):

@@ -35,7 +35,6 @@ from workbench.runs.link import (
 )
 from workbench.runs.places import UnknownPlaceError, place_of, remember
 from workbench.runs.start import may_reattach, reattach, start_trainer
-from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
 from workbench.runs.store.machine import Machine
@@ -184,13 +183,6 @@ def test_a_refusal_later_is_not_tried_again_by_itself(brought):
     assert outcome.kind == "away"
     assert "Another identity." in outcome.sentence()
     assert not may_reattach(brought.folder)
-
-
-def test_mirrors_do_not_keep_the_queue_waiting(brought, tmp_path):
-    home = brought.path.parent
-    assert not queue.is_training(home)
-    forget_link(brought.folder)
-    assert queue.is_training(home)
 
 
 def test_trainers_do_not_hear_what_only_mirrors_obey(run):

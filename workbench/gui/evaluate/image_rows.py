@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import overload
-
 import numpy as np
 from PySide6.QtCore import QObject, Qt
 
@@ -144,7 +141,6 @@ class ScoredRows(GridRows):
         return plain_tip(self.words(index.row())) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def sample(self, row: int) -> Sample:
-        """The image for the dialog with one large image."""
         place = self.place(row)
         thumbnail = Thumbnail(
             path="", part=place.part, index=place.index, file=self.file(row), width=0, height=0
@@ -152,22 +148,3 @@ class ScoredRows(GridRows):
         edit = self.edit_words(row)
         facts = " · ".join(filter(None, (f"actual {self.actual(row)}", self.loss_words(row), edit)))
         return Sample(f"Predicted {self.predicted_words(row)}", thumbnail, facts)
-
-
-class RowSamples(Sequence[Sample]):
-    """The rows as samples for the dialog: made when looked at."""
-
-    def __init__(self, rows: ScoredRows) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return self._rows.rowCount()
-
-    @overload
-    def __getitem__(self, row: int) -> Sample: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Sample]: ...
-    def __getitem__(self, row: int | slice) -> Sample | Sequence[Sample]:
-        if isinstance(row, slice):
-            return [self[each] for each in range(*row.indices(len(self)))]
-        return self._rows.sample(row)

@@ -8,18 +8,19 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, PartName
 from workbench.gui.evaluate.chosen import ALL, TOP_LOSSES, Chosen
-from workbench.gui.evaluate.image_rows import RowSamples, ScoredRows
+from workbench.gui.evaluate.image_rows import ScoredRows
 from workbench.gui.evaluate.scored import ScoredState, edited_words
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.grid import ImageGrid
 from workbench.gui.images.sample_dialog import SampleDialog
+from workbench.gui.images.samples import GridSamples
 from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
@@ -78,19 +79,12 @@ class ImagesPanel(Box):
         self.relabel_button.menu().aboutToShow.connect(self._fill_relabel)
         self.leave_out_button.clicked.connect(lambda _=False: self.leave_out())
         self.to_training_button.clicked.connect(lambda _=False: self.move_to_training())
-        self.grid.doubleClicked.connect(lambda index: self._enlarge(index.row()))
+        self.grid.enlarged.connect(self._enlarge)
         self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.grid.customContextMenuRequested.connect(self._open_menu)
         self.grid.selectionModel().selectionChanged.connect(lambda *_: self._say())
-        self._keys("Return", lambda: self._enlarge(self.grid.currentIndex().row()))
-        self._keys("Enter", lambda: self._enlarge(self.grid.currentIndex().row()))
-        self._keys("Delete", self.leave_out)
+        self.grid.on_key("Delete", self.leave_out)
         self._state.closing.connect(self.close_background)
-
-    def _keys(self, keys: str, act: Callable[[], None]) -> None:
-        shortcut = QShortcut(QKeySequence(keys), self.grid)
-        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        shortcut.activated.connect(act)
 
     # what is shown -------------------------------------------------------------------------
 
@@ -150,11 +144,10 @@ class ImagesPanel(Box):
 
     def selected(self) -> list[int]:
         """Rows of the selected images."""
-        return sorted(index.row() for index in self.grid.selectionModel().selectedIndexes())
+        return self.grid.selected_rows()
 
     def _enlarge(self, at: int) -> None:
-        if at >= 0:
-            SampleDialog(self._theme, self.scored, RowSamples(self.rows), at, self).open()
+        SampleDialog(self._theme, self.scored, GridSamples(self.rows), at, self).open()
 
     def _open_menu(self, point: QPoint) -> None:
         index = self.grid.indexAt(point)

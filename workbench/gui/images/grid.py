@@ -6,6 +6,8 @@ of its width, which takes a second for 100,000 images.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
@@ -14,8 +16,18 @@ from PySide6.QtCore import (
     QRect,
     QRectF,
     Qt,
+    Signal,
 )
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QRegion, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QRegion,
+    QResizeEvent,
+    QShortcut,
+)
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QWidget
 
 from workbench.gui.images.rows import GridRows, Index
@@ -29,7 +41,13 @@ _SELECTED_ALPHA = 60
 
 
 class ImageGrid(QAbstractItemView):
-    """Cells of one size, in as many columns as there is room for."""
+    """Cells of one size, in as many columns as there is room for.
+
+    Signals:
+        enlarged(int): The image of this row is to be shown large: it was double-clicked or entered.
+    """
+
+    enlarged = Signal(int)
 
     def __init__(
         self, theme: Theme, rows: GridRows, thumbnails: ImageThumbnails, parent: QWidget
@@ -45,6 +63,23 @@ class ImageGrid(QAbstractItemView):
         self.setModel(rows)
         thumbnails.arrived.connect(self.viewport().update)
         theme.changed.connect(self.viewport().update)
+        self.doubleClicked.connect(lambda index: self.enlarged.emit(index.row()))
+        for keys in ("Return", "Enter"):
+            self.on_key(keys, self._enlarge_current)
+
+    def on_key(self, keys: str, act: Callable[[], None]) -> None:
+        """Acts on a key sequence, in Qt's notation, while the grid has the focus."""
+        shortcut = QShortcut(QKeySequence(keys), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(act)
+
+    def _enlarge_current(self) -> None:
+        if self.currentIndex().isValid():
+            self.enlarged.emit(self.currentIndex().row())
+
+    def selected_rows(self) -> list[int]:
+        """Rows of the selected images."""
+        return sorted(index.row() for index in self.selectionModel().selectedIndexes())
 
     # places --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex
 
+from workbench.gui.images.sample_dialog import Sample
 from workbench.protocol.browsing import ImagePlace
 
 Index = QModelIndex | QPersistentModelIndex
@@ -40,6 +41,10 @@ class GridRows(QAbstractListModel):
 
     def lines(self, row: int) -> tuple[str, ...]:
         """The lines below an image; the first one is bright where there are several."""
+        raise NotImplementedError
+
+    def sample(self, row: int) -> Sample:
+        """The image for the dialog with one large image."""
         raise NotImplementedError
 
     def badges(self, _row: int) -> tuple[Badge, ...]:

@@ -21,16 +21,8 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.runs.library.cross_validation import (
-    MAX_RUNS,
-    SeriesPlan,
-    SeriesResult,
-    Trained,
-    begin_series,
-    newest_series,
-    series_result,
-    spread_words,
-)
+from workbench.runs.library.cross_validation import FoldPlan, FoldResult, Trained, series_result
+from workbench.runs.library.series import MAX_RUNS, begin_series, newest_series, spread_words
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_words
 
@@ -81,7 +73,7 @@ class CrossValidationDialog(QDialog):
         self._timer.setInterval(_LOOK_MS)
         self._build()
         self._connect()
-        self.show_result(SeriesResult(()))
+        self.show_result(FoldResult(()))
         self._look()
 
     def _build(self) -> None:
@@ -120,7 +112,7 @@ class CrossValidationDialog(QDialog):
             field.set_value(value)
         self._plan()
 
-    def _plan(self) -> SeriesPlan | None:
+    def _plan(self) -> FoldPlan | None:
         """The series that is typed; None, with the reason shown, where there is none."""
         try:
             folds, seeds = int(self.folds.checked() or 1), int(self.seeds.checked() or 1)
@@ -131,7 +123,7 @@ class CrossValidationDialog(QDialog):
             self.words.say(f"Expected: 2 to {MAX_RUNS} runs, folds × seeds.", is_bad=True)
             return None
         self.words.say(f"{plural(folds * seeds, 'run')}.")
-        return SeriesPlan(self._document.project, folds if folds > 1 else 0, seeds)
+        return FoldPlan(self._document.project, folds if folds > 1 else 0, seeds)
 
     def _on_start(self) -> None:
         plan = self._plan()
@@ -172,17 +164,17 @@ class CrossValidationDialog(QDialog):
         """Reads the runs of the series in another thread."""
         project_id, home, series = self._document.project.id, self._library.home, self._series
 
-        def work() -> tuple[str, SeriesResult]:
+        def work() -> tuple[str, FoldResult]:
             found = series or newest_series(project_id, home)
-            return found, series_result(found, home) if found else SeriesResult(())
+            return found, series_result(found, home) if found else FoldResult(())
 
         self._background.run(work, self._on_looked)
 
-    def _on_looked(self, found: tuple[str, SeriesResult]) -> None:
+    def _on_looked(self, found: tuple[str, FoldResult]) -> None:
         self._series, result = found
         self.show_result(result)
 
-    def show_result(self, result: SeriesResult) -> None:
+    def show_result(self, result: FoldResult) -> None:
         """Shows what a series has given so far."""
         self.tree.clear()
         self.tree.addTopLevelItems([_item(each) for each in result.runs])
@@ -214,7 +206,7 @@ def _values(each: Trained) -> Sequence[float | None]:
     return (each.val_accuracy, each.test_accuracy)
 
 
-def _figures(result: SeriesResult) -> str:
+def _figures(result: FoldResult) -> str:
     if not result.runs:
         return _EMPTY
     lines = [f"{result.num_done} of {plural(len(result.runs), 'run')} completed"]

@@ -24,6 +24,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
 from workbench.runs.lock import inherited_lock
 from workbench.runs.ownership import check_own
+from workbench.runs.state.queue import start_next_after
 from workbench.targets.ssh import SPEC as SSH
 
 
@@ -33,6 +34,12 @@ def carry(folder: str | Path, *, resume: bool = False) -> int:
     it is here, or it was left to itself; else the exit code of the error.
     """
     run = RunFolder(Path(folder).absolute())
+    exit_code = _carry_locked(run, resume=resume)
+    start_next_after(run)  # now that the lock is free
+    return exit_code
+
+
+def _carry_locked(run: RunFolder, *, resume: bool) -> int:
     lock = None
     try:
         check_own(run.path)

@@ -17,8 +17,9 @@ from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.remote.mirror.file_fetcher import Fetching
 from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.ssh.connection import Answer, Connection
-from workbench.runs.control import clear_command, mirror_command_of
+from workbench.runs.control import clear_command, mirror_command_of, send_command
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.median_stopping import MedianRule
 from workbench.runs.log.append_file import cannot_write
 from workbench.runs.store.checkpoint import keeps_final, remove_checkpoints
 
@@ -226,6 +227,7 @@ class MirrorSession:
         self._held: bytes | None = None
         self._fetching = Fetching(self.run, self.line, self.name)
         self._fetcher = FileFetcher(self._fetching)
+        self._median = MedianRule(self.run)
         self._control = ControlForwarder(self.run, self.line, self.name)
 
     def follow(self) -> None:
@@ -293,6 +295,12 @@ class MirrorSession:
             self._fetcher.request("kept")
         elif any(line.startswith(_EPOCH) for line in lines[:-1]):
             self._fetcher.request("epoch")
+            self._stop_if_hopeless()
+
+    def _stop_if_hopeless(self) -> None:
+        """The other runs of a sweep are here, not where this one is trained."""
+        if mirror_command_of(self.run) is None and self._median.stop_words():
+            send_command(self.run, "median")
 
     def _check_continues(self, offset: int) -> None:
         expected = self.mirror.offset + len(self._held or b"")

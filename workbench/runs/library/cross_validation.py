@@ -1,51 +1,33 @@
-"""Cross-validation and repeated seeds: the runs of a series, and their mean and spread.
-
-A series is some runs of one project that differ in the fold that validates, or in the seed of
-weights and order. The split stays: all runs have its seed, and the same test images. The runs are
-ordinary ones that wait in the queue; which series they are of is in their requests, so a series
-goes on with or without a window, and is begun again where runs are missing.
+"""Cross-validation and repeated seeds: a series of runs that differ in the fold that validates, or
+in the seed of weights and order. The split stays: all have its seed, and the same test images.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from workbench.core.format import share
-from workbench.core.projects.project import Project, View
-from workbench.core.projects.project_file import project_to_plain
-from workbench.core.split_marks import SplitMarks
-from workbench.core.storage.json_file import DAMAGED
-from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.home import runs_home
+from workbench.core.projects.project import Project
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.series import (
+    PlannedRun,
+    Spread,
+    plan_key,
+    seed_and_fold,
+    series_runs,
+)
 from workbench.runs.library.summary import summary_history
 from workbench.runs.log.confusion_history import read_confusion
-from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
-from workbench.runs.state.split_memory import with_remembered_split
-
-MAX_RUNS = 200
-"""Runs of one series: more are a mistake in the numbers."""
-
-_REQUEST = "request.json"
-_LEFT_ALONE = ("completed", "running", "silent", "waiting", "away")
-_KEY_DIGITS = 12
 
 Confusion = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
-class SeriesPlan:
+class FoldPlan:
     """What a series is made of.
 
     Attributes:
@@ -58,8 +40,8 @@ class SeriesPlan:
     folds: int = 0
     seeds: int = 1
 
-    def runs(self) -> list[tuple[str, Project]]:
-        """The runs in their order: what distinguishes them, and what they train."""
+    def runs(self) -> list[PlannedRun]:
+        """The runs in their order."""
         recipe = self.project.recipe
         split_seed = recipe.seed if recipe.split_seed is None else recipe.split_seed
         found = []
@@ -72,16 +54,12 @@ class SeriesPlan:
                 words = [f"fold {fold} of {self.folds}"] if self.folds else []
                 words += [f"seed {seed}"] if self.seeds > 1 or not self.folds else []
                 own = replace(self.project, recipe=recipe.with_values(**values))
-                found.append((", ".join(words), own))
+                found.append(PlannedRun(", ".join(words), own))
         return found
 
     def key(self) -> str:
-        """The same for the same series: of what is trained, without what differs between runs."""
-        edits = replace(self.project.edits, split=SplitMarks())
-        own = replace(self.project, edits=edits, view=View(), title="", summary="")
-        plain = project_to_plain(own)
-        text = json.dumps([plain, self.folds, self.seeds], sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
+        """The same for the same folds and seeds of the same project."""
+        return plan_key(self.project, self.folds, self.seeds)
 
 
 @dataclass(frozen=True)
@@ -120,32 +98,8 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Mean and standard deviation (of a sample, n - 1; 0 for one value) of some figures."""
-
-    mean: float
-    deviation: float
-    count: int
-
-    @classmethod
-    def of(cls, values: Sequence[float | None]) -> Spread | None:
-        """Of those that are known; None for none."""
-        known = [value for value in values if value is not None]
-        if not known:
-            return None
-        return cls(fmean(known), stdev(known) if len(known) > 1 else 0.0, len(known))
-
-
-def spread_words(spread: Spread | None) -> str:
-    """As "88.1% ± 0.9%"; the mean alone of one value, "" for None."""
-    if spread is None:
-        return ""
-    return share(spread.mean) + (f" ± {share(spread.deviation)}" if spread.count > 1 else "")
-
-
-@dataclass(frozen=True)
-class SeriesResult:
-    """What the runs of a series have given so far: the one place of mean and spread."""
+class FoldResult:
+    """What the runs of a series have given so far: mean, spread and confusion."""
 
     runs: tuple[Trained, ...]
 
@@ -204,126 +158,18 @@ class SeriesResult:
         return notes
 
 
-# the runs of a series ----------------------------------------------------------------------
-
-
-class _ProjectMark(msgspec.Struct, frozen=True):
-    id: str = ""
-
-
-class _Mark(msgspec.Struct, frozen=True):
-    """The part of a request that names the series and the project."""
-
-    project: _ProjectMark
-    series: str = ""
-    created: float = 0.0
-
-
-_decoder = msgspec.json.Decoder(_Mark)
-
-
-def begin_series(
-    plan: SeriesPlan,
-    *,
-    title: str = "",
-    project_path: str = "",
-    home: Path | None = None,
-    is_new: bool = False,
-) -> str:
-    """Puts the missing runs of a series into the queue; nothing is started.
-
-    A series of the same plan that has runs to be done goes on, otherwise a new one begins: always
-    where `is_new`. Runs that were stopped are resumed, those that failed are trained again.
-
-    Returns:
-        The series, see `series_runs`.
-
-    Raises:
-        RunError, SaveError: a run cannot be made or queued.
-    """
-    home = home or runs_home()
-    series = "" if is_new else _unfinished(plan, home)
-    series = series or f"{plan.key()}-{secrets.token_hex(4)}"
-    known = {_label_of(run): run for run in series_runs(series, home)}
-    for label, project in plan.runs():
-        if label in known and _goes_on(known[label]):
-            continue
-        remembered = with_remembered_split(project, home)
-        make = partial(create_run, remembered, title=title, project_path=project_path)
-        queue.enqueue(make(label=label, series=series, home=home))
-    return series
-
-
-def _goes_on(run: RunFolder) -> bool:
-    """Whether a run is done, under way, or in the queue now, where it could be resumed."""
-    outcome = outcome_of(run)
-    if outcome.can_resume:
-        queue.enqueue(run, resume=True)
-    return outcome.can_resume or outcome.kind in _LEFT_ALONE
-
-
-def _unfinished(plan: SeriesPlan, home: Path) -> str:
-    """The newest series of a plan, where runs of it are still to be done; "" without one."""
-    marks = [mark for _, mark in _marks(home) if mark.series.startswith(f"{plan.key()}-")]
-    series = max(marks, key=lambda mark: mark.created).series if marks else ""
-    result = series_result(series, home) if series else None
-    done = {each.label for each in result.runs if each.is_done} if result is not None else set()
-    return series if {label for label, _ in plan.runs()} - done else ""
-
-
-def newest_series(project_id: str, home: Path | None = None) -> str:
-    """The series of a project that was begun last; "" where there is none."""
-    marks = [mark for _, mark in _marks(home or runs_home()) if mark.project.id == project_id]
-    return max(marks, key=lambda mark: mark.created).series if marks and project_id else ""
-
-
-def series_runs(series: str, home: Path | None = None) -> list[RunFolder]:
-    """The runs of a series in their order; of several for one fold and seed the newest."""
-    found: dict[str, RunFolder] = {}
-    own = [(path, mark) for path, mark in _marks(home or runs_home()) if mark.series == series]
-    for path, _ in sorted(own, key=lambda each: each[1].created):
-        run = RunFolder(path)
-        found[_label_of(run)] = run
-    return sorted(found.values(), key=_place)
-
-
-def series_result(series: str, home: Path | None = None) -> SeriesResult:
+def series_result(series: str, home: Path | None = None) -> FoldResult:
     """What the runs of a series have given so far."""
-    return SeriesResult(tuple(map(_trained, series_runs(series, home))))
+    return FoldResult(tuple(map(trained_run, series_runs(series, home))))
 
 
-def _marks(home: Path) -> list[tuple[Path, _Mark]]:
-    found = []
-    for request in home.glob(f"*/{_REQUEST}"):
-        try:
-            mark = _decoder.decode(request.read_bytes())
-        except (OSError, *DAMAGED):
-            continue
-        if mark.series:
-            found.append((request.parent, mark))
-    return found
-
-
-def _label_of(run: RunFolder) -> str:
-    return run.request().label
-
-
-def _place(run: RunFolder) -> tuple[int, int]:
-    seed, fold = _seed_and_fold(run)
-    return seed, fold
-
-
-def _seed_and_fold(run: RunFolder) -> tuple[int, int]:
-    recipe = run.request().to_project().recipe
-    return recipe.seed, recipe.fold if recipe.folds else 0
-
-
-def _trained(run: RunFolder) -> Trained:
-    seed, fold = _seed_and_fold(run)
+def trained_run(run: RunFolder) -> Trained:
+    """What a run of a series has given so far."""
+    seed, fold = seed_and_fold(run)
     history, outcome = summary_history(run.events_path), outcome_of(run).kind
-    own = Trained(run, _label_of(run), fold, seed, outcome)
+    own = Trained(run, run.request().label, fold, seed, outcome)
     finished = history.finished
-    if finished is None or not own.is_done:
+    if finished is None:
         return own
     kept = finished.kept
     accuracy = kept.val_accuracy if kept is not None else None
@@ -334,6 +180,6 @@ def _trained(run: RunFolder) -> Trained:
         test_accuracy=finished.test.accuracy if finished.test is not None else None,
         num_validation=int(matrix.sum()) if matrix is not None else 0,
         confusion=None if matrix is None else matrix.astype(np.int64),
-        classes=tuple(run.model_card().class_names),
+        classes=tuple(run.model_card().class_names) if run.has_model() else (),
         is_best=kept is not None and kept.kind == "best",
     )

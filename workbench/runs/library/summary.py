@@ -249,7 +249,7 @@ def _host_of(run: RunFolder) -> str:
 def summary_history(path: Path) -> MetricHistory:
     """What the figures are made of: all epochs, or of a finished run the last one."""
     history = MetricHistory()
-    history.add_all(_end_of_finished(path) or _summary_events(path))
+    history.add_all(_end_of_finished(path) or summary_events(path))
     return history
 
 
@@ -269,7 +269,7 @@ def _end_of_finished(path: Path) -> list[RunEvent]:
     return [epoch, finished] if isinstance(epoch, EpochFinished) else [finished]
 
 
-def _summary_events(path: Path) -> Iterator[RunEvent]:
+def summary_events(path: Path) -> Iterator[RunEvent]:
     """The events of a whole log that a summary uses, without decoding the batches between them;
     and the last one, of any kind: a trainer that logs anything has gone on after a finish.
     """

@@ -215,7 +215,7 @@ def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
         return RunOutcome("paused", words, can_resume=True)
     if finished.outcome == "stopped":
         is_empty = not finished.epochs_done and not run.has_model()
-        words = "Training was stopped before the first checkpoint." if is_empty else ""
+        words = "Training was stopped before the first checkpoint." if is_empty else finished.reason
         return RunOutcome("stopped", words, can_resume=is_resumable)
     error = finished.error
     return RunOutcome(

@@ -1,9 +1,9 @@
-"""Runs that wait for their turn: one after another, with a window or without.
+"""Runs that wait for their turn: one after another on each computer, with a window or without.
 
-A waiting run is a run folder with a `waiting` marker. Each process
-that may find the computer free calls `start_next`: a trainer that has just ended, a window at its
-refresh, the command line. All changes are made under one lock of the home folder, so that a run
-is started once, however many call it at the same moment.
+A waiting run is a run folder with a `waiting` marker. Each process that may find a computer free
+calls `start_next`: a trainer or run mirror that has just ended, a window at its refresh, the
+command line. All changes are made under one lock of the home folder, so that a run is started once,
+however many call it at the same moment.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from workbench.errors import (
 )
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
+from workbench.runs.environment import is_remote
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
@@ -38,7 +39,7 @@ from workbench.runs.link import has_mirror
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.ownership import check_own, is_own
-from workbench.runs.places import check_known, place_of
+from workbench.runs.places import check_known, place_of, place_words
 from workbench.runs.seal import is_sealed, seal_of
 from workbench.runs.start import start_trainer
 
@@ -53,7 +54,8 @@ _LAST = sys.maxsize
 
 class _Marker(msgspec.Struct, frozen=True, kw_only=True):
     """The content of the marker: the place in the queue, the log's size when it was set, the
-    epochs that it is to be extended to, and the mark by which it is known to have been set here.
+    epochs that it is to be extended to, the computer that it waits for ("" for this one), and the
+    mark by which it is known to have been set here.
     """
 
     order: int = _LAST
@@ -61,6 +63,7 @@ class _Marker(msgspec.Struct, frozen=True, kw_only=True):
     is_resumed: bool = False
     log_bytes: int = 0
     extension: Extension | None = None
+    computer: str = ""
     seal: str = ""
 
 
@@ -94,6 +97,7 @@ def enqueue(run: RunFolder, *, resume: bool = False, extension: Extension | None
                 is_resumed=resume,
                 log_bytes=_size(run.events_path),
                 extension=extension,
+                computer=_computer_of(run),
                 seal=seal_of(run),
             )
             _write(run, marker)
@@ -179,8 +183,8 @@ def start_now(run: RunFolder) -> None:
 
 
 def start_next(home: Path | None = None) -> RunFolder | None:
-    """Starts, and returns, the first waiting run of a home folder that was queued here; None when
-    none waits, or one trains.
+    """Starts, for each computer that trains none, the first waiting run of a home folder that was
+    queued here; returns the first one that was started, None where there is none.
 
     A run that cannot be started is logged as failed, and the next one has its turn.
     One that the system rejects (folder, process) goes on waiting: that may pass. Where it rejects
@@ -189,28 +193,29 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     home = home or runs_home()
     if not _entries(home):
         return None
+    started: list[RunFolder] = []
+    refused: list[WorkbenchError] = []
     with _locked(home):
-        if is_training(home):
-            return None
-        refused: WorkbenchError | None = None
+        busy = {_computer_of(run) for run in _folders(home) if run.is_alive()}
         for run, marker in _entries(home):
-            if not is_sealed(run, marker.seal):
+            if marker.computer in busy or not is_sealed(run, marker.seal):
                 continue
             try:
                 _start(run, marker)
             except WorkbenchError as error:
                 if run.is_alive():
-                    return None  # the user has just started it
-                if isinstance(error.__cause__, OSError):
-                    refused = refused or error
-                    continue
-                _log_failed(run, error)
-                _remove_marker(run)
+                    busy.add(marker.computer)  # the user has just started it
+                elif isinstance(error.__cause__, OSError):
+                    refused.append(error)
+                else:
+                    _log_failed(run, error)
+                    _remove_marker(run)
             else:
-                return run
-    if refused is not None:
-        raise refused
-    return None
+                started.append(run)
+                busy.add(marker.computer)
+    if refused and not started:
+        raise refused[0]
+    return started[0] if started else None
 
 
 def start_next_after(run: RunFolder) -> None:
@@ -221,9 +226,15 @@ def start_next_after(run: RunFolder) -> None:
         sys.stderr.write(f"The next queued run could not be started: {error}\n")
 
 
-def is_training(home: Path) -> bool:
-    """True while a trainer of this computer (no run mirror) works on some run of a home folder."""
-    return any(not has_mirror(run) and run.is_alive() for run in _folders(home))
+def _computer_of(run: RunFolder) -> str:
+    """The other computer that trains a run or will; "" for this one."""
+    if run.is_alive() and not has_mirror(run):
+        return ""
+    try:
+        target = place_of(run)
+        return place_words(target) if is_remote(target) else ""
+    except WorkbenchError:
+        return ""
 
 
 def _folders(home: Path) -> Iterator[RunFolder]:

@@ -11,6 +11,7 @@ from types import FrameType
 from workbench.errors import RunError
 from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.median_stopping import MEDIAN_WORDS
 
 Sum = Callable[[Sequence[int]], Sequence[int]]
 """This machine's numbers -> the sums over all machines, all of which must call it."""
@@ -28,6 +29,7 @@ class StopSwitch:
 
     Attributes:
         is_pause: The request is a pause: keep a checkpoint and end without a test.
+        reason: Why training ends, where no person has requested it; "" otherwise.
     """
 
     def __init__(self, run: RunFolder) -> None:
@@ -38,6 +40,7 @@ class StopSwitch:
         self._leads = True
         self._is_agreed = False
         self.is_pause = False
+        self.reason = ""
 
     def listen_to_signals(self) -> None:
         """Handles SIGTERM and SIGINT as a stop. Only the main thread may call this."""
@@ -46,6 +49,11 @@ class StopSwitch:
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._is_requested = True
+
+    def request(self, reason: str) -> None:
+        """Requests the end from within the trainer."""
+        if not self._is_end_requested():
+            self._is_requested, self.reason = True, reason
 
     @property
     def is_on(self) -> bool:
@@ -58,6 +66,7 @@ class StopSwitch:
     def _is_end_requested(self) -> bool:
         if not self._is_requested and (command := command_of(self._run)):
             self.is_pause = command == "pause"
+            self.reason = MEDIAN_WORDS if command == "median" else ""
             self._is_requested = True
         return self._is_requested
 

@@ -143,7 +143,7 @@ def _train(
                 traceback.print_exception(caught)
     peers.close(error)
     seconds = training.counters.seconds if training else before_s + time.monotonic() - begun
-    finished = events.log(_finish(run, training, error, seconds, is_pause=stop.is_pause))
+    finished = events.log(_finish(run, training, error, seconds, stop))
     if events.settle(_PATIENCE_S) and finished.outcome == "completed":
         settle_checkpoints(run, finished.epochs_done, is_chief=member is None)
     if error is None:
@@ -153,7 +153,7 @@ def _train(
 
 def _give_up(run: RunFolder, events: EventLogger, begun: float, error: WorkbenchError) -> None:
     """Ends a trainer whose main thread waits in vain within a library."""
-    events.log(_finish(run, None, error, time.monotonic() - begun, is_pause=False))
+    events.log(_finish(run, None, error, time.monotonic() - begun))
     events.settle(_PATIENCE_S)
     os._exit(error.exit_code)
 
@@ -172,9 +172,9 @@ def _finish(
     training: Training | None,
     error: BaseException | None,
     seconds: float,
-    *,
-    is_pause: bool,
+    stop: StopSwitch | None = None,
 ) -> RunFinished:
+    is_pause = stop is not None and stop.is_pause
     is_completed = training is not None and training.is_completed
     outcome = "failed" if error else "completed" if is_completed else "stopped"
     batch_size = training.batch_size if training else 0
@@ -192,4 +192,5 @@ def _finish(
         error=error_parts(error, batch_size=batch_size) if error else None,
         can_resume=is_worth_it and (is_pause or has_checkpoint(run)),
         is_paused=outcome == "stopped" and is_pause,
+        reason=stop.reason if stop is not None and outcome == "stopped" else "",
     )

@@ -12,6 +12,7 @@ from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.protocol.events import TestResult
 from workbench.protocol.weights import KeptWeights
+from workbench.runs.library.median_stopping import MedianRule
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
 from workbench.runs.store.checkpoint import Checkpoint, keeps_final
 from workbench.runs.store.provenance import write_origin
@@ -38,6 +39,7 @@ from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
 from workbench.worker.trainer.saved_test import (
     is_saved_test_needed,
+    keep_measured,
     keep_test,
     saved_test,
     test_result,
@@ -98,6 +100,7 @@ class Training:
             self.counters = TrainingCounters.of(checkpoint.state, checkpoint.arrays, begun)
         # Steps that are done again took their time, too: the elapsed time never falls.
         self.counters.seconds_before = max(self.counters.seconds_before, before_s)
+        self._median = MedianRule(job.run)
         self._folder = FolderWatch(job.run)
         self.batch_size = job.project.recipe.batch_size
         self.test: TestResult | None = None
@@ -206,8 +209,18 @@ class Training:
             for words in filter(None, (verdict.words, verdict.stop_words)):
                 self._events.log_line(words)
             manager.after_epoch(is_best=verdict.is_best)
+            self._stop_if_hopeless(epoch.epoch, sizes)
         self.is_completed = True
         return False
+
+    def _stop_if_hopeless(self, epoch: int, sizes: Sizes) -> None:
+        """Requests the end of a run of a sweep that the others leave behind. What is trained stays
+        as it is: resumed, the run goes on bit for bit.
+        """
+        words = self._median.stop_words() if epoch < sizes.epochs else ""
+        if words and self._company.is_chief:
+            self._events.log_line(words)
+            self._stop.request(words)
 
     def _between_calls(self, manager: AnyManager, sizes: Sizes) -> None:
         # Where only the validation is left, the epoch's own checkpoint comes soon.
@@ -245,6 +258,7 @@ class Training:
             manager.keep_test(self.test)
         if answers is not None and ready.images.test is not None:
             keep_test(self._job, ready.images.test, answers)
+            keep_measured(self._job, ready.images.test)
 
     def _tested(
         self, ready: PreparedTraining, trainer: EpochTrainer, model: KeptModel, found: Calibrated

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QMenu
 
 from workbench.client.background import Background
@@ -17,12 +17,12 @@ from workbench.errors import WorkbenchError
 from workbench.gui.data.browse.images import ANY, ORDERS, Images, Numbers, Shown
 from workbench.gui.data.browse.listing import Listing
 from workbench.gui.data.browse.model import ImageRows
-from workbench.gui.data.browse.samples import GridSamples
 from workbench.gui.data.classes.changes import own_names
 from workbench.gui.data.enlarge import open_sample
 from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.grid import ImageGrid
+from workbench.gui.images.samples import GridSamples
 from workbench.gui.images.source import ImageSource
 from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.buttons import button
@@ -101,18 +101,11 @@ class ImageBrowser(Box):
             lambda number: self.status.wait_for(f"Listing {count(number)} images")
         )
         self._listing.failed.connect(self._on_failed)
-        self.grid.doubleClicked.connect(lambda index: self._enlarge(index.row()))
+        self.grid.enlarged.connect(self._enlarge)
         self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.grid.customContextMenuRequested.connect(self._open_menu)
-        self._keys("Return", lambda: self._enlarge(self.grid.currentIndex().row()))
-        self._keys("Enter", lambda: self._enlarge(self.grid.currentIndex().row()))
-        self._keys("Delete", self.leave_out)
+        self.grid.on_key("Delete", self.leave_out)
         self._state.described.connect(self._on_described)
-
-    def _keys(self, keys: str, act: Callable[[], None]) -> None:
-        shortcut = QShortcut(QKeySequence(keys), self.grid)
-        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        shortcut.activated.connect(act)
 
     # what is shown -------------------------------------------------------------------------
 
@@ -192,11 +185,10 @@ class ImageBrowser(Box):
 
     def selected(self) -> list[int]:
         """Rows of the selected images."""
-        return sorted(index.row() for index in self.grid.selectionModel().selectedIndexes())
+        return self.grid.selected_rows()
 
     def _enlarge(self, at: int) -> None:
-        if at >= 0:
-            open_sample(self._state, GridSamples(self.rows), at, self)
+        open_sample(self._state, GridSamples(self.rows), at, self)
 
     def _open_menu(self, point: QPoint) -> None:
         index = self.grid.indexAt(point)

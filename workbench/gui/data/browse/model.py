@@ -8,8 +8,10 @@ from PySide6.QtCore import QObject, Qt
 from workbench.core.format import bytes_text, count
 from workbench.gui.data.browse.images import Images, Numbers
 from workbench.gui.images.rows import GridRows, Index
+from workbench.gui.images.sample_dialog import Sample
 from workbench.gui.kit.labels import plain_tip
 from workbench.protocol.browsing import ImagePlace
+from workbench.protocol.describe_data import Thumbnail
 
 
 class ImageRows(GridRows):
@@ -44,6 +46,14 @@ class ImageRows(GridRows):
 
     def lines(self, row: int) -> tuple[str, ...]:
         return (self._name(self.number(row)),)
+
+    def sample(self, row: int) -> Sample:
+        number = self.number(row)
+        place, file = self.images.place(number), self.images.file(number)
+        thumbnail = Thumbnail(
+            path="", part=place.part, index=place.index, file=file, width=0, height=0
+        )
+        return Sample(self.class_name(row), thumbnail)
 
     def _name(self, number: int) -> str:
         return self.images.names[number] or f"image {count(self.images.place(number).index + 1)}"

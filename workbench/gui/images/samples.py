@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
-from workbench.gui.data.browse.model import ImageRows
+from workbench.gui.images.rows import GridRows
 from workbench.gui.images.sample_dialog import Sample
-from workbench.protocol.describe_data import Thumbnail
 
 
 class GridSamples(Sequence[Sample]):
-    """One sample for each row of a model."""
+    """One sample for each row of a grid."""
 
-    def __init__(self, rows: ImageRows) -> None:
+    def __init__(self, rows: GridRows) -> None:
         self._rows = rows
 
     def __len__(self) -> int:
@@ -26,9 +25,4 @@ class GridSamples(Sequence[Sample]):
     def __getitem__(self, row: int | slice) -> Sample | Sequence[Sample]:
         if isinstance(row, slice):
             return [self[each] for each in range(*row.indices(len(self)))]
-        number = self._rows.number(row)
-        place, file = self._rows.images.place(number), self._rows.images.file(number)
-        thumbnail = Thumbnail(
-            path="", part=place.part, index=place.index, file=file, width=0, height=0
-        )
-        return Sample(self._rows.class_name(row), thumbnail)
+        return self._rows.sample(row)

@@ -1,0 +1,74 @@
+"""Training a series of runs in front of a terminal, and its figures for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic, sleep
+
+from workbench.cli._ctrl_c import CtrlC
+from workbench.cli._follow import PastEvents, follow
+from workbench.cli._output import print_line
+from workbench.cli._turn import wait_for_turn
+from workbench.errors import RunFolderError
+from workbench.runs.control import request_stop
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.series import Spread, is_settled, series_runs
+from workbench.runs.state import queue
+from workbench.runs.state.outcome import UNDER_WAY, outcome_of
+
+_STOP_S = 60.0
+"""A trainer that stops has a test and a checkpoint to write."""
+_POLL_S = 0.1
+
+
+def train_series(series: str, words: Callable[[RunFolder], str], *, is_quiet: bool) -> None:
+    """Waits until all runs of a series, which are queued, are trained, and prints the `words` of
+    each. Ctrl+C stops those that train, and takes the others from the queue.
+
+    Raises:
+        KeyboardInterrupt: Ctrl+C; the same command goes on with the series.
+    """
+    runs = [run for run in series_runs(series) if not is_settled(run)]
+    # What was logged before a run is resumed ends with a finish, which is not the one to wait for.
+    pasts = [PastEvents(run) for run in runs]
+    for run, past in zip(runs, pasts, strict=True):
+        try:
+            with CtrlC(run) as ctrl_c:
+                wait_for_turn(run, ctrl_c, is_quiet=is_quiet)
+                for _ in follow(run, ctrl_c, past):
+                    pass
+        except KeyboardInterrupt:
+            _call_off(series)
+            if not is_quiet:
+                print_line("Stopped. The same command goes on where it stopped.")
+            raise
+        if not is_quiet:
+            print_line(words(run))
+
+
+def _call_off(series: str) -> None:
+    """Takes the waiting runs from the queue, and waits for those that train to stop: the same
+    command would find them running otherwise, and leave them alone.
+    """
+    stopping = []
+    for run in series_runs(series):
+        if queue.is_waiting(run):
+            try:
+                queue.cancel(run)
+                continue
+            except RunFolderError:  # another process has just started it
+                pass
+        elif not run.is_alive():
+            continue
+        request_stop(run)
+        stopping.append(run)
+    end = monotonic() + _STOP_S
+    while monotonic() < end and any(outcome_of(run).kind in UNDER_WAY for run in stopping):
+        sleep(_POLL_S)
+
+
+def spread_as_json(spread: Spread | None) -> dict[str, float] | None:
+    """Mean, standard deviation and number of values."""
+    if spread is None:
+        return None
+    return {"mean": spread.mean, "std": spread.deviation, "count": spread.count}
