@@ -83,6 +83,11 @@ def test_rows_are_shown_as_they_come_with_their_doubt(folder, ready, tmp_path):
     heading = folder.results.heading.full_text
     assert heading == f"{tmp_path.name} · 5 images · 1 cannot be read · {ready.state.title}"
     assert folder.results.table.isColumnHidden(TRUTH)
+    recent = ready.panels["classify_earlier"]
+    assert not recent.isVisible()
+    folder.results.close_button.click()
+    assert recent.isVisible()
+    assert not folder.results.isVisible()
 
 
 def test_a_click_on_a_heading_sorts_and_a_third_one_restores_the_order(qtbot, folder, ready):

@@ -53,6 +53,8 @@ class ScoreBars(PaintedWidget):
         """The bars as high as the first rows."""
         area = scroll_area(self)
         area.setFrameShape(QFrame.Shape.NoFrame)
+        for each in (self, area.viewport()):  # on the card, not on a background of their own
+            each.setAutoFillBackground(False)
         area.setFixedHeight(ROW_PX * NUM_ROWS)
         area.setMinimumWidth(self.minimumSizeHint().width())
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

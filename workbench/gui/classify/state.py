@@ -53,6 +53,7 @@ class ClassifyState(QObject):
         folder_changed(bool): Whether a folder is being classified.
         folder_begun(Path): This folder is being classified.
         folder_rows(list[Classified]): The next images of it, in order.
+        listing_changed(bool): Whether the images of a folder are listed.
         folder_done(ManyClassified): All its images are classified.
         closing(): The window is about to close.
         height_changed(int): How high the view is, in pixels.
@@ -80,6 +81,7 @@ class ClassifyState(QObject):
     folder_begun = Signal(object)
     folder_rows = Signal(object)
     folder_done = Signal(object)
+    listing_changed = Signal(bool)
     closing = Signal()
     picking_changed = Signal(bool)
     height_changed = Signal(int)

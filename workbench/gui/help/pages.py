@@ -26,6 +26,8 @@ GENERAL_PAGES = (
     ("sources", "Sources of images"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
+    ("classify", "Classifying pictures"),
+    ("coach", "The training coach"),
     ("report", "Reports and model cards"),
     (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),

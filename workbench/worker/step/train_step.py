@@ -30,6 +30,7 @@ class StepMath:
         batch_size: Images per step, over all replicas together.
         recipe: Loss, smoothing, clipping, and what is counted.
         class_weights: What an image of each class counts in training, or None.
+        objective: The loss of each image.
     """
 
     strategy: Any
@@ -42,7 +43,7 @@ class StepMath:
     def __post_init__(self) -> None:
         built = self.built
         self._model = built.model
-        self._objective = Objective(self.recipe, built.is_logits, self.class_weights)
+        self.objective = Objective(self.recipe, built.is_logits, self.class_weights)
         self._num_classes = int(built.model.output_shape[-1])
         # 0 to 255 is exact in bfloat16 too; what a pipeline made keeps its own precision.
         self._dtype = built.input_dtype
@@ -61,7 +62,7 @@ class StepMath:
         with tf.GradientTape() as tape:
             outputs = self._model(tf.cast(pictures, self._dtype), training=True)
             # Divided by the batch of all replicas: the optimizer adds their gradients up.
-            loss = tf.reduce_sum(self._objective.training(labels, outputs)) / self.batch_size
+            loss = tf.reduce_sum(self.objective.training(labels, outputs)) / self.batch_size
             loss += self._penalty()
         self._update(self._clipped(tape.gradient(loss, variables)), variables, rate)
         average_over_replicas(self._drifting)
@@ -124,7 +125,7 @@ class StepMath:
         i * classes + j.
         """
         outputs = self._model(tf.cast(pictures, self._dtype), training=False)
-        losses = tf.cast(self._objective.evaluation(labels, outputs), tf.float32) + (
+        losses = tf.cast(self.objective.evaluation(labels, outputs), tf.float32) + (
             self._penalty() * self.replicas
         )
         hits = self._num_correct(labels, outputs, weights)
@@ -142,7 +143,7 @@ class StepMath:
         def answer(pictures: Any, labels: Any, _weights: Any) -> tuple[Any, ...]:
             found = model(tf.cast(pictures, self._dtype), training=False)
             raw, inner = (found, found[:, :0]) if hidden is None else found
-            own = tf.cast(self._objective.evaluation(labels, raw), tf.float32)
+            own = tf.cast(self.objective.evaluation(labels, raw), tf.float32)
             outputs, is_logits = tf.cast(raw, tf.float32), self.built.is_logits
             losses = keras.losses.sparse_categorical_crossentropy(
                 labels, outputs, from_logits=is_logits
