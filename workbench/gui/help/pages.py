@@ -26,6 +26,7 @@ GENERAL_PAGES = (
     ("sources", "Sources of images"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
+    ("sweep", "Sweep: compare settings"),
     ("classify", "Classifying pictures"),
     ("coach", "The training coach"),
     ("report", "Reports and model cards"),
