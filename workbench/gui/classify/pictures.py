@@ -153,10 +153,11 @@ class PicturesPanel(QWidget):
     def _show_results(self, *, is_shown: bool) -> None:
         self.results.setVisible(is_shown)
         self.set_view_height(self._view_px)
+        self._state.listing_changed.emit(is_shown)
 
     def _show_picker(self, *, is_shown: bool) -> None:
         if is_shown:
-            self.results.hide()
+            self._show_results(is_shown=False)
         if is_shown != self._state.is_picking:
             self.picker.setVisible(is_shown)
             self.set_view_height(self._view_px)
