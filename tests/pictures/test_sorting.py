@@ -57,7 +57,7 @@ def test_a_plan_counts_and_changes_nothing(photos, tmp_path):
     assert plan.counts() == {"lily": 1, "rose": 2}
     assert [each.name for each in plan.placements] == ["a.jpg", "b.jpg", "a (2).jpg"]
     assert plan.num_renamed == 1
-    assert plan.reasons() == {"could not be read": 1, "was listed before": 1}
+    assert plan.reasons() == {"has no predicted class": 1, "was listed before": 1}
     assert plan.num_bytes == sum(len(data) for n, data in before.items() if "bad" not in n)
     assert tree(tmp_path) == before
     assert not (tmp_path / "out").exists()

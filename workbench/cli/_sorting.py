@@ -76,7 +76,7 @@ class Sorting:
         refuse_unanswered(arguments)
 
     def add(self, file: str, label: str) -> None:
-        """An image and its class; "" where it could not be read."""
+        """An image and its class; "" where it could not be read, or is unknown."""
         if self._into is not None:
             self._answers.append((file, label))
 

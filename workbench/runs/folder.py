@@ -8,6 +8,7 @@ worker.lock    locked while the trainer is running (lock.py)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
+references.npz what the distance from the training images is measured by (references.py)
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)

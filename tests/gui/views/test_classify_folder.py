@@ -22,8 +22,8 @@ from workbench.protocol.classify_many import (
     ClassifyMany,
     ManyClassified,
 )
-from workbench.protocol.evaluate import ClassScore
 from workbench.protocol.messages import Done, Failed, Progress
+from workbench.protocol.trained.evaluate import ClassScore
 
 SHARES = {"a.png": 0.9, "b.png": 0.6, "c.png": 0.98, "d.png": 0.55}
 

@@ -49,7 +49,7 @@ def test_images_are_moved_as_planned_and_put_back(
     assert run_command([*words, "--dry-run"]) == 0
     plan = printed(capsys)[-1]["plan"]
     assert plan["classes"] == {"bright": 4, "dark": 4}
-    assert [each["reason"] for each in plan["skipped"]] == ["could not be read"]
+    assert [each["reason"] for each in plan["skipped"]] == ["has no predicted class"]
     assert not out.exists()
     assert run_command([*words, "--yes"]) == 0
     done = printed(capsys)[-1]["sorted"]

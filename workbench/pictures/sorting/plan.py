@@ -74,7 +74,7 @@ def make_plan(
     """Plans where images go.
 
     Args:
-        answers: File and class of each image; class "" where it could not be read.
+        answers: File and class of each image; class "" where there is none.
         into: Where the class folders are, or will be.
         check: Called now and then; may raise to stop.
 
@@ -106,7 +106,7 @@ class _Planning:
     def add(self, file: str, label: str) -> str:
         """Plans one image; the reason where it stays, "" where it does not."""
         if not label:
-            return "could not be read"
+            return "has no predicted class"
         source = os.path.abspath(file)  # noqa: PTH100 - a hundred thousand Paths are slow
         if source in self._seen:
             return "was listed before"

@@ -47,6 +47,7 @@ from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import TrainerLoadContext
 from workbench.worker.process.versions import versions
 from workbench.worker.step.time_spent import TimeLedger
+from workbench.worker.trainer.shared_images import count_shared
 
 
 class TrainingSetup:
@@ -67,6 +68,7 @@ class TrainingSetup:
         self._events = job.events
         self._stop = job.stop
         self._ledger = TimeLedger()
+        self._num_shared = 0
 
     def make(self) -> PreparedTraining:
         """Loads the images, builds the network and puts the checkpoint's values into it.
@@ -120,6 +122,7 @@ class TrainingSetup:
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
             self._events.log_line(note, level="warning")
+        self._num_shared = count_shared(data)  # while TensorFlow is imported
         self._stop.check()
         return data
 
@@ -224,6 +227,7 @@ class TrainingSetup:
                 bad_files=list(data.bad_files),
                 split=marks_to_plain(data.marks),
                 per_class=_per_class(data),
+                num_shared=self._num_shared,
                 validates_on_test=data.validation is not None and data.validation is data.test,
             )
         )
