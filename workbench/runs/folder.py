@@ -8,6 +8,7 @@ worker.lock    locked while the trainer is running (lock.py)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
+initial.npz    the weights of another run that it starts from (initial_weights.py)
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)
@@ -80,6 +81,20 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
     warm_up: int = 0
 
 
+class InitialWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """The weights of another run that a run starts from.
+
+    Attributes:
+        run: That run: "run 3" of the same project, else the name of its folder.
+        epoch: The epoch they are of; 0 where they were not trained here.
+        checksum: SHA-256 over them, see `weights_file.array_checksum`.
+    """
+
+    run: str
+    epoch: int
+    checksum: str
+
+
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is to train, and how.
 
@@ -95,6 +110,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         series: The runs that it is trained and compared with, such as those of a cross-validation:
             the same for all of them; "" for none.
         point: Its place in the series, where that is a sweep.
+        initial: The weights that it starts from; None for random and pretrained ones.
         created: Seconds since the epoch.
         parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
@@ -113,6 +129,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     label: str = ""
     series: str = ""
     point: SweepPoint | None = None
+    initial: InitialWeights | None = None
     created: float = 0.0
     parcel: str = ""
     on: str = ""
@@ -317,6 +334,7 @@ def create_run(
     label: str = "",
     series: str = "",
     point: SweepPoint | None = None,
+    initial: InitialWeights | None = None,
     home: Path | None = None,
     path: Path | None = None,
 ) -> RunFolder:
@@ -329,6 +347,7 @@ def create_run(
         label: Words that name it in place of its settings.
         series: As in RunRequest.
         point: As in RunRequest.
+        initial: As in RunRequest; `store.initial_weights` writes them.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, for a run without a number; must not be a run already.
 
@@ -346,6 +365,7 @@ def create_run(
         label=label,
         series=series,
         point=point,
+        initial=initial,
         created=time.time(),
     )
     return _written(request, _exact_folder(path) if path else _new_folder(home, request.title))
