@@ -17,9 +17,8 @@ from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures.png import write_png
-from workbench.protocol.classify import Classified, Classify, Score
+from workbench.protocol.classify_many import ClassifyMany
 from workbench.protocol.evaluate import Evaluate
-from workbench.protocol.messages import Done
 from workbench.protocol.weights import LoadWeights
 from workbench.templates import find_template
 
@@ -174,7 +173,8 @@ def asked(cifar, monkeypatch):
     """What is requested of the worker, with what takes the answers."""
     found = []
     send = lambda *request: found.append(request) or len(found)  # noqa: E731
-    monkeypatch.setattr(cifar.context.service, "send", send)
+    for worker in (cifar.context.service, cifar.context.measurer):
+        monkeypatch.setattr(worker, "send", send)
     return found
 
 
@@ -205,31 +205,25 @@ def test_without_a_model_class_folders_are_the_data_set_as_everywhere(
 
 
 def test_class_folders_dropped_on_classify_are_classified_and_counted(
-    trained, class_folders, asked, qtbot
+    trained, class_folders, asked
 ):
     before = trained.context.document.project.dataset
     trained.show_view("classify")
     assert "count the correct ones" in drop_on(trained, class_folders)
-    qtbot.waitUntil(lambda: bool(requests(asked, Classify)))
-    assert len(requests(asked, Classify)[0].pictures) == 11
+    (request,) = requests(asked, ClassifyMany)
+    assert request.has_class_folders
+    assert [source.path for source in request.sources] == [str(class_folders)]
     assert trained.context.document.project.dataset == before
     assert trained.views.current_key == "classify"
 
 
 def test_a_folder_with_one_class_folder_dropped_on_classify_is_classified_and_counted(
-    trained, class_folders, asked, qtbot
+    trained, class_folders, asked
 ):
     shutil.rmtree(class_folders / "champignon")
-    view = trained.show_view("classify")
+    trained.show_view("classify")
     assert "count the correct ones" in drop_on(trained, class_folders)
-    qtbot.waitUntil(lambda: bool(requests(asked, Classify)))
-    request, answer = next(each for each in asked if isinstance(each[0], Classify))
-    assert len(request.pictures) == 5
-    scores = [Score(name="Fly agaric", probability=0.9), Score(name="morel", probability=0.1)]
-    for path in request.pictures:
-        answer(Classified(file=path, label="Fly agaric", scores=scores))
-    answer(Done())
-    qtbot.waitUntil(lambda: view.wait.text() == "5 of 5 correct (100.0%).")
+    assert requests(asked, ClassifyMany)[0].has_class_folders
     trained.show_view("data")
     assert "contains only one class folder" in drop_on(trained, class_folders)
     assert trained.context.document.project.dataset.key != "folder"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tests.gui.views.scripted import ScriptedService, give_weights
 from tests.window_parts import window_context
+from workbench.gui.classify.view import ClassifyView
+from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.panels import panels_of
 from workbench.runs.home import data_home
 
 
@@ -23,3 +29,51 @@ def open_library(qtbot, context):
             context.library.open()
 
     return open_now
+
+
+# the classify view, with a worker that the test answers for
+
+
+@pytest.fixture
+def service():
+    return ScriptedService()
+
+
+@pytest.fixture
+def model(written):
+    """A finished run with (the names of) weights."""
+
+    def make(title):
+        run = written(title).begin().train(1)
+        give_weights(run)
+        return run.finish()
+
+    return make
+
+
+@pytest.fixture
+def measurer():
+    """The worker for long work."""
+    return ScriptedService()
+
+
+@pytest.fixture
+def view(qtbot, context, service, measurer):
+    context.service.end()
+    weights = WeightsLoader(context.document, context.library, service)
+    parts = replace(context, service=service, measurer=measurer, weights=weights)
+    view = ClassifyView(parts, panels_of("classify"))
+    view.resize(1200, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    yield view
+    view.close_background()
+
+
+@pytest.fixture
+def ready(view, model, open_library):
+    """A view with one network."""
+    model("cifar")
+    open_library()
+    return view

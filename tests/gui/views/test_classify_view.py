@@ -2,125 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from PIL import Image
-from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, QUrl, Signal
+from PySide6.QtCore import QMimeData, QRectF, Qt, QUrl
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests.gui.combos import shown_text
-from workbench.gui.classify import pictures
-from workbench.gui.classify.picture_strip import MOOD_ROLE, TILE, WORDS_PX, _fit
-from workbench.gui.classify.view import ClassifyView
+from tests.gui.views.scripted import cat, words_below
+from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
-from workbench.gui.common.weights_loader import WeightsLoader
-from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import Classified, Classify, Score, WarmUp
-from workbench.protocol.classify_many import ClassifyMany, ManyClassified
+from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
-from workbench.protocol.messages import Done, Failed, Progress
+from workbench.protocol.messages import Done, Failed
 from workbench.protocol.weights import KeptWeights, LoadWeights
-
-
-class ScriptedService(QObject):
-    """Keeps what was asked; the test answers."""
-
-    died = Signal(str)
-
-    def __init__(self):
-        super().__init__()
-        self.asked = []
-
-    def send(self, request, on_answer):
-        self.asked.append((request, on_answer))
-        return len(self.asked)
-
-    def end(self):
-        pass
-
-    def cancel(self, request_id):
-        """What is called off is not answered."""
-
-    def take(self, kind):
-        """The oldest request of a kind that has not been taken."""
-        for index, (request, _) in enumerate(self.asked):
-            if isinstance(request, kind):
-                return self.asked.pop(index)
-        raise AssertionError(
-            f"no {kind.__name__} among {[type(r).__name__ for r, _ in self.asked]}"
-        )
-
-    def answer_pictures(self):
-        """Calls every picture of the next request a cat."""
-        request, answer = self.take(Classify)
-        for path in request.pictures:
-            answer(cat(path))
-        answer(Done(id=1))
-        return request
-
-
-def words_below(strip):
-    return [strip.model().index(row, 0).data() for row in range(strip.num_tiles)]
-
-
-def cat(path, **keywords):
-    scores = [Score(name="cat", probability=0.9), Score(name="dog", probability=0.1)]
-    values = {"label": "cat", "scores": scores, "milliseconds": 6.0, "width": 4032, "height": 3024}
-    values["input_shape"] = [32, 32, 3]
-    return Classified(file=str(path), **{**values, **keywords})
-
-
-@pytest.fixture
-def service():
-    return ScriptedService()
-
-
-@pytest.fixture
-def model(written):
-    """A finished run with (the names of) weights."""
-
-    def make(title):
-        run = written(title).begin().train(1)
-        give_weights(run)
-        return run.finish()
-
-    return make
-
-
-def give_weights(run):
-    run.folder.weights_path.write_bytes(b"weights")
-    run.folder.card_path.write_bytes(b"{}")
-
-
-@pytest.fixture
-def measurer():
-    """The worker for long work."""
-    return ScriptedService()
-
-
-@pytest.fixture
-def view(qtbot, context, service, measurer):
-    context.service.end()
-    weights = WeightsLoader(context.document, context.library, service)
-    parts = replace(context, service=service, measurer=measurer, weights=weights)
-    view = ClassifyView(parts, panels_of("classify"))
-    view.resize(1200, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
-
-
-@pytest.fixture
-def ready(view, model, open_library):
-    """A view with one network."""
-    model("cifar")
-    open_library()
-    return view
 
 
 def test_without_a_network_it_says_what_can_be_done(qtbot, view):
@@ -230,24 +126,6 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     assert ready.panels["classify_result"].picture.caption.toolTip().startswith("test image 111")
 
 
-def test_a_label_that_is_no_class_of_the_model_is_not_wrong(qtbot, ready, service, tmp_path):
-    """Nor once another model, which has no such class, answers again."""
-    (tmp_path / "daisy").mkdir()
-    Image.new("RGB", (8, 8)).save(tmp_path / "daisy" / "0.png")
-    ready.state.classify_labeled(str(tmp_path))
-    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
-    service.answer_pictures()
-    card, strip = ready.panels["classify_result"], ready.panels["classify_earlier"].strip
-    qtbot.waitUntil(lambda: card.truth.full_text == "label: daisy, not a class of this model")
-    assert card.truth.property("role") == "dim"
-    assert strip.model().index(0, 0).data(MOOD_ROLE) == ""
-    assert "not a class of this model" in strip.model().index(0, 0).data(
-        Qt.ItemDataRole.ToolTipRole
-    )
-    words = "1 image in folders that are no class of this model."
-    qtbot.waitUntil(lambda: ready.wait.text() == words)
-
-
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
     ready.panels["classify_pictures"].drop.test.click()
     service.take(PickTestPictures)
@@ -271,51 +149,6 @@ def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, servi
     assert picker.number.text() == "99,999"
     assert picker.wait.text() == "Test images are numbered 0 to 9,999."
     assert picker.strip.num_tiles == 1
-
-
-def test_a_labeled_folder_is_classified_and_the_correct_images_are_counted(
-    qtbot, ready, service, tmp_path
-):
-    for name, count in (("Cat", 3), ("dog", 2), ("horse", 1)):
-        (tmp_path / name).mkdir()
-        for number in range(count):
-            Image.new("RGB", (8, 8)).save(tmp_path / name / f"{number}.png")
-    ready.state.classify_labeled(str(tmp_path))
-    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
-    request, answer = service.take(Classify)
-    assert len(request.pictures) == 6
-    for path in request.pictures[:-1]:
-        answer(cat(path))
-    answer(Classified(file=request.pictures[-1], error=ErrorParts(what="No picture.")))
-    answer(Done(id=1))
-    words = "3 of 5 correct (60.0%); 1 image cannot be read."
-    qtbot.waitUntil(lambda: ready.wait.text() == words)
-    assert "cat 90.0%" in words_below(ready.panels["classify_earlier"].strip)
-    ready.state.classify_labeled(str(tmp_path))
-    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
-    service.answer_pictures()
-    words = "3 of 5 correct (60.0%); 1 image in folders that are no class of this model."
-    qtbot.waitUntil(lambda: ready.wait.text() == words)
-
-
-def test_the_count_stays_when_the_worker_ends_after_the_last_answer_is_shown(
-    qtbot, ready, service, tmp_path
-):
-    for name in ("cat", "dog"):
-        (tmp_path / name).mkdir()
-        Image.new("RGB", (8, 8)).save(tmp_path / name / "0.png")
-    ready.state.classify_labeled(str(tmp_path))
-    qtbot.waitUntil(lambda: any(isinstance(each, Classify) for each, _ in service.asked))
-    request, answer = service.take(Classify)
-    for path in request.pictures:
-        answer(cat(path))
-    strip = ready.panels["classify_earlier"].strip
-    qtbot.waitUntil(lambda: strip.num_tiles == 2)
-    answer(Done(id=1))
-    words = "1 of 2 correct (50.0%)."
-    qtbot.waitUntil(lambda: ready.wait.text() == words)
-    with pytest.raises(qtbot.TimeoutError):  # and nothing that comes later takes it away
-        qtbot.waitUntil(lambda: ready.wait.text() != words, timeout=200)
 
 
 def test_the_caption_of_the_model_input_fits_below_it(qtbot, ready, service):
@@ -449,46 +282,6 @@ def test_loading_weights_makes_the_new_run_the_network(qtbot, ready, service, mo
     loaded = model("from weights")
     answer(Done(id=1, text="Loaded.", path=str(loaded.path)))
     qtbot.waitUntil(lambda: ready.chooser.path == loaded.path)
-
-
-def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
-    table = tmp_path / "table.csv"
-    ready.state.classify_folder(tmp_path, table)
-    assert ready.panels["classify_pictures"].drop.cancel.isVisible()
-    request, answer = measurer.take(ClassifyMany)
-    assert (request.sources[0].path, request.table) == (str(tmp_path), str(table))
-    answer(Progress(id=1, text="Classifying: 1 of 3 images"))
-    assert ready.wait.text() == "Classifying: 1 of 3 images…"
-    answer(ManyClassified(num_images=3, num_bad=1, num_earlier=1, table=str(table)))
-    words = "2 images classified into table.csv, 1 of them before; 1 image could not be read."
-    assert ready.wait.text() == words
-    assert ready.panels["classify_pictures"].drop.folder.isVisible()
-
-
-def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
-    table = tmp_path / "table.csv"
-    ready.state.classify_folder(tmp_path, table)
-    _, answer = measurer.take(ClassifyMany)
-    ready.panels["classify_pictures"].drop.cancel.click()
-    answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
-    words = "Canceled. Classify the folder into table.csv again to continue."
-    assert ready.wait.text() == words
-
-
-@pytest.mark.parametrize(("choice", "starts_over"), [(0, False), (1, True), (2, None)])
-def test_an_unfinished_table_is_continued_or_begun_again(
-    ready, tmp_path, monkeypatch, choice, starts_over
-):
-    measurer, table = ready.state.context.measurer, tmp_path / "table.csv"
-    for path in (table, tmp_path / "table.csv.unfinished"):
-        path.write_text("begun")
-    monkeypatch.setattr(pictures, "ask_folder", lambda *_, **__: str(tmp_path))
-    monkeypatch.setattr(pictures, "ask_save_path", lambda *_, **__: (str(table), ""))
-    monkeypatch.setattr(pictures, "ask_choice", lambda *_, **__: choice)
-    ready.panels["classify_pictures"].drop.folder.click()
-    assert [each.starts_over for each, _ in measurer.asked] == (
-        [] if starts_over is None else [starts_over]
-    )
 
 
 @pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])

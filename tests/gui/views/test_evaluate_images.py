@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from tests.gui.views.test_classify_view import ScriptedService, model  # noqa: F401 - a fixture
+from tests.gui.views.scripted import ScriptedService
 from tests.gui.views.test_evaluate_view import RESULT
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
@@ -34,7 +34,7 @@ def files(tmp_path):
 
 
 @pytest.fixture
-def view(qtbot, context, model, open_library, files):  # noqa: F811
+def view(qtbot, context, model, open_library, files):
     context.service.end()
     made = model("cifar")
     path = made if hasattr(made, "joinpath") else made.path

@@ -9,11 +9,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from tests.gui.views.test_classify_view import (
-    ScriptedService,
-    give_weights,
-    model,  # noqa: F401 - a fixture
-)
+from tests.gui.views.scripted import ScriptedService, give_weights
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
@@ -52,7 +48,7 @@ def service():
 
 
 @pytest.fixture
-def view(qtbot, context, service, model, open_library):  # noqa: F811
+def view(qtbot, context, service, model, open_library):
     context.service.end()
     model("cifar")
     view = EvaluateView(replace(context, service=service), panels_of("evaluate"))
@@ -168,7 +164,7 @@ def test_a_new_training_is_followed_once_it_has_weights(
     view,
     context,
     written,
-    model,  # noqa: F811
+    model,
 ):
     older, library = view.chooser.path, context.library
     newer = model("newer")
@@ -190,7 +186,7 @@ def test_a_new_training_is_followed_once_it_has_weights(
     assert view.chooser.path == newer.path
 
 
-def test_a_view_opened_later_shows_the_selected_run(qtbot, view, context, service, model):  # noqa: F811
+def test_a_view_opened_later_shows_the_selected_run(qtbot, view, context, service, model):
     selected = view.chooser.path
     model("newer")
     context.library.select(selected)
@@ -202,7 +198,7 @@ def test_a_view_opened_later_shows_the_selected_run(qtbot, view, context, servic
     later.close_background()
 
 
-def test_a_result_comes_back_with_its_model(shown, service, model, qtbot):  # noqa: F811
+def test_a_result_comes_back_with_its_model(shown, service, model, qtbot):
     older, library = shown.chooser.path, shown._context.library
     newer = model("wide")
     library.refresh()
@@ -322,7 +318,7 @@ def test_an_evaluation_that_ends_after_another_model_was_chosen_is_not_shown_as_
     view,
     service,
     context,
-    model,  # noqa: F811
+    model,
 ):
     first = view.chooser.path
     view.start.click()

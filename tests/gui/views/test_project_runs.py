@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from tests.gui.views.test_classify_view import ScriptedService, cat, give_weights, words_below
+from tests.gui.views.scripted import ScriptedService, cat, give_weights, words_below
 from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.weights_loader import WeightsLoader

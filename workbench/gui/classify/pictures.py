@@ -7,6 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
+from workbench.gui.classify.folder.job import FolderTask
+from workbench.gui.classify.folder.results import FolderResults
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
 from workbench.gui.kit.buttons import button, show_instead
@@ -19,6 +21,7 @@ from workbench.pictures.folders import ENDINGS
 from workbench.runs.export.classified_table import is_unfinished
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
+_LEAST_RESULTS_PX = 240
 _OTHERS_PX, _HIGH_PX = 474, 720
 """Height of the panels above and below, and of a view with room for all."""
 _AGAIN, _CANCEL = 1, 2
@@ -70,7 +73,11 @@ class PicturesPanel(QWidget):
         self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
         self.picker.setMinimumHeight(_LEAST_PICKER_PX)
         self.picker.hide()
-        column((self.drop, 1), (self.picker, 1), parent=self, spacing=12)
+        self.results = FolderResults(state.context)
+        self.results.setMinimumHeight(_LEAST_RESULTS_PX)
+        self.results.hide()
+        parts = ((self.drop, 1), (self.picker, 1), (self.results, 1))
+        column(*parts, parent=self, spacing=12)
         self.set_view_height(_HIGH_PX)
         state.height_changed.connect(self.set_view_height)
         self.drop.open.clicked.connect(self.ask_pictures)
@@ -80,13 +87,19 @@ class PicturesPanel(QWidget):
         self.drop.cancel.clicked.connect(state.cancel_folder)
         self.picker.close_button.clicked.connect(lambda: self._show_picker(is_shown=False))
         self.picker.strip.chosen.connect(state.classify_test_picture)
-        state.table_changed.connect(self.drop.set_busy)
+        state.folder_changed.connect(self.drop.set_busy)
+        state.folder_begun.connect(self._on_folder)
+        state.folder_rows.connect(self.results.add)
+        state.closing.connect(self.results.thumbnails.close)
+        state.cleared.connect(lambda: self._show_results(is_shown=False))
+        self.results.closed.connect(lambda: self._show_results(is_shown=False))
+        self.results.chosen.connect(state.classify_of_folder)
         state.run_changed.connect(self._on_run_changed)
 
     def set_view_height(self, height: int) -> None:
         """Takes what the other panels leave of the view: in a low one the buttons in a line."""
         self._view_px = height
-        is_picking = not self.picker.isHidden()
+        is_picking = not (self.picker.isHidden() and self.results.isHidden())
         room = _LEAST_DROP_PX if is_picking else max(_LEAST_DROP_PX, height - _OTHERS_PX)
         self.drop.set_low(is_low=room < _DROP_PX)
         self.drop.setMinimumHeight(min(room, _DROP_PX))
@@ -126,13 +139,24 @@ class PicturesPanel(QWidget):
             if choice == _CANCEL:
                 return
             starts_over = choice == _AGAIN
-        self._state.classify_folder(Path(folder), Path(table), starts_over=starts_over)
+        self._state.classify_folder(FolderTask(Path(folder), Path(table), starts_over=starts_over))
 
     def _on_run_changed(self) -> None:
         if self._state.is_picking:
             self.show_test_pictures()
 
+    def _on_folder(self, folder: Path) -> None:
+        self.results.begin(folder.name, self._state.title)
+        self._show_picker(is_shown=False)
+        self._show_results(is_shown=True)
+
+    def _show_results(self, *, is_shown: bool) -> None:
+        self.results.setVisible(is_shown)
+        self.set_view_height(self._view_px)
+
     def _show_picker(self, *, is_shown: bool) -> None:
+        if is_shown:
+            self.results.hide()
         if is_shown != self._state.is_picking:
             self.picker.setVisible(is_shown)
             self.set_view_height(self._view_px)

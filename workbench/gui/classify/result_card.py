@@ -111,6 +111,7 @@ class ResultCard(QFrame):
         self.truth = ElidedLabel()
         self.message = plain_label(role="dim", wrap=True)
         self.bars = ScoreBars(theme)
+        self.classes = self.bars.in_scroll_area()
         self._build()
         self.show_hint()
         state.shown.connect(self.show_entry)
@@ -128,7 +129,7 @@ class ResultCard(QFrame):
             row((self.caption, 2), (self.note, 1), spacing=12),
             headline,
             Gap(6),
-            self.bars,
+            self.classes,
             self.message,
             STRETCH,
         )
@@ -145,7 +146,7 @@ class ResultCard(QFrame):
         self._say("No prediction yet", "")
         self.truth.set_full_text("")
         self.bars.set_scores([])
-        self.bars.hide()
+        self.classes.hide()
         self.message.setText("Drop a picture: the most likely classes appear here.")
         self.message.show()
 
@@ -179,7 +180,7 @@ class ResultCard(QFrame):
         words = weights_words(answer.weights)
         weights = f"weights: {words}" if words else ""
         self.caption.set_full_text(" · ".join(filter(None, (entry.model, weights))) + took)
-        self.bars.setVisible(is_read)
+        self.classes.setVisible(is_read)
         self.message.setVisible(not is_read)
         self._show_truth(entry)
         if answer.error is not None:
@@ -188,6 +189,7 @@ class ResultCard(QFrame):
         self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.true_class)
+        self.classes.verticalScrollBar().setValue(0)
         self.show_outdated()
 
     def _show_seen(self, entry: ClassifiedPicture) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtWidgets import QFrame, QScrollArea
 
 from workbench.core.format import share
 from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.layout import scroll_area
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 
 NUM_ROWS = 5
+"""That can be seen at once; the others are scrolled to."""
 ROW_PX = 25
 BAR_PX = 14
 NAME_PX = 132
@@ -24,30 +27,48 @@ RADIUS_PX = 4.0
 
 
 class ScoreBars(PaintedWidget):
-    """Shows (name, 0..1) pairs in the order given; room for all rows is kept."""
+    """Shows (name, 0..1) pairs in the order given, all of them: `in_scroll_area` bounds its height.
+    Room for the first rows is kept.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, QSize(360, ROW_PX * NUM_ROWS), least_px=240)
         self.scores: list[tuple[str, float]] = []
         self.true_label = ""
+        self._longest_px = 0
 
     def set_scores(self, scores: Sequence[tuple[str, float]], true_label: str = "") -> None:
-        """Shows the first rows; the true class, where known, is marked."""
-        self.scores = list(scores[:NUM_ROWS])
+        """Shows all rows; the true class, where known, is marked."""
+        self.scores = list(scores)
         self.true_label = true_label
-        words = [f"{name} {share(value)}" for name, value in self.scores]
+        words = [f"{name} {share(value)}" for name, value in self.scores[:NUM_ROWS]]
         self.setAccessibleName(", ".join(words))
         self.setToolTip(plain_tip("\n".join(words)))
+        self._hint = QSize(self._hint.width(), ROW_PX * max(NUM_ROWS, len(self.scores)))
+        self._longest_px = self._longest()
+        self.updateGeometry()
         self.update()
 
+    def in_scroll_area(self) -> QScrollArea:
+        """The bars as high as the first rows."""
+        area = scroll_area(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFixedHeight(ROW_PX * NUM_ROWS)
+        area.setMinimumWidth(self.minimumSizeHint().width())
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.verticalScrollBar().setSingleStep(ROW_PX)
+        return area
+
+    def _longest(self) -> int:
+        """The width of the longest name, in pixels."""
+        metrics = QFontMetrics(self._theme.font(13, weight=600, tabular=True))
+        return max((metrics.horizontalAdvance(self._words(n)) for n, _ in self.scores), default=0)
+
     def paint(self, painter: QPainter) -> None:
-        painter.setFont(self._theme.font(13, weight=600, tabular=True))
-        metrics = painter.fontMetrics()
-        longest = max(
-            (metrics.horizontalAdvance(self._words(n)) for n, _ in self.scores), default=0
-        )
-        name_px = max(NAME_PX, min(longest + _GAP_PX, int(NAME_SHARE * self.width())))
-        for row, (name, value) in enumerate(self.scores):
+        name_px = max(NAME_PX, min(self._longest_px + _GAP_PX, int(NAME_SHARE * self.width())))
+        seen = self.visibleRegion().boundingRect()
+        first, last = seen.top() // ROW_PX, seen.bottom() // ROW_PX
+        for row, (name, value) in enumerate(self.scores[first : last + 1], start=first):
             self._paint_row(painter, row, name_px, name, value)
 
     def _words(self, name: str) -> str:
@@ -64,7 +85,8 @@ class ScoreBars(PaintedWidget):
         words, mode = self._words(name), Qt.TextElideMode.ElideMiddle
         words = painter.fontMetrics().elidedText(words, mode, name_px - _GAP_PX)
         painter.drawText(QRectF(0, top, name_px, ROW_PX), middle, words)
-        right = self.width() - FIGURE_PX
+        beside_px = _GAP_PX // 2 if len(self.scores) > NUM_ROWS else 0  # the scroll bar
+        right = self.width() - FIGURE_PX - beside_px
         figure = QRectF(right, top, FIGURE_PX, ROW_PX)
         painter.drawText(figure, middle | Qt.AlignmentFlag.AlignRight, share(value))
         place = QRectF(name_px, top + (ROW_PX - BAR_PX) / 2, right - name_px, BAR_PX)

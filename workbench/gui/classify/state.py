@@ -10,14 +10,14 @@ from PySide6.QtGui import QGuiApplication, QImage
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers
-from workbench.errors import PictureError, WorkbenchError
+from workbench.errors import PictureError, UsageError, WorkbenchError
 from workbench.gui.classify.answers import Answers
 from workbench.gui.classify.classified import ClassifiedPicture, picture_name
-from workbench.gui.classify.folder_job import FolderJob
-from workbench.gui.classify.labeled_folder import Tally, labeled_images
+from workbench.gui.classify.folder.job import FolderJob, FolderTask, done_words
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.classify import WarmUp
+from workbench.protocol.classify_many import ManyClassified
 from workbench.protocol.evaluate import TestPicture
 from workbench.protocol.messages import AnyAnswer
 
@@ -50,7 +50,11 @@ class ClassifyState(QObject):
         failed(WorkbenchError): It failed.
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
-        table_changed(bool): Whether a folder is being classified into a table.
+        folder_changed(bool): Whether a folder is being classified.
+        folder_begun(Path): This folder is being classified.
+        folder_rows(list[Classified]): The next images of it, in order.
+        folder_done(ManyClassified): All its images are classified.
+        closing(): The window is about to close.
         height_changed(int): How high the view is, in pixels.
         picking_changed(bool): Whether pictures of the test set are shown to pick from.
 
@@ -72,7 +76,11 @@ class ClassifyState(QObject):
     failed = Signal(object)
     classified = Signal(object)
     shown = Signal(object)
-    table_changed = Signal(bool)
+    folder_changed = Signal(bool)
+    folder_begun = Signal(object)
+    folder_rows = Signal(object)
+    folder_done = Signal(object)
+    closing = Signal()
     picking_changed = Signal(bool)
     height_changed = Signal(int)
 
@@ -90,9 +98,9 @@ class ClassifyState(QObject):
         self._project = ""
         self._of_projects: dict[str, Answers] = {}
         self._answers = Answers()
-        self._tally: Tally | None = None
         self._warm: Path | None = None
         self._job: FolderJob | None = None
+        self._waiting_folder: FolderTask | None = None
         self._queue.progressed.connect(self.waiting)
         self._queue.classified.connect(self._on_classified)
         self._queue.emptied.connect(self._on_emptied)
@@ -112,13 +120,15 @@ class ClassifyState(QObject):
         self.run, self.title, self.note = run, title, note
         self.run_changed.emit()
         if self._answers.take_model(run):
-            self._tally = None  # of answers of two models it would be of neither
             self.outdated.emit()
         if is_wanted:
             self._load_model()
         self._queue.set_model(run, title)
         if is_wanted:
             self._classify_again()
+        task, self._waiting_folder = self._waiting_folder, None
+        if task is not None:
+            self.classify_folder(task)
 
     def _follow_project(self) -> None:
         """Each project has its own pictures: those of another are put away until it is open."""
@@ -129,9 +139,9 @@ class ClassifyState(QObject):
         self._of_projects[before] = self._answers
         self._answers.put_away()
         self._answers = self._of_projects.pop(self._project, Answers())
-        self._tally = None
         if before:  # what waits while no project is open is classified by the first one
             self._queue.clear()
+            self._waiting_folder = None
             self._shows_next = False
         self.said.emit("")
         self.cleared.emit()
@@ -180,31 +190,14 @@ class ClassifyState(QObject):
             self._shows_next = True
             self._queue.add(paths)
 
+    def classify_of_folder(self, file: str, label: str) -> None:
+        """Shows an image of a classified folder large."""
+        self._queue.know(file, picture_name(file), label)
+        self.classify([file])
+
     def is_outdated(self, entry: ClassifiedPicture) -> bool:
         """Whether an answer is not that of the present run, whose answer is still to come."""
         return self._answers.is_outdated(entry.answer.file)
-
-    def classify_labeled(self, folder: str) -> None:
-        """Classifies a folder with one folder of images per class, and counts the correct ones."""
-        project = self._project
-        self.waiting.emit(f"Scanning {Path(folder).name}")
-        self.background.run(
-            lambda: labeled_images(Path(folder)),
-            lambda images: self._take_labeled(project, folder, images),
-            self.failed.emit,
-        )
-
-    def _take_labeled(self, project: str, folder: str, images: list[tuple[str, str]]) -> None:
-        if project != self._project:  # another one was opened meanwhile
-            return
-        if not images:
-            what = "The class folders hold no images."
-            self.failed.emit(PictureError(what, where=folder, fix="Choose another folder."))
-            return
-        self._tally = Tally({path for path, _ in images})
-        for path, label in images:
-            self._queue.know(path, picture_name(path), label)
-        self.classify([path for path, _ in images])
 
     def set_picking(self, *, is_picking: bool) -> None:
         """Test pictures are shown to pick from, or no longer."""
@@ -252,43 +245,57 @@ class ClassifyState(QObject):
             self._shows_next = False
             self.shown.emit(entry)
         self.classified.emit(entry)
-        if self._tally is not None:
-            self._tally.add(entry)
 
     def _on_shown(self, entry: ClassifiedPicture) -> None:
         self._answers.show(entry)
 
     def _on_emptied(self) -> None:
         self._warm = self.run
-        tally, self._tally = self._tally, None
-        self.said.emit(tally.sentence() if tally is not None else "")
+        if self._job is None:
+            self.said.emit("")
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self._warm = self._tally = None
+        self._warm = None
         self._answers.give_up()
         self.failed.emit(error)
 
-    # a table of a folder -----------------------------------------------------------------
+    # folders -----------------------------------------------------------------------------
 
-    def classify_folder(self, folder: Path, table: Path, *, starts_over: bool = False) -> None:
-        """Classifies all pictures of a folder into a CSV or Parquet table."""
-        if self._job is not None or self.run is None:
+    def classify_folder(self, task: FolderTask) -> None:
+        """Classifies all images of a folder. Without a network it waits until there is one."""
+        if self._job is not None:
+            what = "A folder is being classified."
+            fix = "Wait for it, or cancel it."
+            self.failed.emit(UsageError(what, where=str(self._job.folder), fix=fix))
             return
-        self._job = FolderJob(self.context.measurer, self)
+        if self.run is None:
+            self._waiting_folder = task
+            return
+        self._job = FolderJob(self.context.measurer, self.run, task, self)
         self._job.progressed.connect(self.waiting)
-        for ended, shown in ((self._job.finished, self.said), (self._job.failed, self.failed)):
-            ended.connect(self._end_job)
-            ended.connect(shown)
-        self.table_changed.emit(True)
-        self._job.start(self.run, folder, table=table, starts_over=starts_over)
+        self._job.rows_came.connect(self.folder_rows)
+        self._job.finished.connect(self._on_folder_done)
+        self._job.failed.connect(self._on_folder_failed)
+        self.folder_changed.emit(True)
+        self.folder_begun.emit(task.folder)
+        self._job.start()
 
     def cancel_folder(self) -> None:
         """Ends the classification of a folder; its table stays unfinished."""
         if self._job is not None:
             self._job.cancel()
 
+    def _on_folder_done(self, done: ManyClassified) -> None:
+        self._end_job()
+        self.folder_done.emit(done)
+        self.said.emit(done_words(done))
+
+    def _on_folder_failed(self, error: WorkbenchError) -> None:
+        self._end_job()
+        self.failed.emit(error)
+
     def _end_job(self) -> None:
         if self._job is not None:
             self._job.deleteLater()
         self._job = None
-        self.table_changed.emit(False)
+        self.folder_changed.emit(False)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from workbench.errors import WorkbenchError
+from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import DataDrop, DropKind
@@ -87,6 +88,7 @@ class ClassifyView(QWidget):
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
+        self.state.closing.emit()
         self.state.background.close()
 
     def classify(self, paths: list[str]) -> None:
@@ -100,7 +102,14 @@ class ClassifyView(QWidget):
         words: dict[DropKind, str] = {
             "class_folders": "classify the images of {} and count the correct ones"
         }
-        return DataDrop(words, 1, lambda drop: self.state.classify_labeled(drop.paths[0]))
+        return DataDrop(words, 1, lambda drop: self._classify_labeled(drop.paths[0]))
+
+    def classify_folder(self, folder: str) -> None:
+        """Classifies all images of a folder, and lists the answers."""
+        self.state.classify_folder(FolderTask(Path(folder)))
+
+    def _classify_labeled(self, folder: str) -> None:
+        self.state.classify_folder(FolderTask(Path(folder), has_class_folders=True))
 
     def ask_weights(self) -> None:
         """Lets the user choose a weights file for the network of the project."""

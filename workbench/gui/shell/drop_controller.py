@@ -8,15 +8,11 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from workbench.client.background import Background
 from workbench.core.projects.project import Choice
-from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import Drop, sort_drop
-from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.theme import Theme
 from workbench.gui.shell.web_pictures import WebPictures, sort_web_drop
-from workbench.pictures.folders import list_pictures
 
 _MARGIN_PX = 16
 
@@ -28,6 +24,7 @@ class DropController(QObject):
         project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
             a notebook.
         pictures_dropped(list): Paths of images to classify.
+        pictures_folder_dropped(str): A folder of images to classify.
         folder_dropped(str): A folder with one folder per class, while there is no project.
         source_dropped(object): Another data set (a Choice), while there is no project.
         data_chosen(): The project has another data set.
@@ -37,6 +34,7 @@ class DropController(QObject):
     project_dropped = Signal(str)
     weights_dropped = Signal(str)
     pictures_dropped = Signal(list)
+    pictures_folder_dropped = Signal(str)
     folder_dropped = Signal(str)
     source_dropped = Signal(object)
     data_chosen = Signal()
@@ -56,7 +54,6 @@ class DropController(QObject):
         self._window = window
         self.overlay = DropOverlay(context.theme, window)
         self._drop: Drop | None = None  # what hangs over the window
-        self._background = Background(self, max_threads=1)
         self._web = WebPictures(window)
         self._web.ready.connect(self.pictures_dropped)
         self._web.said.connect(self.said)
@@ -64,7 +61,6 @@ class DropController(QObject):
     def close(self) -> None:
         """Waits for what still reads."""
         self._web.close()
-        self._background.close()
 
     def enter(self, event: QDragEnterEvent) -> None:
         """Says what a drop would do; files that cannot be used are explained too."""
@@ -106,7 +102,7 @@ class DropController(QObject):
         elif drop.kind == "pictures":
             self.pictures_dropped.emit(list(drop.paths))
         elif drop.kind == "picture_folder":
-            self._classify_folder(drop.paths[0])
+            self.pictures_folder_dropped.emit(drop.paths[0])
         elif drop.kind == "web_address":
             self._web.take_address(drop.paths[0])
         elif drop.source is not None:
@@ -115,17 +111,6 @@ class DropController(QObject):
             self.weights_dropped.emit(drop.paths[0])
         else:
             self.said.emit(drop.words)
-
-    def _classify_folder(self, folder: str) -> None:
-        """All its images, however many: they are listed in another thread."""
-        self._background.run(
-            lambda: [str(path) for path in list_pictures(folder)],
-            self.pictures_dropped.emit,
-            self._on_failed,
-        )
-
-    def _on_failed(self, error: WorkbenchError) -> None:
-        show_error(self._window, error)
 
     def _use_source(self, drop: Drop) -> None:
         """Makes what was dropped the project's data set; where there is no network yet, starts with

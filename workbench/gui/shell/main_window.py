@@ -154,6 +154,10 @@ class MainWindow(QMainWindow):
         """Brings the classify view to the front and classifies images in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
 
+    def classify_folder(self, folder: str) -> None:
+        """Brings the classify view to the front and classifies a folder in it."""
+        cast("ClassifyView", self.show_view("classify")).classify_folder(folder)
+
     def say(self, words: str) -> None:
         """Shows a sentence in the status line for a while."""
         self.status.showMessage(words, MESSAGE_MS)
@@ -290,6 +294,7 @@ class MainWindow(QMainWindow):
         weights = self.context.weights
         self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
+        self.drops.pictures_folder_dropped.connect(self.classify_folder)
         self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)
         self.drops.source_dropped.connect(self.start.from_data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -22,54 +23,77 @@ SCORES = 2
 """Of each image: the answer, and the next class for the margin between them."""
 
 
+@dataclass(frozen=True)
+class FolderTask:
+    """What is to be done with a folder.
+
+    Attributes:
+        folder: Its images, and those of the folders inside, are classified.
+        table: CSV or Parquet file that the rows are written to; None for none.
+        starts_over: Replace that file.
+        has_class_folders: The folders inside are named like the classes of their images.
+    """
+
+    folder: Path
+    table: Path | None = None
+    starts_over: bool = False
+    has_class_folders: bool = False
+
+
 class FolderJob(QObject):
-    """One such job; starts with `start`, can be canceled.
+    """One such task under way; starts with `start`, can be canceled.
+
+    Args:
+        service: Does it.
+        model: The run whose network answers.
+        task: What is to be done.
+        parent: Who waits for it.
 
     Signals:
         progressed(str): What is being done.
         rows_came(list[Classified]): The next images, in order.
-        finished(str): How it ended, in words.
+        finished(ManyClassified): All images are done.
         failed(WorkbenchError): It ended early; what is in the table stays there.
     """
 
     progressed = Signal(str)
     rows_came = Signal(object)
-    finished = Signal(str)
+    finished = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, service: ServiceProcess, parent: QObject) -> None:
+    def __init__(
+        self, service: ServiceProcess, model: Path, task: FolderTask, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._question = Question(service)
-        self._table = ""
+        self._model = model
+        self._task = task
         self._is_cancelled = False
 
-    def start(
-        self,
-        model: Path,
-        folder: Path,
-        *,
-        table: Path | None = None,
-        starts_over: bool = False,
-        has_class_folders: bool = False,
-    ) -> None:
-        """Classifies with the run `model`, into a CSV or Parquet file where one is named."""
-        self._table = "" if table is None else str(table)
+    @property
+    def folder(self) -> Path:
+        """The folder that is classified."""
+        return self._task.folder
+
+    def start(self) -> None:
+        """Begins."""
+        task = self._task
         request = ClassifyMany(
             id=0,
-            model=str(model),
-            sources=[ImageSource(path=str(folder))],
-            table=self._table,
-            starts_over=starts_over,
+            model=str(self._model),
+            sources=[ImageSource(path=str(task.folder))],
+            table="" if task.table is None else str(task.table),
+            starts_over=task.starts_over,
             top=SCORES,
-            has_class_folders=has_class_folders,
+            has_class_folders=task.has_class_folders,
         )
         handlers = Handlers(
-            on_done=self._on_done,
+            on_done=self.finished.emit,
             on_failed=self._on_failed,
             on_progress=lambda progress: self.progressed.emit(progress.text),
             on_part=self._on_rows,
         )
-        self.progressed.emit(f"Scanning {folder.name}")
+        self.progressed.emit(f"Scanning {task.folder.name}")
         self._question.ask(request, handlers)
 
     def cancel(self) -> None:
@@ -82,12 +106,10 @@ class FolderJob(QObject):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         if self._is_cancelled:
-            kept = f" Classify the folder into {Path(self._table).name} again to continue."
-            error = WorkbenchError(f"Canceled.{kept if self._table else ''}")
+            table = self._task.table
+            kept = f" Classify the folder into {table.name} again to continue." if table else ""
+            error = WorkbenchError(f"Canceled.{kept}")
         self.failed.emit(error)
-
-    def _on_done(self, done: ManyClassified) -> None:
-        self.finished.emit(done_words(done))
 
 
 def done_words(done: ManyClassified) -> str:

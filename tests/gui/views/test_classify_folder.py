@@ -1,0 +1,255 @@
+"""A classified folder in the window: its table, sorted and filtered, and what is done with it."""
+
+from __future__ import annotations
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage
+
+from tests.gui.views.scripted import cat
+from workbench.core.format import share
+from workbench.gui.classify import pictures
+from workbench.gui.classify.folder.job import FolderTask
+from workbench.gui.classify.folder.model import COLUMNS, TRUTH
+from workbench.gui.classify.folder.rows import RIGHT, UNREADABLE, WRONG
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
+from workbench.protocol.classify import Classified, Classify, Score
+from workbench.protocol.classify_many import (
+    Agreement,
+    ClassifiedRows,
+    ClassifyMany,
+    ManyClassified,
+)
+from workbench.protocol.evaluate import ClassScore
+from workbench.protocol.messages import Done, Failed, Progress
+
+SHARES = {"a.png": 0.9, "b.png": 0.6, "c.png": 0.98, "d.png": 0.55}
+
+
+def row(file, share_of_cat, truth=""):
+    """A row: cat or dog, whichever is more probable."""
+    shares = {"cat": share_of_cat, "dog": 1 - share_of_cat}
+    names = sorted(shares, key=lambda name: -shares[name])
+    scores = [Score(name=name, probability=shares[name]) for name in names]
+    return Classified(file=f"/x/{file}", label=names[0], scores=scores, truth=truth)
+
+
+BAD = Classified(file="/x/bad.png", error=ErrorParts(what="It is empty."))
+ROWS = [row("a.png", 0.9), row("b.png", 0.4), BAD, row("c.png", 0.98), row("d.png", 0.55)]
+
+
+class Folder:
+    """A folder that is classified in the window."""
+
+    def __init__(self, view, measurer, folder, **task):
+        self.results = view.panels["classify_pictures"].results
+        self.model = self.results.model
+        view.state.classify_folder(FolderTask(folder, **task))
+        self.request, self.answer = measurer.take(ClassifyMany)
+
+    def names(self):
+        """The first column, as it is shown."""
+        return [self.model.index(n, 0).data() for n in range(self.model.rowCount())]
+
+    def column(self, place):
+        return [self.model.index(n, place).data() for n in range(self.model.rowCount())]
+
+    def take(self, *rows):
+        self.answer(ClassifiedRows(id=1, rows=list(rows)))
+
+    def choose(self, combo, data):
+        """As a person does: Qt's `activated` follows the choice."""
+        combo.setCurrentIndex(combo.findData(data))
+        combo.activated.emit(combo.currentIndex())
+
+
+@pytest.fixture
+def folder(ready, measurer, tmp_path):
+    return Folder(ready, measurer, tmp_path)
+
+
+def test_rows_are_shown_as_they_come_with_their_doubt(folder, ready, tmp_path):
+    assert folder.results.isVisible()
+    folder.take(*ROWS[:2])
+    folder.take(*ROWS[2:])
+    assert folder.names() == ["a.png", "b.png", "bad.png", "c.png", "d.png"]
+    assert folder.column(1) == ["cat", "dog", "cannot be read", "cat", "cat"]
+    assert folder.column(2) == ["90.0%", "60.0%", "", "98.0%", "55.0%"]
+    assert folder.column(3) == ["80.0%", "20.0%", "", share(0.96), "10.0%"]
+    assert folder.column(4) == ["dog", "cat", "", "dog", "dog"]
+    assert "It is empty." in folder.model.index(2, 1).data(Qt.ItemDataRole.ToolTipRole)
+    heading = folder.results.heading.full_text
+    assert heading == f"{tmp_path.name} · 5 images · 1 cannot be read · {ready.state.title}"
+    assert folder.results.table.isColumnHidden(TRUTH)
+
+
+def test_a_click_on_a_heading_sorts_and_a_third_one_restores_the_order(qtbot, folder, ready):
+    folder.take(*ROWS)
+    header = folder.results.table.horizontalHeader()
+    place = next(n for n, each in enumerate(COLUMNS) if each.key == "margin")
+    spot = header.sectionViewportPosition(place) + 10
+
+    def click():
+        middle = header.rect().center()
+        middle.setX(spot)
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+
+    click()
+    assert folder.names() == ["bad.png", "d.png", "b.png", "a.png", "c.png"]
+    click()
+    assert folder.names() == ["c.png", "a.png", "b.png", "d.png", "bad.png"]
+    folder.take(row("e.png", 0.75))
+    assert folder.names()[-1] == "e.png"  # it is moved to its place a moment later
+    qtbot.waitUntil(lambda: folder.names()[2] == "e.png")
+    click()
+    assert folder.names() == ["a.png", "b.png", "bad.png", "c.png", "d.png", "e.png"]
+
+
+def test_filters_by_class_state_and_doubt_hold_for_rows_that_come_later(folder):
+    results = folder.results
+    folder.take(*ROWS)
+    folder.choose(results.labels, "cat")
+    assert folder.names() == ["a.png", "c.png", "d.png"]
+    folder.choose(results.doubts, 0.2)
+    assert folder.names() == ["d.png"]
+    assert "1 of 5 images" in results.heading.full_text
+    folder.take(row("e.png", 0.75), row("f.png", 0.95), row("g.png", 0.3))
+    assert folder.names() == ["d.png", "e.png"]
+    folder.choose(results.labels, "")
+    assert folder.names() == ["b.png", "d.png", "e.png", "g.png"]
+    folder.choose(results.doubts, 0.0)
+    folder.choose(results.states, UNREADABLE)
+    assert folder.names() == ["bad.png"]
+
+
+def test_labels_show_what_is_right_and_wrong(ready, measurer, tmp_path):
+    folder = Folder(ready, measurer, tmp_path, has_class_folders=True)
+    assert folder.request.has_class_folders
+    folder.take(row("a.png", 0.9, "Cat"), row("b.png", 0.2, "cat"), row("c.png", 0.9, "horse"))
+    assert not folder.results.table.isColumnHidden(TRUTH)
+    folder.choose(folder.results.states, RIGHT)
+    assert folder.names() == ["a.png"]
+    folder.choose(folder.results.states, WRONG)
+    assert folder.names() == ["b.png", "c.png"]
+
+
+def test_a_row_that_is_clicked_is_classified_large(qtbot, folder, ready, service):
+    folder.take(row("a.png", 0.9), row("b.png", 0.4, "cat"))
+    table = folder.results.table
+    rect = table.visualRect(folder.model.index(1, 1))
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+    request, answer = service.take(Classify)
+    assert request.pictures == ["/x/b.png"]
+    answer(cat("/x/b.png"))
+    answer(Done(id=1))
+    card = ready.panels["classify_result"]
+    qtbot.waitUntil(lambda: card.truth.full_text == "Correct (label: cat)")
+
+
+def test_small_images_are_requested_for_the_rows_that_can_be_seen(
+    qtbot, folder, service, ready, tmp_path
+):
+    Image.new("RGB", (8, 8), "red").save(tmp_path / "t.png")
+    folder.take(*(row(f"{number}.png", 0.9) for number in range(2_000)))
+    qtbot.waitUntil(lambda: any(isinstance(each, MakeThumbnails) for each, _ in service.asked))
+    request, answer = service.take(MakeThumbnails)
+    assert 0 < len(request.images) < 60
+    assert request.files[0] == "/x/0.png"
+    answer(ThumbnailsMade(id=1, images=request.images[:1], paths=[str(tmp_path / "t.png")]))
+    icon = lambda: folder.model.index(0, 0).data(Qt.ItemDataRole.DecorationRole)  # noqa: E731
+    qtbot.waitUntil(lambda: icon() is not None)
+    assert icon().pixmap(QSize(8, 8)).toImage().pixelColor(2, 2).name() == "#ff0000"
+
+
+def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
+    table = tmp_path / "table.csv"
+    folder = Folder(ready, measurer, tmp_path, table=table)
+    drop = ready.panels["classify_pictures"].drop
+    assert drop.cancel.isVisible()
+    request, answer = folder.request, folder.answer
+    assert (request.sources[0].path, request.table) == (str(tmp_path), str(table))
+    answer(Progress(id=1, text="Classifying: 1 of 3 images"))
+    assert ready.wait.text() == "Classifying: 1 of 3 images…"
+    answer(ManyClassified(num_images=3, num_bad=1, num_earlier=1, table=str(table)))
+    words = "2 images classified into table.csv, 1 of them before; 1 image could not be read."
+    assert ready.wait.text() == words
+    assert drop.folder.isVisible()
+
+
+def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
+    folder = Folder(ready, measurer, tmp_path, table=tmp_path / "table.csv")
+    ready.panels["classify_pictures"].drop.cancel.click()
+    folder.answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
+    words = "Canceled. Classify the folder into table.csv again to continue."
+    assert ready.wait.text() == words
+
+
+def test_a_second_folder_waits_for_the_first_one_to_end(folder, ready, measurer, tmp_path):
+    ready.state.classify_folder(FolderTask(tmp_path / "other"))
+    assert ready.wait.text().startswith("A folder is being classified.")
+    assert not measurer.asked
+    folder.answer(ManyClassified(num_images=1, num_bad=0))
+    ready.state.classify_folder(FolderTask(tmp_path / "other"))
+    assert measurer.take(ClassifyMany)[0].sources[0].path == str(tmp_path / "other")
+
+
+def test_a_folder_dropped_before_there_is_a_network_waits_for_it(
+    qtbot, view, model, open_library, tmp_path
+):
+    measurer = view.state.context.measurer
+    view.classify_folder(str(tmp_path))
+    assert not measurer.asked
+    model("cifar")
+    open_library()
+    qtbot.waitUntil(lambda: bool(measurer.asked))
+    assert measurer.take(ClassifyMany)[0].sources[0].path == str(tmp_path)
+
+
+def test_correct_images_of_class_folders_are_counted(ready, measurer, tmp_path):
+    folder = Folder(ready, measurer, tmp_path, has_class_folders=True)
+    scores = [ClassScore(name="cat", precision=0.5, recall=1.0, f1=0.667, count=3)]
+    agreement = Agreement(
+        num_right=3, num_wrong=2, num_foreign=1, num_unlabeled=0, accuracy=0.6, per_class=scores
+    )
+    folder.answer(ManyClassified(num_images=7, num_bad=1, agreement=agreement))
+    assert ready.wait.text() == (
+        "6 images classified; 1 image could not be read. 3 of 5 correct (60.0%); 1 image in "
+        "folders that are no class of this model."
+    )
+
+
+@pytest.mark.parametrize(("choice", "starts_over"), [(0, False), (1, True), (2, None)])
+def test_an_unfinished_table_is_continued_or_begun_again(
+    ready, tmp_path, monkeypatch, choice, starts_over
+):
+    measurer, table = ready.state.context.measurer, tmp_path / "table.csv"
+    for path in (table, tmp_path / "table.csv.unfinished"):
+        path.write_text("begun")
+    monkeypatch.setattr(pictures, "ask_folder", lambda *_, **__: str(tmp_path))
+    monkeypatch.setattr(pictures, "ask_save_path", lambda *_, **__: (str(table), ""))
+    monkeypatch.setattr(pictures, "ask_choice", lambda *_, **__: choice)
+    ready.panels["classify_pictures"].drop.folder.click()
+    assert [each.starts_over for each, _ in measurer.asked] == (
+        [] if starts_over is None else [starts_over]
+    )
+
+
+def test_all_classes_of_one_image_can_be_scrolled_to(qtbot, ready, service):
+    names = [f"class {number}" for number in range(100)]
+    scores = [Score(name=name, probability=0.01) for name in names]
+    ready.classify(["/x/a.png"])
+    _, answer = service.take(Classify)
+    answer(cat("/x/a.png", label=names[0], scores=scores))
+    answer(Done(id=1))
+    card = ready.panels["classify_result"]
+    qtbot.waitUntil(lambda: len(card.bars.scores) == 100)
+    bar = card.classes.verticalScrollBar()
+    qtbot.waitUntil(bar.isVisible)
+    before = card.classes.grab().toImage()
+    bar.setValue(bar.maximum())
+    assert card.bars.visibleRegion().boundingRect().bottom() == card.bars.height() - 1
+    after = card.classes.grab().toImage()
+    assert QImage(before) != after
+    assert card.height() == card.minimumHeight()  # the card has not grown

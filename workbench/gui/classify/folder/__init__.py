@@ -1,0 +1,1 @@
+"""A folder classified in the window: the job, its rows in columns, and the table of them."""

@@ -1,0 +1,184 @@
+"""The rows of a classified folder for a table: it asks only for what can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QIcon
+
+from workbench.core.format import share
+from workbench.gui.classify.folder.rows import Filter, FolderRows, Numbers, SortKey
+from workbench.gui.images.thumbnails import ImageThumbnails
+from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.theme import Theme
+from workbench.protocol.browsing import ImagePlace
+from workbench.protocol.classify import Classified
+
+Index = QModelIndex | QPersistentModelIndex
+_Role = Qt.ItemDataRole
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, what it is sorted by, its width in pixels (0: what is left)."""
+
+    title: str
+    key: SortKey
+    width_px: int = 0
+    tip: str = ""
+
+
+COLUMNS = (
+    Column("Image", "order"),
+    Column("Prediction", "label", 150),
+    Column("Probability", "probability", 112, "Of the predicted class"),
+    Column("Margin", "margin", 92, "Difference to the probability of the next class"),
+    Column("Next class", "next", 150),
+    Column("Label", "truth", 130, "The class folder that the image is in"),
+)
+TRUTH = len(COLUMNS) - 1
+_FIGURES = {2, 3}
+
+
+class FolderModel(QAbstractTableModel):
+    """The rows that a filter lets through, sorted.
+
+    Attributes:
+        rows: All that there are.
+        by: The filter.
+    """
+
+    def __init__(self, theme: Theme, thumbnails: ImageThumbnails, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._thumbnails = thumbnails
+        self.rows = FolderRows()
+        self.by = Filter()
+        self._key: SortKey = "order"
+        self._is_descending = False
+        self._order: Numbers = np.zeros(0, np.int64)
+        thumbnails.arrived.connect(self._on_thumbnails)
+
+    # rows --------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Another folder."""
+        self.beginResetModel()
+        self.rows = FolderRows()
+        self._order = np.zeros(0, np.int64)
+        self.endResetModel()
+
+    def add(self, answers: Sequence[Classified]) -> None:
+        """Puts rows at the end, whatever the order is; `sort_again` moves them to their places."""
+        start = len(self.rows)
+        self.rows.add(answers)
+        new = self.rows.chosen(self.by, "order", is_descending=False, start=start)
+        if len(new):
+            shown = len(self._order)
+            self.beginInsertRows(QModelIndex(), shown, shown + len(new) - 1)
+            self._order = np.concatenate([self._order, new])
+            self.endInsertRows()
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether new rows belong at the end."""
+        return self._key == "order" and not self._is_descending
+
+    def set_filter(self, by: Filter) -> None:
+        """Shows other rows."""
+        self.by = by
+        self.sort_again()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sorts by a column; by none (-1) as the images came."""
+        self._key = COLUMNS[column].key if column >= 0 else "order"
+        self._is_descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
+        self.sort_again()
+
+    def sort_again(self) -> None:
+        """Puts all rows where they belong."""
+        self.beginResetModel()
+        self._order = self.rows.chosen(self.by, self._key, is_descending=self._is_descending)
+        self.endResetModel()
+
+    def row_of(self, index: Index) -> int:
+        """The row of `rows` that is shown there."""
+        return int(self._order[index.row()])
+
+    # for the table -----------------------------------------------------------------------
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._order)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole
+    ) -> object:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == _Role.DisplayRole:
+            return COLUMNS[section].title
+        if role == _Role.ToolTipRole:
+            return COLUMNS[section].tip or None
+        return _alignment(section) if role == _Role.TextAlignmentRole else None
+
+    def data(self, index: Index, role: int = _Role.DisplayRole) -> object:
+        if not index.isValid():
+            return None
+        row, column = self.row_of(index), index.column()
+        if role == _Role.DisplayRole:
+            return self._text(row, column)
+        if role == _Role.TextAlignmentRole:
+            return _alignment(column)
+        if role == _Role.ForegroundRole:
+            return self._color(row, column)
+        if role == _Role.ToolTipRole:
+            return plain_tip("\n".join(filter(None, (self.rows.files[row], self.error(row)))))
+        return self._icon(row) if role == _Role.DecorationRole and column == 0 else None
+
+    def error(self, row: int) -> str:
+        """Why the image could not be read; "" for one that could."""
+        return self.rows.errors.get(row, "")
+
+    def _text(self, row: int, column: int) -> str:
+        rows = self.rows
+        if column == 0:
+            return Path(rows.files[row]).name
+        if column == TRUTH:
+            return rows.truth(row)
+        if row in rows.errors:
+            return "cannot be read" if column == 1 else ""
+        return (
+            rows.label(row),
+            share(rows.probability(row)),
+            share(rows.margin(row)),
+            rows.next_label(row),
+        )[column - 1]
+
+    def _color(self, row: int, column: int) -> QColor | None:
+        colors = self._theme.colors
+        if column == 1 and (row in self.rows.errors or self.rows.is_right(row) is False):
+            return QColor(colors.bad)
+        return QColor(colors.dim) if column == TRUTH - 1 else None
+
+    def _icon(self, row: int) -> QIcon | None:
+        if row in self.rows.errors:
+            return self._theme.icon("warning")
+        pixmap = self._thumbnails.pixmap(ImagePlace("", row), self.rows.files[row])
+        return QIcon(pixmap) if pixmap is not None else None
+
+    def _on_thumbnails(self) -> None:
+        if len(self._order):
+            last = self.index(len(self._order) - 1, 0)
+            self.dataChanged.emit(self.index(0, 0), last, [_Role.DecorationRole])
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column in _FIGURES else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter

@@ -1,0 +1,153 @@
+"""The table of a classified folder: doubt, sort and filter; a click classifies the image large."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
+
+from workbench.core.format import count
+from workbench.gui.classify.folder.model import COLUMNS, TRUTH, FolderModel
+from workbench.gui.classify.folder.rows import RIGHT, UNREADABLE, WRONG, Filter
+from workbench.gui.common.context import WindowContext
+from workbench.gui.images.source import ImageSource
+from workbench.gui.images.thumbnails import ImageThumbnails
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.labels import ElidedLabel
+from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.painted import SortHeader
+from workbench.protocol.classify import Classified
+
+ROW_PX, THUMBNAIL_PX = 36, 30
+_SORT_MS = 1_000
+"""While rows come, they are put in their places this often at most."""
+
+_DOUBTS = ((0.0, "Any doubt"), (0.05, "Doubt > 5%"), (0.2, "Doubt > 20%"), (0.5, "Doubt > 50%"))
+_STATES = (
+    ("", "All images"),
+    (UNREADABLE, "Cannot be read"),
+    (WRONG, "Wrong"),
+    (RIGHT, "Correct"),
+)
+
+
+class FolderResults(QFrame):
+    """What is known of a folder's images while it is being classified, and after.
+
+    Signals:
+        chosen(str, str): File and label of the image that was clicked or entered.
+        closed(): Close was clicked.
+    """
+
+    chosen = Signal(str, str)
+    closed = Signal()
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.thumbnails = ImageThumbnails(context.service, ImageSource, self)
+        self.model = FolderModel(context.theme, self.thumbnails, self)
+        self.heading = ElidedLabel()
+        self.heading.setProperty("role", "strong")
+        self.labels, self.states, self.doubts = (ElidedComboBox() for _ in range(3))
+        self.close_button = button("Close")
+        self.table = _table(context, self.model)
+        self._sorting = QTimer(self)
+        self._sorting.setSingleShot(True)
+        self._sorting.setInterval(_SORT_MS)
+        self._fill_filters()
+        filters = (self.labels, self.states, self.doubts, self.close_button)
+        top = row((self.heading, 1), *filters, spacing=8)
+        column(top, (self.table, 1), parent=self, margins=(14, 10, 14, 10), spacing=8)
+        self._connect()
+        self.begin("", "")
+
+    def _fill_filters(self) -> None:
+        self.labels.setAccessibleName("Predicted class")
+        self.labels.addItem("All predictions", "")
+        self.states.setAccessibleName("State")
+        self.doubts.setAccessibleName("Doubt: 1 - probability")
+        self.doubts.setToolTip("1 - the probability of the predicted class")
+        for key, words in _STATES:
+            self.states.addItem(words, key)
+        for least, words in _DOUBTS:
+            self.doubts.addItem(words, least)
+
+    def _connect(self) -> None:
+        for combo in (self.labels, self.states, self.doubts):
+            combo.activated.connect(self._on_filter)
+        self.table.clicked.connect(self._on_chosen)
+        self.table.activated.connect(self._on_chosen)
+        self.close_button.clicked.connect(self.closed)
+        self._sorting.timeout.connect(self.model.sort_again)
+
+    # what the panel calls ----------------------------------------------------------------
+
+    def begin(self, name: str, model: str) -> None:
+        """Another folder of this name is being classified, with this model."""
+        self._name, self._model = name, model
+        self.thumbnails.clear()
+        self.model.clear()
+        self.table.setColumnHidden(TRUTH, True)
+        while self.labels.count() > 1:
+            self.labels.removeItem(1)
+        self._show_counts()
+
+    def add(self, answers: list[Classified]) -> None:
+        """The next images, in order."""
+        self.model.add(answers)
+        if not self.model.is_in_order and not self._sorting.isActive():
+            self._sorting.start()
+        known = self.labels.count() - 1
+        for name in self.model.rows.names[known:]:
+            self.labels.addItem(name, name)
+        if any(answer.truth for answer in answers):
+            self.table.setColumnHidden(TRUTH, False)
+        self._show_counts()
+
+    def _show_counts(self) -> None:
+        rows = self.model.rows
+        shown, total = self.model.rowCount(), len(rows)
+        words = count(total) if shown == total else f"{count(shown)} of {count(total)}"
+        bad = f" · {count(len(rows.errors))} cannot be read" if rows.errors else ""
+        self.heading.set_full_text(f"{self._name} · {words} images{bad} · {self._model}")
+
+    def _on_filter(self) -> None:
+        data = (self.labels.currentData(), self.states.currentData(), self.doubts.currentData())
+        self.model.set_filter(Filter(*data))
+        self._show_counts()
+
+    def _on_chosen(self, index: QModelIndex | QPersistentModelIndex) -> None:
+        number = self.model.row_of(index)
+        self.chosen.emit(self.model.rows.files[number], self.model.rows.truth(number))
+
+
+def _table(context: WindowContext, model: FolderModel) -> QTableView:
+    table = QTableView()
+    table.setModel(model)
+    table.setFont(context.theme.font(13, tabular=True))
+    table.setAccessibleName("Classified images")
+    table.setFrameShape(QFrame.Shape.NoFrame)
+    table.setShowGrid(False)
+    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    table.setIconSize(QSize(THUMBNAIL_PX, THUMBNAIL_PX))
+    table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+    table.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+    rows = table.verticalHeader()
+    rows.hide()
+    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setDefaultSectionSize(ROW_PX)
+    header = SortHeader(context.theme)
+    table.setHorizontalHeader(header)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    for place, each in enumerate(COLUMNS):
+        if each.width_px:
+            header.resizeSection(place, each.width_px)
+        else:
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+    header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    header.setSortIndicatorClearable(True)
+    table.setSortingEnabled(True)
+    return table
