@@ -356,19 +356,25 @@ def create_run(
     """
     home = home or runs_home()
     number, differs = (0, []) if path else _number_and_differences(project, home)
-    request = RunRequest(
+    title = title or project.title or Path(project_path).stem or "Untitled"
+    request = _new_request(project, title, project_path, number, differs)
+    request = msgspec.structs.replace(
+        request, label=label, series=series, point=point, initial=initial
+    )
+    return _written(request, _exact_folder(path) if path else _new_folder(home, title))
+
+
+def _new_request(
+    project: Project, title: str, project_path: str, number: int, differs: list[str]
+) -> RunRequest:
+    return RunRequest(
         project=msgspec.json.decode(project_text(project)),
-        title=title or project.title or Path(project_path).stem or "Untitled",
+        title=title,
         project_path=project_path,
         number=number,
         differs=differs,
-        label=label,
-        series=series,
-        point=point,
-        initial=initial,
         created=time.time(),
     )
-    return _written(request, _exact_folder(path) if path else _new_folder(home, request.title))
 
 
 def _written(request: RunRequest, folder: Path) -> RunFolder:

@@ -46,8 +46,9 @@ class NextSteps(QWidget):
         is_over = run is not None and run.is_over
         has_model = run is not None and run.has_model
         for key, link in self.buttons.items():
-            link.setVisible(key in ("open_project", "report") or has_model)
+            link.setVisible(key == "report" or has_model)
         self.drop.setVisible(has_model)
         self.buttons["train_again"].setVisible(has_model and is_own)
+        self.buttons["open_project"].setVisible(not is_own)
         self.buttons["train_longer"].setVisible(run is not None and run.can_train_longer)
         self.setVisible(is_over)

@@ -189,22 +189,7 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    recipe = task.project.recipe
-    with task.strategy.scope():
-        keras.utils.set_random_seed(recipe.seed)
-        built = build_model(
-            task.project.graph,
-            all_layers(),
-            own_layers=task.limits.own_layers,
-            precision=variant.precision,
-            seed=recipe.seed,
-        )
-        _check_outputs(built, task.data)
-        replicas = task.strategy.num_replicas_in_sync
-        fold_replicas(built.model, replicas)
-        is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
-        synchronize(built.model, is_on=is_synced)
-        freeze(built, task.project.graph, task.phase.learns)
+    recipe, built = task.project.recipe, _built(task, variant)
     adapt_normalizations(task.strategy, built, task.data.train, check=check)
     if task.initial is not None:
         take_weights(built, task.initial)
@@ -224,6 +209,27 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
     whole = loop if features is None else loop_of(built)
     averaging = Averaging(task.strategy, trained.model, optimizer)
     return Trainable(variant, built, optimizer, averaging, loop, whole, features)
+
+
+def _built(task: Task, variant: Variant) -> BuiltModel:
+    """The network for the strategy's replicas, with what the phase does not train frozen."""
+    recipe = task.project.recipe
+    with task.strategy.scope():
+        keras.utils.set_random_seed(recipe.seed)
+        built = build_model(
+            task.project.graph,
+            all_layers(),
+            own_layers=task.limits.own_layers,
+            precision=variant.precision,
+            seed=recipe.seed,
+        )
+        _check_outputs(built, task.data)
+        replicas = task.strategy.num_replicas_in_sync
+        fold_replicas(built.model, replicas)
+        is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
+        synchronize(built.model, is_on=is_synced)
+        freeze(built, task.project.graph, task.phase.learns)
+    return built
 
 
 def _features(
