@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from workbench.core.network.graph import TRAININGS, Edge, Graph, Node
 from workbench.core.projects.data_edits import CONTENT_DIGITS, PART_NAMES, DataEdits
 from workbench.core.projects.project import Choice, Project, View
+from workbench.core.projects.robustness import RobustnessTest
 from workbench.core.training.recipe import TrainingRecipe
 
 _characters = st.characters(exclude_categories=["Cs"])
@@ -66,6 +67,16 @@ data_edits = st.builds(
     classes=st.dictionaries(_names, texts, max_size=3),
 )
 
+robustness_tests = st.lists(
+    st.builds(
+        RobustnessTest,
+        name=words,
+        strengths=st.dictionaries(words, st.integers(-99, 99).map(float), min_size=1, max_size=3),
+    ),
+    max_size=3,
+    unique_by=lambda test: test.name,
+).map(tuple)
+
 _places = st.integers(-10_000, 10_000).map(float)
 
 
@@ -91,6 +102,7 @@ def projects(draw):
             frozenset(node.group for node in graph.nodes.values() if draw(st.booleans())) - {""},
         ),
         edits=draw(data_edits),
+        robustness=draw(robustness_tests),
         title=draw(texts),
         summary=draw(texts),
         extra=extra,

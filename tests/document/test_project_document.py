@@ -9,6 +9,7 @@ from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text, read_project
+from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import (
     GraphError,
     InputError,
@@ -452,3 +453,15 @@ def test_a_new_input_has_the_shape_of_the_images(document):
     document.set_dataset_facts(DatasetFacts(None, None, ""))
     last = document.add_node("input")
     assert document.graph.nodes[last].params["shape"] == (32, 32, 3)
+
+
+def test_robustness_tests_are_saved_with_the_project_and_undone(document, tmp_path, qtbot):
+    test = RobustnessTest("Soft", {"blur": 4.0})
+    with qtbot.waitSignal(document.robustness_changed):
+        document.set_robustness((test,), "Save robustness test Soft")
+    document.save(tmp_path / "soft.workbench")
+    assert read_project(tmp_path / "soft.workbench").robustness == (test,)
+    assert document.undo_stack.undoText() == "Save robustness test Soft"
+    with qtbot.waitSignal(document.robustness_changed):
+        document.undo_stack.undo()
+    assert document.project.robustness == ()

@@ -22,6 +22,7 @@ ALLOWED = (
     ("cross_entropy", "core/training/fields/regularization.py", "the recipe's default"),
     ("softmax", "core/specs/layer.py", "Keras's name of the activation"),
     ("relu", "core/specs/layer.py", "Keras's name of the activation"),
+    ("leaky_relu", "core/specs/layer.py", "Keras's name of the activation"),
     # other things of the same name
     ("theme", "settings/settings_file.py", "what version 0 stored as `dark`"),
     ("input", "core/specs/layer.py", "a category"),
@@ -116,6 +117,7 @@ ALLOWED = (
 
 
 EVERYDAY_KEYS = {
+    "alterations": "rotation, crop, noise: words of the field, and what pictures are",
     "views": "train, data, design: verbs and folders; what leads to a view names it",
     "data_checks": "duplicate, leak, rotated: verbs, and what images are",
     "curves": "loss, accuracy, learning rate: fields of events and of the recipe, and Keras's",

@@ -1,5 +1,8 @@
 """20,000 pictures in nested folders, one of 0 bytes: checked, trained, classified, none lost.
 
+The classification into a CSV table is killed (SIGKILL) twice, first the command, then its worker,
+and continued: every picture must be in the table exactly once.
+
 `python -m tests.proofs.many_images [--images 20000] [--epochs 1]` makes the folder out of
 ../shared/data/flowers (made small, and linked several times under names of their own), runs the
 commands that a person would, and prints what each has counted. It ends with 1 where a picture was
@@ -9,7 +12,6 @@ lost, or the empty one was not named.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -23,6 +25,7 @@ from typing import Any
 
 from PIL import Image
 
+from tests.proofs._killed_table import classify_killed
 from workbench.datasets import all_datasets
 
 FLOWERS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "flowers"
@@ -121,14 +124,24 @@ def _trained_and_classified(place: Path, root: Path, number: int, epochs: int) -
     parts = [ready[f"num_{part}"] for part in ("train", "validation", "test")]
     trained = sum(parts)
     print(f"train: {trained:,} pictures ({parts}), {events[-1]['outcome']}")
-    _run("classify", str(run), str(root), "--csv", str(table), "--json", codes=(0, 3))
-    with table.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    failed = [Path(row["file"]).name for row in rows if row["error"]]
-    print(f"classify: {len(rows):,} rows, not readable: {failed}")
     problems = [] if trained + 1 == number else [f"trained on {trained:,}"]
-    problems += [] if len(rows) == number else [f"classified {len(rows):,}"]
-    return problems if failed == [EMPTY] else [*problems, f"classify named {failed}"]
+    return problems + _classified(run, root, table, number)
+
+
+def _classified(run: Path, root: Path, table: Path, number: int) -> list[str]:
+    began = time.monotonic()
+    found = classify_killed(str(run), root, table, least=[number // 3, 2 * number // 3])
+    seconds = time.monotonic() - began
+    at_kills = " and ".join(f"{rows:,}" for rows in found.rows_at_kills)
+    num_twice = sum(count > 1 for count in found.rows.values())
+    print(
+        f"classify: killed at {at_kills} rows, continued: {found.rows.total():,} rows in "
+        f"{seconds:.0f} s, {num_twice} pictures twice, not readable: {found.num_bad}"
+    )
+    wanted = {str(path) for path in root.rglob("*.jpg")}
+    problems = [] if set(found.rows) == wanted else ["the table has other pictures"]
+    problems += [] if found.rows.total() == number else [f"classified {found.rows.total():,}"]
+    return problems if found.num_bad == 1 else [*problems, f"{found.num_bad} not readable"]
 
 
 def _run(*words: str, codes: Sequence[int] = (0,)) -> str:

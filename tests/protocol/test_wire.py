@@ -18,8 +18,8 @@ from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.classify_many import ImageSource
 from workbench.protocol.describe_data import DescribeData, Looked
-from workbench.protocol.evaluate import ClassScore, Evaluation
 from workbench.protocol.messages import AnyRequest, Done, Failed, Hello, Progress
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation, NamedStrengths
 from workbench.protocol.wire import (
     MAX_ANSWER_BYTES,
     decode_answer,
@@ -42,6 +42,7 @@ plain_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
+strengths = st.dictionaries(texts, st.floats(allow_nan=False, allow_infinity=False), max_size=3)
 by_type = {
     str: texts,
     int: st.integers(-(2**40), 2**40),
@@ -51,6 +52,10 @@ by_type = {
     list[str]: st.lists(texts, max_size=4),
     list[int]: st.lists(st.integers(0, 2**40), max_size=4),
     dict[str, object]: st.dictionaries(texts, plain_values, max_size=4),
+    dict[str, float]: strengths,
+    list[NamedStrengths]: st.lists(
+        st.builds(NamedStrengths, name=texts, strengths=strengths), max_size=2
+    ),
     list[FoundImage]: st.lists(st.from_type(FoundImage), max_size=2),
     list[ImageSource]: st.lists(st.from_type(ImageSource), max_size=2),
     list[ImagePlace]: st.lists(st.from_type(ImagePlace), max_size=2),

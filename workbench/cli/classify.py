@@ -11,6 +11,7 @@ import msgspec
 from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import print_json, print_line, printable, report
 from workbench.cli._service import answers_of, only, open_service
+from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import count, plural, share
 from workbench.errors import UsageError
 from workbench.protocol.classify import Classified
@@ -21,8 +22,8 @@ from workbench.protocol.classify_many import (
     ImageSource,
     ManyClassified,
 )
-from workbench.protocol.evaluate import PickTestPictures, TestPictures
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import PickTestPictures, TestPictures
 from workbench.runs.export.classified_table import is_unfinished
 from workbench.runs.library.find import find_model
 
@@ -133,12 +134,16 @@ def _print_answer(answer: Classified, *, as_json: bool) -> None:
         value = {"file": answer.file, "error": msgspec.structs.asdict(answer.error)}
         report(value, f"{answer.file}: {answer.error.what}", as_json=as_json)
     elif as_json:
-        truth = {"truth": answer.truth} if answer.truth else {}
-        print_json({**{key: getattr(answer, key) for key in _PRINTED}, **truth})
+        row: dict[str, object] = {key: getattr(answer, key) for key in _PRINTED}
+        if answer.unknown:
+            # "unknown" is no class: programs that know nothing of it find no label.
+            row |= {"label": None, "unknown": answer.unknown}
+        print_json({**row, "truth": answer.truth} if answer.truth else row)
     else:
+        unknown = f"{unknown_words(answer.unknown)}: " if answer.unknown else ""
         scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
         truth_words = f" (label: {answer.truth})" if answer.truth else ""
-        print(printable(f"{answer.file}{truth_words}: {scores}"), flush=True)
+        print(printable(f"{answer.file}{truth_words}: {unknown}{scores}"), flush=True)
 
 
 def _print_end(done: ManyClassified, *, as_json: bool) -> None:

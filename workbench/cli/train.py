@@ -27,6 +27,7 @@ from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
+from workbench.runs.log.coaching import advice_on, advice_text
 from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
@@ -142,6 +143,9 @@ def print_run(
                 print_json(event)
             else:
                 printer.show(event)
+    if not as_json:
+        for advice in advice_on(folder):
+            print_line(advice_text(advice))
     failed = isinstance(event, RunFinished) and event.outcome == "failed"
     return 4 if failed else 0
 

@@ -1,4 +1,6 @@
-"""What follows from the data of the project being edited: its network, and its classes."""
+"""What follows from the data of the project being edited: its network, its classes, and what runs
+are measured on.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from workbench.core.network.layout import node_sizes
 from workbench.core.network.outputs import num_outputs, with_num_outputs
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project, View
+from workbench.core.projects.robustness import RobustnessTest
 from workbench.document import placement
 from workbench.document.learning_project import LearningProject
 from workbench.document.view_state import with_places
@@ -50,3 +53,7 @@ class DataProject(LearningProject):
         if before != after and num_outputs(graph, self.layers) == before:
             graph = with_num_outputs(graph, self.layers, after)
         self._push(text, replace(self._state, graph=graph, edits=edits))
+
+    def set_robustness(self, tests: tuple[RobustnessTest, ...], text: str) -> None:
+        """Changes what each later run is measured on; `text` names the undo step."""
+        self._push(text, replace(self._state, robustness=tests))

@@ -78,6 +78,7 @@ class EditedProject(QObject):
     dataset_changed = Signal()
     target_changed = Signal()
     edits_changed = Signal()
+    robustness_changed = Signal()
     analysis_changed = Signal(object)  # Analysis
     path_changed = Signal()
     dirty_changed = Signal(bool)
@@ -275,6 +276,7 @@ class EditedProject(QObject):
             "dataset": self.dataset_changed,
             "target": self.target_changed,
             "edits": self.edits_changed,
+            "robustness": self.robustness_changed,
         }
         changed = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
         if change or changed:

@@ -24,6 +24,20 @@ class Classify(Request, frozen=True, kw_only=True, tag="classify"):
     previews: bool = False
 
 
+class ClassifyAltered(Request, frozen=True, kw_only=True, tag="classify_altered"):
+    """Classifies an image with alterations. Answer: AlteredScores.
+
+    Attributes:
+        model: As in Classify.
+        picture: Path of an image file.
+        strengths: Key of an alteration -> its strength, see `workbench.alterations`.
+    """
+
+    model: str
+    picture: str
+    strengths: dict[str, float] = {}
+
+
 class WarmUp(Request, frozen=True, kw_only=True, tag="warm_up"):
     """Loads a model so that the first Classify is fast. Answer: Done."""
 
@@ -38,14 +52,16 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
-    """One image's scores, highest first; or why it could not be read. `picture_png` and
-    `input_png` are files in the worker's session folder, when requested. `weights` are those that
-    answered; None where that is not known. `truth` is the image's own label, "" where there is
-    none; it may be no class of the model.
+    """One image's scores, highest first; or why it could not be read. `label` is the most probable
+    class, also where `unknown` says why the answer is "unknown"; that is "" elsewhere.
+    `picture_png` and `input_png` are files in the worker's session folder, when requested.
+    `weights` are those that answered; None where that is not known. `truth` is the image's own
+    label, "" where there is none; it may be no class of the model.
     """
 
     file: str
     label: str = ""
+    unknown: str = ""
     scores: list[Score] = []
     milliseconds: float = 0.0
     width: int = 0
@@ -56,3 +72,17 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     error: ErrorParts | None = None
     weights: KeptWeights | None = None
     truth: str = ""
+
+
+class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):
+    """Answer to ClassifyAltered.
+
+    Attributes:
+        scores: Of all classes, highest first.
+        input_png: The altered image as the model gets it, in the worker's session folder.
+        milliseconds: Took altering and classifying.
+    """
+
+    scores: list[Score]
+    input_png: str
+    milliseconds: float = 0.0

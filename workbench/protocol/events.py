@@ -100,6 +100,8 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     `validates_on_test`: the validation images are those of the test set, not held out of training.
     `split`: where a split by content was cut, as `core.split_marks` writes it; {} without one.
     `per_class`: for each class how many images train, validate and test; [] in older logs.
+    `num_shared`: held-out images that are also among the training images, pixel by pixel; 0 where
+    that is not known.
     """
 
     class_names: list[str]
@@ -111,6 +113,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     validates_on_test: bool = False
     split: dict[str, object] = {}
     per_class: list[list[int]] = []
+    num_shared: int = 0
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):
@@ -173,6 +176,54 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
     saving_s: float
     features_s: float = 0.0
     advice: str = ""
+
+
+class LayerFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """How a layer that learns is doing; norms are those of all its kernels together.
+
+    Attributes:
+        node: Id of the layer in the network's graph.
+        gradient: Norm of the loss's gradient, relative to the norm of the weights.
+        update: How far the last step moved the weights, relative to their norm.
+    """
+
+    node: str
+    gradient: float | None
+    update: float | None
+
+
+class UnitFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a layer that ends in ReLU: how many units (channels) it has, and how many of them are zero
+    on all of the images.
+    """
+
+    node: str
+    units: int
+    dead: int
+
+
+class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
+    """The layers at the end of an epoch, on a few fixed training images without augmentation and
+    dropout; logged now and then, as far as a hundredth of the time allows.
+
+    Attributes:
+        images: How many images that were.
+        loss, accuracy: On those images, with the weights that were validated.
+        learning_rate: Of the step that `LayerFigures.update` is of.
+        layers: Those that learn and have kernels, in their order.
+        units: Those that end in ReLU, in their order.
+        seconds: What measuring took.
+    """
+
+    epoch: int
+    step: int
+    images: int
+    loss: float | None
+    accuracy: float | None
+    learning_rate: float | None
+    layers: list[LayerFigures] = []
+    units: list[UnitFigures] = []
+    seconds: float = 0.0
 
 
 class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
@@ -251,6 +302,7 @@ RunEvent = (
     | Batch
     | EpochFinished
     | TimeSpent
+    | LayersMeasured
     | CheckpointKept
     | Heartbeat
     | LogLine

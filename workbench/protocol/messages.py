@@ -17,7 +17,13 @@ from workbench.protocol.browsing import (
     ShowPicture,
     ThumbnailsMade,
 )
-from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify import (
+    AlteredScores,
+    Classified,
+    Classify,
+    ClassifyAltered,
+    WarmUp,
+)
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.data_check import (
     CheckData,
@@ -27,8 +33,6 @@ from workbench.protocol.data_check import (
     ShowFound,
 )
 from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
-from workbench.protocol.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
-from workbench.protocol.explain import Explain, Explained
 from workbench.protocol.export import Export, ExportProject
 from workbench.protocol.find import (
     BatchSizeFound,
@@ -41,6 +45,16 @@ from workbench.protocol.find import (
 )
 from workbench.protocol.preflight import Preflight, PreflightDone, PreflightPoint, PreflightStage
 from workbench.protocol.report import MakeReport
+from workbench.protocol.trained.calibration import Calibrate
+from workbench.protocol.trained.evaluate import (
+    Evaluate,
+    Evaluation,
+    MeasureRobustness,
+    PickTestPictures,
+    Robustness,
+    TestPictures,
+)
+from workbench.protocol.trained.explain import Explain, Explained
 from workbench.protocol.weights import LoadWeights
 
 
@@ -59,12 +73,15 @@ AnyRequest = (
     | CheckData
     | ShowFound
     | Classify
+    | ClassifyAltered
     | ClassifyMany
     | WarmUp
     | PickTestPictures
     | ShowPicture
     | PreviewAugmentation
     | Evaluate
+    | Calibrate
+    | MeasureRobustness
     | Explain
     | Export
     | ExportProject
@@ -110,6 +127,7 @@ AnyAnswer = (
     Hello
     | Progress
     | Classified
+    | AlteredScores
     | ClassifiedRows
     | ManyClassified
     | DataDescription
@@ -123,6 +141,7 @@ AnyAnswer = (
     | TestPictures
     | AugmentationPreview
     | Evaluation
+    | Robustness
     | Explained
     | LearningRateTried
     | LearningRateTrial

@@ -9,9 +9,11 @@ log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
 initial.npz    the weights of another run that it starts from (initial_weights.py)
+references.npz what the distance from the training images is measured by (references.py)
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)
+robustness.json  its accuracy on altered test images (robustness.py)
 image_scores.npz  what it answered for each image there (image_scores.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)

@@ -129,7 +129,12 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
 
 
 _MODULES = {
+    "evaluate": "trained.evaluate",
+    "calibrate": "trained.calibrate",
+    "explain": "trained.explain",
     "warm_up": "classify",
+    "classify_altered": "altered",
+    "measure_robustness": "altered",
     "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",

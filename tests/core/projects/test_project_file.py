@@ -26,6 +26,7 @@ from workbench.core.projects.project_file import (
     read_project,
     save_project,
 )
+from workbench.core.projects.robustness import RobustnessTest, with_test
 from workbench.errors import ProjectFileError, SaveError
 
 ROOT = Path(__file__).parents[3]
@@ -352,6 +353,43 @@ def test_a_file_of_another_account_names_its_owner_as_the_way(tmp_path, monkeypa
 )
 def test_invalid_edits_of_the_data_are_refused_by_their_place(field, value, place):
     assert place in refusal(a_plain(edits={field: value})).where
+
+
+STRONG = {"name": "Strong", "strengths": {"rotation": 30}}
+
+
+def test_robustness_tests_are_written_and_read():
+    project = parse(a_plain(robustness=[STRONG, {"name": "Fog", "strengths": {"fog": 0.5}}]))
+    assert [test.name for test in project.robustness] == ["Strong", "Fog"]
+    assert project.robustness[1].strengths == {"fog": 0.5}
+    assert parse(json.loads(project_text(project))) == project
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"Strong": {"rotation": 30}},
+        [STRONG, STRONG],
+        [STRONG["strengths"]],
+        ["Strong"],
+        [{**STRONG, "name": " "}],
+        [{**STRONG, "strengths": {}}],
+        [{**STRONG, "strengths": {"rotation": "30"}}],
+        [{**STRONG, "strengths": {"rotation": True}}],
+        [{**STRONG, "strengths": [30]}],
+        [{"name": f"Test {number}", "strengths": {"blur": 1}} for number in range(21)],
+    ],
+)
+def test_invalid_robustness_tests_are_refused(value):
+    assert refusal(a_plain(robustness=value)).where.endswith("robustness")
+
+
+def test_a_robustness_test_replaces_one_of_its_name():
+    old, other, new = (
+        RobustnessTest(name, {"blur": strength})
+        for name, strength in (("Soft", 1), ("Other", 1), ("Soft", 2))
+    )
+    assert with_test((old, other), new) == (other, new)
 
 
 def test_a_node_learns_always_fine_tuning_or_never():

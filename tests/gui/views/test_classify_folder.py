@@ -22,8 +22,8 @@ from workbench.protocol.classify_many import (
     ClassifyMany,
     ManyClassified,
 )
-from workbench.protocol.evaluate import ClassScore
 from workbench.protocol.messages import Done, Failed, Progress
+from workbench.protocol.trained.evaluate import ClassScore
 
 SHARES = {"a.png": 0.9, "b.png": 0.6, "c.png": 0.98, "d.png": 0.55}
 
@@ -83,6 +83,11 @@ def test_rows_are_shown_as_they_come_with_their_doubt(folder, ready, tmp_path):
     heading = folder.results.heading.full_text
     assert heading == f"{tmp_path.name} · 5 images · 1 cannot be read · {ready.state.title}"
     assert folder.results.table.isColumnHidden(TRUTH)
+    recent = ready.panels["classify_earlier"]
+    assert not recent.isVisible()
+    folder.results.close_button.click()
+    assert recent.isVisible()
+    assert not folder.results.isVisible()
 
 
 def test_a_click_on_a_heading_sorts_and_a_third_one_restores_the_order(qtbot, folder, ready):

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tests.living import wait_until_gone
+from tests.proofs._killed_table import classify_killed
 from tests.worker.requests.brightness import Brightness
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.classify_many import (
@@ -128,6 +129,24 @@ def test_killed_twice_the_table_has_every_image_once(brightness, photos, tmp_pat
     assert done.num_bad == 2
     assert done.agreement.accuracy == 1
     assert "'" not in "".join(row["file"] for row in table_rows(path))
+
+
+def test_the_command_line_killed_twice_has_every_image_once(brightness, tmp_path):
+    """First the command is killed, then its worker; the proof `many_images` does it with 20,000."""
+    folder, number = tmp_path / "photos", NUM_IMAGES
+    folder.mkdir()
+    for name, value in (("dark", 10), ("bright", 250)):
+        Image.new("L", (1_800, 1_800), value).save(tmp_path / f"{name}.png")
+        for each in range(number // 2):
+            os.link(tmp_path / f"{name}.png", folder / f"{name} {each}.png")
+    table = tmp_path / "t.csv"
+    found = classify_killed(brightness.run, folder, table, least=[33, 120])
+    assert set(found.rows.values()) == {1}
+    assert {Path(file).name for file in found.rows} == {each.name for each in folder.iterdir()}
+    assert 33 <= found.rows_at_kills[0] < found.rows_at_kills[1] < number
+    labels = {Path(row["file"]).stem.split()[0] == row["label"] for row in table_rows(table)}
+    assert labels == {True}
+    assert not is_unfinished(table)
 
 
 class OnFullDisk:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.worker.conftest import ENDLESS
+from workbench.core.format import plural
 from workbench.protocol.events import Batch, CheckpointKept, EpochFinished, RunFinished, RunStarted
 from workbench.runs.control import request_pause
 from workbench.runs.library.index import list_runs
@@ -91,7 +92,7 @@ def test_a_run_killed_at_any_step_ends_as_if_it_had_not_been(trainer, train_here
 
 def test_a_pause_in_the_middle_of_an_epoch(trainer, train_here, small_project):
     """It is resumed by the queue, and its boards forget what is done again."""
-    recipe = {**LONG, "keep": "best", "steps_per_epoch": 150, "epochs": 4, "optimizer": "adamw"}
+    recipe = {**LONG, "keep": "best", "steps_per_epoch": 400, "epochs": 4, "optimizer": "adamw"}
     paused = trainer(small_project(*AUGMENTED, **recipe))
     paused.wait_for(EpochFinished)
     request_pause(paused.run)
@@ -102,7 +103,10 @@ def test_a_pause_in_the_middle_of_an_epoch(trainer, train_here, small_project):
     outcome = outcome_of(paused.run)
     assert (outcome.kind, outcome.can_resume) == ("paused", True)
     checkpoint = read_checkpoint(paused.run)
-    assert outcome.sentence() == "Paused after 1 epoch; it can be resumed."
+    # On a busy machine the trainer may be through with the next epoch before it sees the pause.
+    done = checkpoint.state.epochs_done
+    assert 1 <= done < 4
+    assert outcome.sentence() == f"Paused after {plural(done, 'epoch')}; it can be resumed."
     assert checkpoint.state.step == history_of(paused.run).steps[-1]
 
     queue.enqueue(paused.run, resume=True)

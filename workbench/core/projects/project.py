@@ -11,6 +11,7 @@ from typing import Any
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position
 from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.robustness import RobustnessTest
 from workbench.core.training.recipe import TrainingRecipe
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -60,6 +61,7 @@ class Project:
         title: Words for people; the file name is used where it is empty.
         summary: One sentence about it.
         edits: What the user has changed about the images, beside the files.
+        robustness: Alterations of the test images that each run is measured on.
         extra: Top-level fields of the file that this version does not define; written back.
     """
 
@@ -68,6 +70,7 @@ class Project:
     dataset: Choice = field(default_factory=lambda: Choice("fashion_mnist"))
     target: Choice = HERE
     edits: DataEdits = field(default_factory=DataEdits)
+    robustness: tuple[RobustnessTest, ...] = ()
     view: View = field(default_factory=View)
     id: str = ""
     title: str = ""

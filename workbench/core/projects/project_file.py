@@ -27,6 +27,7 @@ from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.project_reader import ProjectReader, edge_key
+from workbench.core.projects.robustness import tests_to_plain
 from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.storage.save import save_bytes
 from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, describe, load
@@ -141,6 +142,7 @@ def project_to_plain(project: Project) -> dict[str, Any]:
         "dataset": {**_choice_to_plain(project.dataset), **extra.pop("dataset", {})},
         "target": {**_choice_to_plain(project.target), **extra.pop("target", {})},
         **({"edits": edits_to_plain(project.edits)} if project.edits else {}),
+        **({"robustness": tests_to_plain(project.robustness)} if project.robustness else {}),
         "view": {**_view_to_plain(project.view), **extra.pop("view", {})},
         **extra,
     }

@@ -21,6 +21,7 @@ from workbench.core.network.layout import Position
 from workbench.core.params import is_int
 from workbench.core.projects.data_edits import read_edits
 from workbench.core.projects.project import Choice, Project, View
+from workbench.core.projects.robustness import read_tests
 from workbench.core.storage.strict_json import describe
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe, recipe_from
 
@@ -70,6 +71,7 @@ class ProjectReader:
             dataset=self._choice(plain, "dataset", Project().dataset, extra),
             target=self._choice(plain, "target", Project().target, extra),
             edits=read_edits(plain.get("edits", {}), self._add),
+            robustness=read_tests(plain.get("robustness", []), self._add),
             view=self.read_view(view_part, graph),
             id=self._optional_text(plain, "id", ""),
             title=self._text(plain, "title"),

@@ -21,8 +21,10 @@ from workbench.core.specs.dataset import Part as Part
 from workbench.core.specs.dataset import SplitBasis as SplitBasis
 from workbench.core.specs.dataset import parts_of as parts_of
 from workbench.core.specs.export import ExportSpec as ExportSpec
+from workbench.core.specs.layer import ACTIVATION as ACTIVATION
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY
 from workbench.core.specs.layer import CATEGORIES as CATEGORIES
+from workbench.core.specs.layer import LEAKY_RELU as LEAKY_RELU
 from workbench.core.specs.layer import LINEAR as LINEAR
 from workbench.core.specs.layer import RELU as RELU
 from workbench.core.specs.layer import SOFTMAX as SOFTMAX

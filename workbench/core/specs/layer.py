@@ -38,8 +38,14 @@ SOFTMAX = "softmax"
 LINEAR = "linear"
 """Keras's name of no activation."""
 
+ACTIVATION = "activation"
+"""Keras's name of the parameter that chooses it."""
+
 RELU = "relu"
 """Keras's name of the usual activation inside a network."""
+
+LEAKY_RELU = "leaky_relu"
+"""Keras's name of the same, but for a small slope where that is flat."""
 
 Place = Literal["model", "pipeline", "either"]
 """Where a layer runs: in the model; in the input pipeline on the host (augmentation); or

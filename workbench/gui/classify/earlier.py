@@ -29,6 +29,7 @@ class EarlierPanel(QFrame):
         state.outdated.connect(self._on_outdated)
         state.cleared.connect(self._on_cleared)
         state.shown.connect(self._on_shown)
+        state.listing_changed.connect(self.setHidden)  # the table needs the room
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
         words, tip, mood = _line(entry)

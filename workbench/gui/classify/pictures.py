@@ -22,7 +22,7 @@ from workbench.runs.export.classified_table import is_unfinished
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _LEAST_RESULTS_PX = 240
-_OTHERS_PX, _HIGH_PX = 474, 720
+_OTHERS_PX, _HIGH_PX = 526, 772
 """Height of the panels above and below, and of a view with room for all."""
 _AGAIN, _CANCEL = 1, 2
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
@@ -153,10 +153,11 @@ class PicturesPanel(QWidget):
     def _show_results(self, *, is_shown: bool) -> None:
         self.results.setVisible(is_shown)
         self.set_view_height(self._view_px)
+        self._state.listing_changed.emit(is_shown)
 
     def _show_picker(self, *, is_shown: bool) -> None:
         if is_shown:
-            self.results.hide()
+            self._show_results(is_shown=False)
         if is_shown != self._state.is_picking:
             self.picker.setVisible(is_shown)
             self.set_view_height(self._view_px)

@@ -13,8 +13,8 @@ from workbench.core.format import share
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_text import when
-from workbench.protocol.evaluate import Evaluate, Evaluation
 from workbench.protocol.messages import Progress
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.scores import chosen_words, test_set_words
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, known_scores

@@ -78,7 +78,8 @@ _ASKED: dict[str, tuple[str, str] | tuple[str, str, bool | str]] = {
     "check_labels": ("data", "check_asked", True),
     "find_rate": ("train", "find_asked", "learning_rate"),
     "find_batch": ("train", "find_asked", "batch_size"),
-    "cross_validate": ("train", "series_asked"),
+    "cross_validate": ("train", "series_asked", "cross_validation"),
+    "sweep": ("train", "series_asked", "sweep"),
 }
 """Action -> the view that does it, the signal of its state, and what the signal carries."""
 

@@ -15,7 +15,6 @@ from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, scroll_area
-from workbench.gui.train.cross_validation import CrossValidationDialog
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.info_bar import InfoBar
@@ -24,6 +23,7 @@ from workbench.gui.train.next_steps import NextSteps
 from workbench.gui.train.run_header import RunHeader
 from workbench.gui.train.run_pages import RunPages
 from workbench.gui.train.runs.controller import RunActions
+from workbench.gui.train.series.controller import SeriesController
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
 from workbench.runs.library.projects import OpenProject
@@ -64,6 +64,7 @@ class TrainView(QMainWindow):
         self.state = TrainState(context, self)
         self.actions_of_runs = RunActions(context, self)
         self.finders = FinderController(context, self)
+        self.series = SeriesController(context, self)
         self.header = RunHeader(theme)
         self.next_steps = NextSteps()
         self.notice = InfoBar(theme)
@@ -129,22 +130,13 @@ class TrainView(QMainWindow):
         self.log.output_wanted.connect(self._on_output_wanted)
         self.state.runs_asked.connect(self.actions_of_runs.do)
         self.state.find_asked.connect(self.finders.find)
-        self.state.series_asked.connect(self._cross_validate)
+        self.state.series_asked.connect(self.series.show)
         self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.asked_changed.connect(self._on_asked_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
         self._library.failed.connect(self._on_failed)
-
-    def _cross_validate(self) -> None:
-        """Shows the dialog, the one that is open where there is one."""
-        window = self.window()
-        found = [each for each in window.findChildren(CrossValidationDialog) if each.isVisible()]
-        dialog = found[0] if found else CrossValidationDialog(self.state.context, window)
-        dialog.show()
-        dialog.raise_()
-        dialog.activateWindow()
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""

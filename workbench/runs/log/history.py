@@ -19,6 +19,7 @@ from workbench.protocol.events import (
     DataReady,
     EpochFinished,
     Heartbeat,
+    LayersMeasured,
     LogLine,
     PhaseChanged,
     RunEvent,
@@ -78,6 +79,7 @@ class MetricHistory:
         started, data, phase, finished: The latest event of that kind, or None; `finished`
             is None again once the run is resumed.
         heartbeat, checkpoint, last_batch: The latest event of that kind, or None.
+        layers: All LayersMeasured events.
         time_spent: Where the time of all trainers of the run went, or None.
         epochs: All EpochFinished events.
         log: The last thousand LogLine events.
@@ -106,6 +108,7 @@ class MetricHistory:
         self._pause_s = 0.0
         self.num_rewinds = 0
         self.epochs: list[EpochFinished] = []
+        self.layers: list[LayersMeasured] = []
         self._best: BestSoFar[EpochFinished] = BestSoFar("val_accuracy")
         self.log: deque[LogLine] = deque(maxlen=_LOG_LINES)
         self.last_time = 0.0
@@ -120,6 +123,8 @@ class MetricHistory:
                 self._add_batches([event])
             case EpochFinished():
                 self._add_epoch(event)
+            case LayersMeasured():
+                self.layers = [each for each in self.layers if each.epoch < event.epoch] + [event]
             case LogLine():
                 self.log.append(event)
             case RunStarted():
@@ -198,6 +203,7 @@ class MetricHistory:
         self.num_rewinds += 1
         self.curves.cut(event.resumed_at_step)
         self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
+        self.layers = [each for each in self.layers if each.step <= event.resumed_at_step]
         self._judge(event.keep_by)
         self.last_batch = None
         self._spent_before = self.time_spent

@@ -27,14 +27,13 @@ def behind(built: BuiltModel, graph: Graph, end: str) -> BuiltModel:
     before = graph.ancestors(end) | {end}
     output = built.layers[end].output
     start = keras.Input(shape=output.shape[1:], dtype=output.dtype, name="features")
-    tensors: dict[str, Any] = {end: start}
-    connect(graph, built.layers, tensors, before)
-    last = next(key for key in reversed(graph.order) if key in tensors)  # the only output
-    model = keras.Model(start, tensors[last], name="head")
+    outputs = connect(graph, built.layers, {end: start}, before)
+    last = next(key for key in reversed(graph.order) if key in outputs)  # the only output
+    model = keras.Model(start, outputs[last], name="head")
     layers: Mapping[str, Any] = {
         key: layer for key, layer in built.layers.items() if key not in before
     }
-    return replace(built, model=model, layers=layers, pipeline=())
+    return replace(built, model=model, layers=layers, pipeline=(), outputs=outputs)
 
 
 def extractor(built: BuiltModel, end: str) -> Callable[[Any], Any]:

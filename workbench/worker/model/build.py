@@ -51,6 +51,8 @@ class BuiltModel:
         input_shape: (height, width, channels) of an input image.
         is_logits: The output is not probabilities.
         names: Keras layer name by node id.
+        outputs: Output tensor in the model of each of its layers, by node id. A layer that is in
+            several models has an output of its own in each.
     """
 
     model: Any
@@ -59,6 +61,7 @@ class BuiltModel:
     input_shape: Shape
     is_logits: bool
     names: Mapping[str, str]
+    outputs: Mapping[str, Any]
 
     @property
     def input_dtype(self) -> str:
@@ -107,7 +110,7 @@ def build_model(
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
     first, last = input_nodes(graph, layers)[0].id, find_outputs(graph, layers)[0]
-    model = _make_model(graph, made, found, first=first, last=last, on_host=on_host)
+    model, outputs = _make_model(graph, made, found, first=first, last=last, on_host=on_host)
     if pretrained:
         load_pretrained(graph, made)
     return BuiltModel(
@@ -117,6 +120,7 @@ def build_model(
         found.shapes[first],
         not ends_in_softmax(graph, layers, last),
         keras_names(graph),
+        outputs,
     )
 
 
@@ -195,24 +199,31 @@ def _make_model(
     first: str,
     last: str,
     on_host: Sequence[str],
-) -> Any:
-    """The functional model from behind the input pipeline's layers to the output."""
+) -> tuple[Any, Mapping[str, Any]]:
+    """The functional model from behind the input pipeline's layers to the output, and the outputs
+    of its layers.
+    """
     start = on_host[-1] if on_host else first
-    tensors = {start: keras.Input(shape=found.shapes[start], name=keras_names(graph)[first])}
-    connect(graph, made, tensors, {first, *on_host})
-    return keras.Model(tensors[start], tensors[last], name="network")
+    source = keras.Input(shape=found.shapes[start], name=keras_names(graph)[first])
+    outputs = connect(graph, made, {start: source}, {first, *on_host})
+    return keras.Model(source, {start: source, **outputs}[last], name="network"), outputs
 
 
 def connect(
-    graph: Graph, made: Mapping[str, Any], tensors: dict[str, Any], skipped: Collection[str]
-) -> None:
-    """Calls the layers in order on each other's outputs; `tensors` holds the start."""
+    graph: Graph, made: Mapping[str, Any], start: Mapping[str, Any], skipped: Collection[str]
+) -> dict[str, Any]:
+    """Calls the layers in order on each other's outputs, the first on `start`; returns theirs, by
+    node id.
+    """
+    tensors, outputs = dict(start), {}
     for node_id in graph.order:
         if node_id in skipped or node_id not in made:
             continue
         inputs = [tensors[source] for source in graph.sources(node_id)]
         is_merge = len(inputs) > 1
         tensors[node_id] = made[node_id](inputs if is_merge else inputs[0])
+        outputs[node_id] = tensors[node_id]
+    return outputs
 
 
 def layer_seed(seed: int, name: str) -> int:

@@ -16,7 +16,8 @@ from workbench.worker.input.sharding import WHOLE
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
-from workbench.worker.step.evaluator import Evaluator
+from workbench.worker.step.evaluator import Evaluator, Judge
+from workbench.worker.step.layer_figures import LayerWatch
 from workbench.worker.step.training_loop import CallLength, Scores, StepResults, Values
 from workbench.worker.trainer.nonfinite import Rates, Replay
 
@@ -54,6 +55,10 @@ class EpochTrainer:
             call_s=limits.call_s,
         )
         self._is_compiled = False
+        features = compiled.features
+        pipeline = [layer for _, layer in compiled.built.pipeline] if features is None else []
+        part = ready.images.train if features is None else features.train
+        self._watch = LayerWatch(compiled.loop, part, pipeline)
         self._scales: list[tuple[int, float]] = []
         self._replay = Replay(job, compiled, counters.step, self._rates)
 
@@ -71,7 +76,7 @@ class EpochTrainer:
         counters, number = self._position, self._position.epochs_done + 1
         words = f"poch {number:,} of {self._sizes.epochs:,}"
         while left := self._sizes.steps_per_epoch - counters.steps_of_epoch:
-            steps = self._stop.barrier(min(self._call.steps, left))
+            steps = self._stop.barrier(self._next_steps(left))
             if not steps:
                 return None
             self._steps(number, steps)
@@ -83,9 +88,24 @@ class EpochTrainer:
         validation = self._compiled.validation
         with self._compiled.averaging.applied():
             scores = self.scores(validation, "validating", f"Validating e{words}")
-        if validation is not None and scores is None:
-            return None  # stopped: it will be validated as a whole when the run goes on
+            if validation is not None and scores is None:
+                return None  # stopped: it will be validated as a whole when the run goes on
+            rate = self._rate_of(counters.step - 1)
+            measured = self._watch.measured(number, counters.step, rate)
+        if measured is not None:
+            self._events.log(measured)
         return self._log_epoch(number, scores), scores
+
+    def _next_steps(self, left: int) -> int:
+        """Steps of the next call, of those that are left of the epoch."""
+        counters = self._position
+        images = counters.steps_of_epoch * self._sizes.batch_size
+        return self._watch.call_steps(
+            min(self._call.steps, left),
+            left,
+            seconds=counters.seconds,
+            image_s=counters.epoch_training_s / images if images else 0.0,
+        )
 
     def _steps(self, epoch: int, steps: int) -> None:
         """Trains and logs the steps of one call."""
@@ -93,12 +113,17 @@ class EpochTrainer:
         if not self._scales or self._scales[-1][1] != self._rules.rate_scale:
             self._scales.append((counters.step, self._rules.rate_scale))
         rates = self._rates(counters.step, steps)
+        self._watch.before(
+            is_last=counters.steps_of_epoch + steps == self._sizes.steps_per_epoch and steps == 1
+        )
         results = self._compiled.loop.train(self._compiled.iterator, steps, rates=rates)
+        # A step by itself says nothing about the length of a call.
+        is_measured = self._watch.after()
         self._ledger.add_call(results, is_first=not self._is_compiled)
         counters.add(results)
         self._log_batches(results, epoch)
         # The first call compiles: what it took says nothing about the next.
-        if self._is_compiled:
+        if self._is_compiled and not is_measured:
             self._call.learn(results)
         self._is_compiled = True
 
@@ -161,11 +186,13 @@ class EpochTrainer:
         with self._ledger.spending("validation"):
             return evaluator.scores(partial(self._events.phase, phase, text), barrier)
 
-    def answers(self, evaluator: Evaluator, phase: str, text: str) -> tuple[ImageResults, Values]:
+    def answers(
+        self, evaluator: Evaluator, judge: Judge, hidden: str | None, phase: str, text: str
+    ) -> tuple[ImageResults, Values]:
         """As of the evaluator, with its progress logged; nothing stops it."""
         self._events.phase(phase, text, 0.0)
         with self._ledger.spending("validation"):
-            return evaluator.answers(partial(self._events.phase, phase, text))
+            return evaluator.answers(judge, hidden, partial(self._events.phase, phase, text))
 
     def _log_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
         counters, sizes = self._position, self._sizes

@@ -10,13 +10,16 @@ import numpy as np
 from workbench.errors import WorkbenchError
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.events import TestResult
+from workbench.runs.store.robustness import keep_robustness
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import EventLogger, finite
 from workbench.worker.process.load_context import BaseLoadContext
+from workbench.worker.process.stop import StoppedError
 from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
 from workbench.worker.saved_models.model_runner import load_runner
+from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
 from workbench.worker.saved_models.scoring import score_all
 
 
@@ -61,6 +64,30 @@ def keep_test(job: TrainingJob, part: PreparedPart, results: ImageResults) -> No
         card = job.run.model_card()
         images = scored_images(part, part.y, results, TestLoadContext(job.events))
         keep(job.run, card, evaluation_of(card, part.y, results), images)
+    except WorkbenchError as error:
+        job.events.log_line(str(error), level="warning")
+
+
+def keep_measured(job: TrainingJob, part: PreparedPart) -> None:
+    """Measures the saved weights on the project's robustness tests, where it has any, and keeps
+    that with the run; with a warning in the log where it is not possible. A stop ends it.
+    """
+    tests = job.project.robustness
+    if not tests or job.run.request().parcel:
+        return
+
+    def report(fraction: float) -> None:
+        if job.stop.is_on:
+            raise StoppedError
+        job.events.phase("testing", "Measuring on altered test images", fraction)
+
+    try:
+        refuse_unknown(tests)
+        runner = load_runner(job.run.path)
+        result = robustness_of(runner, part.x, part.y, tests, on_progress=report)
+        keep_robustness(job.run, result, runner.card.checksum)
+    except StoppedError:
+        job.events.log_line("The training was stopped: its robustness was not measured.")
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
 

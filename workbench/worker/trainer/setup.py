@@ -50,6 +50,7 @@ from workbench.worker.process.load_context import TrainerLoadContext
 from workbench.worker.process.versions import versions
 from workbench.worker.step.time_spent import TimeLedger
 from workbench.worker.step.trainable import Arrays
+from workbench.worker.trainer.shared_images import count_shared
 
 
 class TrainingSetup:
@@ -71,6 +72,7 @@ class TrainingSetup:
         self._stop = job.stop
         self._initial = read_initial(job.run)
         self._ledger = TimeLedger()
+        self._num_shared = 0
 
     def make(self) -> PreparedTraining:
         """Loads the images, builds the network and puts the checkpoint's values into it.
@@ -124,6 +126,7 @@ class TrainingSetup:
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
             self._events.log_line(note, level="warning")
+        self._num_shared = count_shared(data)  # while TensorFlow is imported
         self._stop.check()
         return data
 
@@ -240,6 +243,7 @@ class TrainingSetup:
                 bad_files=list(data.bad_files),
                 split=marks_to_plain(data.marks),
                 per_class=_per_class(data),
+                num_shared=self._num_shared,
                 validates_on_test=data.validation is not None and data.validation is data.test,
             )
         )

@@ -1,0 +1,265 @@
+"""Each rule of the coach on real trainings: one with a planted fault, and one where it is quiet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.worker.conftest import stripes
+from workbench.coach import all_coach_rules
+from workbench.core.coach.advice import advise, with_change
+from workbench.errors import WorkbenchError
+from workbench.runs.folder import create_run
+from workbench.runs.log.event_log import read_all
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.run_record import record_of, with_run
+
+pytestmark = pytest.mark.worker
+
+FAST = {"precision": "float32", "xla": "off", "epochs": 6}
+HIDDEN = (("rescaling", {}), ("flatten", {}), ("dense", {"units": 32, "activation": "relu"}))
+
+
+@pytest.fixture
+def coached(train_here, small_project, monkeypatch):
+    """Trains a project and returns its record and what the rules see, by key."""
+    from workbench.worker.step import layer_figures
+
+    monkeypatch.setattr(layer_figures, "_ALLOWANCE_S", 1e9)  # measured in each epoch
+
+    def train(*layers, **recipe):
+        project = small_project(*layers, **{**FAST, **recipe})
+        run = create_run(project)
+        try:
+            train_here(project, run)
+        except WorkbenchError as error:
+            assert "diverged" in str(error)  # noqa: PT017 - the one error that a fault here causes
+        history = MetricHistory()
+        history.add_all(read_all(run.events_path))
+        record = with_run(record_of(history), run)
+        found = advise(record, all_coach_rules().values())
+        for advice in found:
+            check_words(advice, project)
+        return record, {advice.rule: advice for advice in found}
+
+    return train
+
+
+def check_words(advice, project):
+    """Two sentences, evidence, and a change that makes a valid project."""
+    assert advice.sees.endswith(".")
+    assert advice.do.endswith(".")
+    assert advice.evidence.figures
+    if advice.change is not None:
+        assert with_change(project, advice.change) != project
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Writes an npz file of stripes; keywords change training labels and images."""
+
+    def write(train=600, test=150, *, labels=None, pictures=None, copies=0):
+        (x, y), (x_test, y_test) = stripes(train, 1), stripes(test, 2)
+        y = y if labels is None else labels(y, np.random.default_rng(3))
+        x = x if pictures is None else pictures(x, np.random.default_rng(4))
+        if copies:
+            x_test[:copies], y_test[:copies] = x[:copies], y[:copies]
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.npz"
+        np.savez(path, x_train=x, y_train=y, x_test=x_test, y_test=y_test)
+        return path
+
+    return write
+
+
+def wrong(share):
+    """Gives that share of the images a random label."""
+
+    def change(labels, random):
+        some = random.random(len(labels)) < share
+        return np.where(some, random.integers(0, 3, len(labels)), labels)
+
+    return change
+
+
+def test_healthy_trainings_need_no_advice(coached):
+    for recipe in ({}, {"optimizer": "adam", "learning_rate": 0.005, "validation": "test"}):
+        record, found = coached(*HIDDEN, **{"epochs": 12, **recipe})
+        assert found == {}
+        assert record.val_accuracy[-1] > 0.9
+        assert record.last.epoch == 12
+
+
+def test_diverging(coached):
+    record, found = coached(*HIDDEN, optimizer="sgd", learning_rate=100.0)
+    assert "diverging" in found
+    assert found["diverging"].change.recipe == {"learning_rate": 10.0}
+    assert record.has_failed or record.loss[-1] > 10 * record.guessing
+    _, found = coached(*HIDDEN, optimizer="sgd", learning_rate=0.2)
+    assert "diverging" not in found
+
+
+def test_rate_too_high(coached, data):
+    noisy = data(labels=wrong(0.3))
+    recipe = {"optimizer": "sgd", "momentum": 0.9, "data": noisy, "epochs": 8}
+    tanh = (*HIDDEN[:2], ("dense", {"units": 32, "activation": "tanh"}))  # no units that die
+    _, found = coached(*tanh, learning_rate=1.2, **recipe)
+    assert found["rate_too_high"].change.recipe == {"learning_rate": 0.12}
+    _, found = coached(*tanh, learning_rate=0.02, **recipe)
+    assert "rate_too_high" not in found
+
+
+def test_rate_too_low(coached):
+    record, found = coached(*HIDDEN, optimizer="sgd", learning_rate=1e-4)
+    assert "rate_too_low" in found
+    assert found["rate_too_low"].change.recipe == {"learning_rate": 1e-3}
+    assert record.last.update < 3e-4
+    _, found = coached(*HIDDEN, optimizer="sgd", learning_rate=0.02)
+    assert "rate_too_low" not in found
+
+
+def test_dead_units(coached):
+    """Negative inputs with positive weights: ReLU is zero on every image, for ever."""
+
+    def layers(scale):
+        dense = {"units": 16, "activation": "relu", "kernel_initializer": "ones"}
+        return ("rescaling", {"scale": scale}), ("flatten", {}), ("dense", dense)
+
+    _, found = coached(*layers(-1 / 255))
+    advice = found["dead_units"]
+    assert advice.evidence.node == "n3"
+    assert "16 of 16 units" in advice.sees
+    assert advice.change.layers == {"n3": {"activation": "leaky_relu"}}
+    _, found = coached(*layers(1 / 255))
+    assert "dead_units" not in found
+
+
+def test_half_of_the_units_are_dead(coached):
+    """A network that still learns may do without them; one that is stuck may not."""
+    record, _ = coached(*HIDDEN, learning_rate=0.02)
+    rule, layer = all_coach_rules()["dead_units"], record.last.units[0]
+
+    def found(dead, accuracy):
+        last = replace(record.last, units=(replace(layer, units=64, dead=dead),))
+        return rule.advice(replace(record, measured=(last,), accuracy=accuracy))
+
+    rises, stuck = np.linspace(0.3, 0.8, 12), np.full(12, 0.6)
+    assert found(33, rises) is None
+    assert found(52, rises) is not None
+    assert "33 of 64 units" in found(33, stuck).sees
+    assert found(31, stuck) is None
+    assert found(33, np.full(12, 1.0)) is None  # nothing is left to learn
+    assert found(33, np.where(np.arange(12) < 11, 0.6, 0.61)) is None
+    assert found(33, np.where(np.arange(12) < 11, 0.6, math.nan)) is None
+
+
+def test_vanishing_gradients(coached):
+    def layers(activation):
+        deep = [("dense", {"units": 8, "activation": activation}) for _ in range(10)]
+        return ("rescaling", {}), ("flatten", {}), *deep
+
+    _, found = coached(*layers("sigmoid"), optimizer="sgd", learning_rate=0.01)
+    changed = found["vanishing_gradients"].change.layers
+    assert set(changed) == {f"n{i}" for i in range(3, 13)}
+    assert all(values == {"activation": "relu"} for values in changed.values())
+    _, found = coached(*layers("relu"), optimizer="adam", learning_rate=0.01)
+    assert "vanishing_gradients" not in found
+
+
+def test_overfitting(coached, data):
+    heart = data(150, labels=wrong(0.7))
+    recipe = {"optimizer": "adam", "learning_rate": 0.01, "data": heart, "validation": "test"}
+    _, found = coached(*HIDDEN, epochs=30, **recipe)
+    assert found["overfits"].verdict.startswith("Overfitting since epoch ")
+    assert found["overfits"].change.recipe["early_stopping_patience"] == 5
+    _, found = coached(*HIDDEN, epochs=30, **{**recipe, "data": data(150)})
+    assert "overfits" not in found
+
+
+def test_a_plateau(coached, data):
+    """Four numbers of an image cannot explain labels of which four in ten are wrong."""
+    few = (("rescaling", {}), ("average_pooling2d", {"pool_size": (2, 8)}))
+    recipe = {"optimizer": "adam", "learning_rate": 0.05, "epochs": 24}
+    _, found = coached(*few, data=data(labels=wrong(0.6)), **recipe)
+    assert found["no_progress"].change.recipe == {"schedule": "plateau"}
+    _, found = coached(*HIDDEN, optimizer="sgd", learning_rate=0.01, epochs=24)
+    assert "no_progress" not in found
+
+
+def test_one_class_for_all(coached, data):
+    """Images of noise, six in ten of one class: that one is the best guess."""
+
+    def noise(pictures, random):
+        return random.integers(0, 256, pictures.shape, np.uint8)
+
+    def mostly(labels, random):
+        return np.where(random.random(len(labels)) < 0.55, 1, labels)
+
+    blind = data(pictures=noise, labels=mostly)
+    few = (("rescaling", {}), ("average_pooling2d", {"pool_size": (8, 8)}))
+    record, found = coached(*few, data=blind, learning_rate=0.01)
+    assert "“1”" in found["one_class"].sees
+    assert record.confusion.sum(axis=0).argmax() == 1
+    _, found = coached(*HIDDEN)
+    assert "one_class" not in found
+
+
+def test_a_class_with_too_few_images(coached, data):
+    def rare(labels, random):
+        kept = np.flatnonzero(labels == 2)[:6]
+        changed = np.where(labels == 2, 0, labels)
+        changed[kept] = 2
+        return changed
+
+    record, found = coached(*HIDDEN, data=data(labels=rare), validation="test")
+    assert record.per_class[:, 0].min() == 6
+    assert found["rare_class"].change.recipe == {"class_weights": "balanced"}
+    assert "“2” has 6 training images" in found["rare_class"].sees
+    _, found = coached(*HIDDEN, validation="test")
+    assert "rare_class" not in found
+
+
+def test_copies_in_both_parts(coached, data):
+    record, found = coached(*HIDDEN, data=data(copies=30), validation="test")
+    assert record.num_shared == 30
+    assert found["shared_images"].change.recipe["split"] == "content"
+    record, found = coached(*HIDDEN, data=data(), validation="test")
+    assert record.num_shared == 0
+    assert "shared_images" not in found
+
+
+def test_validation_better_than_training(coached, data):
+    """Half of the training labels are wrong, those of the validation images are right."""
+    easy = data(1200, 300, labels=wrong(0.6))
+    recipe = {"validation": "test", "learning_rate": 0.01, "epochs": 8}
+    _, found = coached(*HIDDEN, data=easy, **recipe)
+    assert "implausible" in found["shared_images"].sees
+    _, found = coached(*HIDDEN, data=data(1200, 300), **recipe)
+    assert "shared_images" not in found
+
+
+def test_validation_noise(coached, data):
+    noisy = data(labels=wrong(0.7))
+    record, found = coached(*HIDDEN, data=noisy, validation_share=0.03)
+    assert record.num_validation < 25
+    assert found["validation_noise"].change.recipe == {"validation_share": 0.06}
+    record, found = coached(*HIDDEN, data=noisy, validation_share=0.3)
+    assert "validation_noise" not in found
+    # With another run beside it, a difference that means nothing is worth a word.
+    rule, best = all_coach_rules()["validation_noise"], float(record.val_accuracy.max())
+    assert rule.advice(replace(record, rival=("Run 2", best - 0.01))) is not None
+    assert rule.advice(replace(record, rival=("Run 2", best - 0.5))) is None
+    assert rule.advice(replace(record, rival=("", math.nan))) is None
+
+
+def test_nothing_is_learned(coached, data):
+    """Labels at random: no rule finds a cause, and that is said."""
+    random = data(900, 900, labels=lambda y, random: random.integers(0, 3, len(y)))
+    few = (("rescaling", {}), ("average_pooling2d", {"pool_size": (8, 8)}))
+    recipe = {"data": random, "validation": "test", "learning_rate": 0.0001, "optimizer": "adam"}
+    record, found = coached(*few, **recipe)
+    assert all_coach_rules()["not_learning"].advice(record) is not None
+    _, found = coached(*HIDDEN, epochs=12)
+    assert "not_learning" not in found

@@ -1,0 +1,49 @@
+"""A training measures its project's robustness tests at its end, as the request does later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.worker.conftest import ENDLESS
+from workbench.core.projects.robustness import RobustnessTest
+from workbench.protocol.events import Batch, LogLine
+from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import MeasureRobustness
+from workbench.runs.control import request_stop
+from workbench.runs.store.robustness import read_robustness
+
+pytestmark = pytest.mark.worker
+
+CAMERA = RobustnessTest("Camera", {"noise": 20, "blur": 10})
+
+
+def test_a_run_is_measured_on_the_tests_of_its_project(train_here, small_project):
+    trained = train_here(replace(small_project(precision="float32"), robustness=(CAMERA,)))
+    kept = read_robustness(trained.run)
+    assert kept.checksum == trained.run.model_card().checksum
+    assert kept.result.accuracy == trained.run.model_card().test.accuracy
+    assert [case.level for case in kept.result.measured] == [0.5, 1.0] * 3
+    with ServiceCall() as service:
+        *_, answer = service.answers(MeasureRobustness(id=1, model=str(trained.run.path)))
+    assert answer.measured == kept.result.measured
+
+
+def test_a_test_of_another_version_is_a_warning(trainer, small_project):
+    foggy = RobustnessTest("Foggy", {"fog": 3})
+    trained = trainer(replace(small_project(epochs=1, precision="float32"), robustness=(foggy,)))
+    assert trained.finish().outcome == "completed"
+    assert any("Unknown alteration" in line.text for line in trained.all(LogLine))
+    assert read_robustness(trained.run) is None
+
+
+def test_a_stop_does_not_wait_for_it(trainer, small_project):
+    trained = trainer(replace(small_project(**ENDLESS), robustness=(CAMERA,)))
+    trained.wait_for(Batch)
+    request_stop(trained.run)
+    finished = trained.finish()
+    assert finished.outcome == "stopped"
+    assert finished.test is not None
+    assert any("robustness was not measured" in line.text for line in trained.all(LogLine))
+    assert read_robustness(trained.run) is None

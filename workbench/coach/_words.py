@@ -1,0 +1,27 @@
+"""What several rules share: a change of the learning rate, figures and spans in words."""
+
+from __future__ import annotations
+
+from workbench.core.coach.advice import Change
+from workbench.core.coach.record import RunRecord
+from workbench.core.format import count, rate_text
+
+_HIGHEST_RATE = 100.0
+
+
+def rate_change(record: RunRecord, factor: float) -> Change | None:
+    """The recipe's learning rate times a factor; None where the recipe is not known."""
+    if record.recipe is None:
+        return None
+    rate = min(record.recipe.learning_rate * factor, _HIGHEST_RATE)
+    return Change(recipe={"learning_rate": float(f"{rate:.2g}")})
+
+
+def rate_words(record: RunRecord) -> str:
+    """The recipe's learning rate; "–" where it is not known."""
+    return "–" if record.recipe is None else rate_text(record.recipe.learning_rate)
+
+
+def epochs_words(first: int, last: int) -> str:
+    """A span of epochs: "epochs 3 to 8"."""
+    return f"epoch {count(first)}" if first == last else f"epochs {count(first)} to {count(last)}"

@@ -1,0 +1,85 @@
+"""Units that are zero on all images: no gradient flows through them to bring them back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.coach._words import rate_change
+from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.record import Measurement, RunRecord, UnitState
+from workbench.core.format import count, share
+from workbench.core.specs import ACTIVATION, LEAKY_RELU
+
+_NEARLY_ALL = 0.8
+"""Share of a layer's units: a healthy network may do without half of them."""
+
+_MANY = 0.5
+"""Share that is worth a word where the training no longer improves."""
+
+_FEWEST = 4
+_EPOCHS = 5
+"""As many without a better training accuracy are no improvement."""
+
+_LEARNED = 0.97
+"""A training accuracy from which on little is left to learn."""
+
+_LARGE_UPDATE = 0.01
+"""Relative update of a step above which large steps are the likely cause."""
+
+
+def _look(record: RunRecord) -> Seen | None:
+    last = record.last
+    if last is None or not last.units:
+        return None
+    worst = max(last.units, key=lambda layer: layer.dead / max(1, layer.units))
+    least = _MANY if _is_stuck(record) else _NEARLY_ALL
+    if worst.dead < max(_FEWEST, least * worst.units):
+        return None
+    name = record.name_of(worst.node)
+    others = sum(each.dead >= least * each.units for each in last.units) - 1
+    more = f" ({count(others)} more layers are like it)" if others > 0 else ""
+    return Seen(
+        sees=f"{count(worst.dead)} of {count(worst.units)} units of “{name}” are zero on all "
+        f"{count(last.images)} images looked at{more}: they are dead and learn nothing.",
+        do="A lower learning rate keeps units alive, and LeakyReLU lets them come back.",
+        evidence=Evidence(
+            (
+                ("Dead units", share(worst.dead / worst.units, 0)),
+                ("Layer", name),
+                ("Update of a step, of the weights", share(last.update, 2)),
+            ),
+            curve="loss",
+            first=last.epoch,
+            last=last.epoch,
+            node=worst.node,
+        ),
+        change=_change(record, last, worst),
+    )
+
+
+def _is_stuck(record: RunRecord) -> bool:
+    """Whether the training accuracy no longer rises, though there is much left to learn."""
+    accuracy = record.accuracy
+    if len(accuracy) <= _EPOCHS or not np.isfinite(accuracy).all():
+        return False
+    highest = float(accuracy[:-_EPOCHS].max())
+    return highest < _LEARNED and float(accuracy[-_EPOCHS:].max()) <= highest
+
+
+def _change(record: RunRecord, last: Measurement, worst: UnitState) -> Change | None:
+    """A lower rate where steps are large, else an activation that is never flat."""
+    node = record.graph.nodes.get(worst.node) if record.graph is not None else None
+    if node is None or last.update > _LARGE_UPDATE:
+        return rate_change(record, 0.1)
+    if ACTIVATION in node.params:
+        return Change(layers={worst.node: {ACTIVATION: LEAKY_RELU}})
+    return Change(layers={worst.node: {"negative_slope": 0.1}})
+
+
+SPEC = CoachSpec(
+    key="dead_units",
+    title="Dead units",
+    order=50,
+    watches="dead units",
+    look=_look,
+)

@@ -1,0 +1,45 @@
+"""The loss grows far above guessing, or is no number any more."""
+
+from __future__ import annotations
+
+import math
+
+from workbench.coach._words import rate_change, rate_words
+from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.record import RunRecord
+
+_TIMES = 10.0
+"""A loss so many times that of guessing has diverged."""
+
+
+def _look(record: RunRecord) -> Seen | None:
+    loss = float(record.loss[-1]) if len(record.loss) else math.nan
+    if not (loss > _TIMES * record.guessing or record.has_failed):
+        return None
+    value = f"{loss:.2g}" if math.isfinite(loss) else "not finite"
+    last = int(record.epochs[-1]) if len(record.epochs) else 0
+    failed = record.has_failed
+    return Seen(
+        sees=f"The training has diverged: {'a value is not finite' if failed else 'the loss grows'}"
+        f", while guessing has a loss of {record.guessing:.2g}.",
+        do="Train again at a tenth of the learning rate; gradient clipping helps against single "
+        "large steps.",
+        evidence=Evidence(
+            (("Training loss", value), ("Learning rate", rate_words(record))),
+            curve="loss",
+            first=min(1, last),
+            last=last,
+        ),
+        change=rate_change(record, 0.1),
+        verdict=f"Diverged: the training loss is {value}; a lower learning rate may help",
+    )
+
+
+SPEC = CoachSpec(
+    key="diverging",
+    title="Diverged",
+    order=10,
+    watches="divergence",
+    gives_verdict=True,
+    look=_look,
+)

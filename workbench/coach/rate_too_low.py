@@ -1,0 +1,88 @@
+"""The learning rate is too low: updates hardly change the weights, and the loss falls in a straight
+line where it should fall fast at first.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.coach._words import rate_change, rate_words
+from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.record import RunRecord
+from workbench.core.format import number_text, share
+
+_FEWEST = 4
+_NO_UPDATE = 1e-5
+"""Relative update of a step below which the weights stay where they are; 1e-3 is usual."""
+
+_SMALL_UPDATE = 3e-4
+_MOST_FALLEN = 0.25
+"""Share of its first value that the loss has fallen by at most."""
+
+_STRAIGHT = 0.6
+"""The fall of the second half of the epochs as a share of that of the first: 1 is a line."""
+
+_MUCH_LEFT = 0.5
+"""Share of the loss of guessing above which there is still much to learn."""
+
+
+def _look(record: RunRecord) -> Seen | None:
+    update = _update(record)
+    if len(record.epochs) < _FEWEST or not np.isfinite(record.loss).all():
+        return None
+    has_no_update = update < _NO_UPDATE
+    if not (has_no_update or (_is_straight(record) and not update > _SMALL_UPDATE)):
+        return None
+    fallen = 1.0 - float(record.loss[-1] / record.loss[0])
+    words = (
+        f"Each step changes the weights by {update * 100:.2g}% only"
+        if math.isfinite(update)
+        else "The training loss falls in a straight line"
+    )
+    figures = [("Training loss, last epoch", number_text(float(record.loss[-1])))]
+    if math.isfinite(update):
+        figures.append(("Update of a step, of the weights", f"{update:.1e}"))
+    return Seen(
+        sees=f"{words}, and the training loss has fallen by {share(fallen, 0)} in "
+        f"{len(record.epochs):,} epochs: the learning rate is too low.",
+        do="Train again at ten times the learning rate, or let “Find learning rate” choose it.",
+        evidence=Evidence(
+            (*figures, ("Learning rate", rate_words(record))),
+            curve="loss",
+            first=1,
+            last=int(record.epochs[-1]),
+        ),
+        change=rate_change(record, 10.0),
+    )
+
+
+def _update(record: RunRecord) -> float:
+    """The largest of the measured relative updates at the full rate; NaN where there is none."""
+    full = {int(epoch) for epoch in record.epochs[record.is_at_full_rate]}
+    found = [each.update for each in record.measured if each.epoch in full]
+    finite = [update for update in found if math.isfinite(update)]
+    return max(finite, default=math.nan)
+
+
+def _is_straight(record: RunRecord) -> bool:
+    """Falls in every epoch, by nearly the same, and by little."""
+    loss = record.loss[record.is_at_full_rate]
+    if len(loss) < _FEWEST or loss[-1] < _MUCH_LEFT * record.guessing:
+        return False
+    middle = len(loss) // 2
+    first, second = float(loss[0] - loss[middle]), float(loss[middle] - loss[-1])
+    # Of an odd number of steps the second part may be one longer.
+    second *= middle / (len(loss) - 1 - middle)
+    is_small = 0.0 < first + second < _MOST_FALLEN * float(loss[0])
+    return bool((np.diff(loss) < 0.0).all()) and is_small and second > _STRAIGHT * first
+
+
+SPEC = CoachSpec(
+    key="rate_too_low",
+    title="Learning rate too low",
+    order=40,
+    watches="a learning rate too low",
+    look=_look,
+)

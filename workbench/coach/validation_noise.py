@@ -1,0 +1,71 @@
+"""Too few validation images to compare runs: their accuracies differ by chance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.record import RunRecord
+from workbench.core.coach.statistics import accuracy_error, smallest_difference
+from workbench.core.format import count, plural, share
+
+_USELESS = 0.25
+"""Where a difference of 25 points means nothing, every comparison is useless."""
+
+_MATTERS = 0.03
+"""Where there is another run of the project, less than three points need not be said."""
+
+_LARGEST_SHARE = 0.3
+
+
+def _look(record: RunRecord) -> Seen | None:
+    found = record.val_accuracy[np.isfinite(record.val_accuracy)]
+    if not len(found) or not record.num_validation:
+        return None
+    accuracy = float(found.max())
+    least = smallest_difference(accuracy, record.num_validation)
+    name, other = record.rival
+    apart = abs(accuracy - other)
+    is_compared = math.isfinite(other) and least > _MATTERS and 0.0 < apart < least
+    if not (least > _USELESS or is_compared):
+        return None
+    images, points = plural(record.num_validation, "validation image"), f"{least * 100:.0f} points"
+    beside = f" “{name}” differs by {apart * 100:.1f}." if is_compared else ""
+    return Seen(
+        sees=f"With {images}, a difference of less than {points} of accuracy between runs is "
+        f"noise.{beside}",
+        do="Hold out more images, or compare by cross-validation, which uses all of them.",
+        evidence=Evidence(
+            (
+                ("Highest validation accuracy", share(accuracy)),
+                ("Standard error", share(accuracy_error(accuracy, record.num_validation))),
+                ("Validation images", count(record.num_validation)),
+            ),
+            curve="accuracy",
+            first=1,
+            last=int(record.epochs[-1]),
+        ),
+        change=_change(record),
+    )
+
+
+def _change(record: RunRecord) -> Change | None:
+    """A larger share, where validation images are split off and more can be."""
+    recipe = record.recipe
+    if recipe is None or recipe.validation != "split" or recipe.folds is not None:
+        return None
+    larger = min(_LARGEST_SHARE, 2.0 * recipe.validation_share)
+    if larger <= recipe.validation_share:
+        return None
+    return Change(recipe={"validation_share": round(larger, 3)})
+
+
+SPEC = CoachSpec(
+    key="validation_noise",
+    title="Validation is too noisy",
+    order=90,
+    watches="noise of the validation",
+    look=_look,
+)

@@ -1,0 +1,78 @@
+"""Robustness tests of a project: alterations of the test images that each later run is measured on.
+
+What an alteration does is defined in `workbench.alterations`; a project keeps those of other
+versions too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_TESTS = 20
+"""More take longer to measure than a small network to train."""
+
+MAX_NAME = 100
+MAX_ALTERATIONS = 20
+_EXPECTED = f"at most {MAX_TESTS} tests, each with a name and a strength for each alteration"
+
+Report = Callable[[str, Any, str], None]
+"""Called with a place in the file, what is there, and what is expected, for what is wrong."""
+
+
+@dataclass(frozen=True)
+class RobustnessTest:
+    """Some alterations together.
+
+    Attributes:
+        name: Words of the user; each test of a project has its own.
+        strengths: Key of an alteration -> its strength, in its unit; at least one.
+    """
+
+    name: str
+    strengths: Mapping[str, float]
+
+
+def tests_to_plain(tests: Iterable[RobustnessTest]) -> list[dict[str, Any]]:
+    """The tests as JSON values."""
+    return [{"name": test.name, "strengths": dict(test.strengths)} for test in tests]
+
+
+def read_tests(plain: Any, report: Report) -> tuple[RobustnessTest, ...]:
+    """The tests of JSON values; where something is wrong it is reported, and there are none."""
+    if isinstance(plain, list) and len(plain) <= MAX_TESTS and all(map(_is_test, plain)):
+        tests = [RobustnessTest(item["name"], dict(item["strengths"])) for item in plain]
+        if len({test.name for test in tests}) == len(tests):
+            return tuple(tests)
+    report("robustness", plain, _EXPECTED)
+    return ()
+
+
+def with_test(
+    tests: tuple[RobustnessTest, ...], test: RobustnessTest
+) -> tuple[RobustnessTest, ...]:
+    """The tests with another one at the end, in place of one with its name."""
+    return (*(each for each in tests if each.name != test.name), test)
+
+
+def is_name(text: object) -> bool:
+    """Whether a text can be the name of a test."""
+    return isinstance(text, str) and 0 < len(text.strip()) <= MAX_NAME and text.isprintable()
+
+
+def _is_test(item: object) -> bool:
+    if not isinstance(item, dict) or not is_name(item.get("name")):
+        return False
+    strengths = item.get("strengths")
+    return (
+        isinstance(strengths, dict)
+        and 0 < len(strengths) <= MAX_ALTERATIONS
+        and all(is_name(key) and _is_strength(value) for key, value in strengths.items())
+    )
+
+
+def _is_strength(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)  # type: ignore[arg-type]

@@ -1,0 +1,49 @@
+"""What the training coach sees in a run, and the same as text: for window and terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.coach import all_coach_rules
+from workbench.core.coach.advice import Advice, advise
+from workbench.core.format import list_text
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.event_log import read_all
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.run_record import record_of, with_run
+
+
+def advice_on(run: RunFolder) -> list[Advice]:
+    """What the rules see in a run up to now, the gravest first; reads its log."""
+    history = MetricHistory()
+    history.add_all(read_all(run.events_path))
+    return advise(with_run(record_of(history), run), all_coach_rules().values())
+
+
+def watched_words() -> str:
+    """What the rules look for, as a sentence."""
+    watched = list(dict.fromkeys(rule.watches for rule in all_coach_rules().values()))
+    return f"Watched: {list_text(watched)}."
+
+
+def advice_text(advice: Advice) -> str:
+    """A finding as a few lines: its heading, two sentences, and its figures."""
+    figures = "; ".join(f"{name}: {value}" for name, value in advice.evidence.figures)
+    return f"{advice.title}\n  {advice.sees}\n  {advice.do}\n  {figures}"
+
+
+def advice_to_plain(advice: Advice) -> dict[str, Any]:
+    """A finding as JSON has it; programs rely on the names."""
+    evidence, change = advice.evidence, advice.change
+    return {
+        "rule": advice.rule,
+        "title": advice.title,
+        "sees": advice.sees,
+        "do": advice.do,
+        "figures": dict(evidence.figures),
+        "curve": evidence.curve,
+        "epochs": [evidence.first, evidence.last] if evidence.last else [],
+        "layer": evidence.node,
+        "recipe": dict(change.recipe) if change is not None else {},
+        "layers": {key: dict(each) for key, each in change.layers.items()} if change else {},
+    }
