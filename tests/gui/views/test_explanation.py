@@ -17,8 +17,8 @@ from workbench.gui.panels import panels_of
 from workbench.layers import all_layers
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify
-from workbench.protocol.explain import Explain, Explained
 from workbench.protocol.messages import Done
+from workbench.protocol.trained.explain import Explain, Explained
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.weights_file import write_arrays
 from workbench.worker.model.build import build_model, read_weights

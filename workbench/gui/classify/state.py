@@ -18,8 +18,8 @@ from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.classify import WarmUp
 from workbench.protocol.classify_many import ManyClassified
-from workbench.protocol.evaluate import TestPicture
 from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.trained.evaluate import TestPicture
 
 _MOST_LINES = 1_000
 

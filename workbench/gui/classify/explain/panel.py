@@ -24,7 +24,7 @@ from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.plots.figure_file import figure_file
 from workbench.pictures.heat import OPACITY
-from workbench.protocol.explain import Explain
+from workbench.protocol.trained.explain import Explain
 
 _HINT = "Drop a picture: a heat map shows where in it the evidence for a class is."
 _LEAST_PX = 270

@@ -14,7 +14,7 @@ from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
 from workbench.errors import PictureError
 from workbench.pictures.heat import heat_colors
-from workbench.protocol.explain import Explain, Explained
+from workbench.protocol.trained.explain import Explain, Explained
 
 LEVELS = 256
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.format import duration, share
-from workbench.protocol.explain import Explained, Method
+from workbench.protocol.trained.explain import Explained, Method
 
 METHODS: tuple[tuple[Method, str, str], ...] = (
     ("gradcam", "Grad-CAM", "Where the last convolutions find evidence for the class"),
