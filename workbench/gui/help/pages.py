@@ -29,6 +29,7 @@ GENERAL_PAGES = (
     ("sweep", "Sweep: compare settings"),
     ("classify", "Classifying pictures"),
     ("calibration", "Calibration and “unknown”"),
+    ("what_if", "What-if and robustness"),
     ("coach", "The training coach"),
     ("report", "Reports and model cards"),
     (OVERVIEW, "Choosing layers"),

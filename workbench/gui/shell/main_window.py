@@ -178,6 +178,7 @@ class MainWindow(QMainWindow):
             cancel_start=self.start.cancel,
             counting=self.start.said,
             train=self.runs.start,
+            train_again=self.runs.train_again,
             ask_target=self.places.ask,
             hosts_changed=self.places.hosts_changed,
             show_help=self.help.show_page,

@@ -26,6 +26,7 @@ from workbench.gui.train.runs.controller import RunActions
 from workbench.gui.train.series.controller import SeriesController
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
+from workbench.runs.library.projects import OpenProject
 from workbench.runs.state.outcome import RunOutcome
 
 _MIDDLE_PX = 400
@@ -37,6 +38,7 @@ class TrainView(QMainWindow):
 
     Signals:
         train_requested: The project shall be trained as it is.
+        train_again: And from the weights of the run in this folder.
         view_wanted: The view of this key shall show what the run can.
         project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.
@@ -46,6 +48,7 @@ class TrainView(QMainWindow):
     """
 
     train_requested = Signal()
+    train_again = Signal(object)
     view_wanted = Signal(str)
     project_wanted = Signal(Path)
     status = Signal(str)
@@ -151,7 +154,7 @@ class TrainView(QMainWindow):
         self.trouble.clear()
         self._shown_title = self._title()
         self.header.set_follower(follower, self._shown_title)
-        self.next_steps.show_run(self._library.summary(self._path))
+        self._show_next_steps()
         self._show_asked()
         self._show_time()
         self.state.run_changed.emit(self._path)
@@ -237,13 +240,18 @@ class TrainView(QMainWindow):
 
         self.state.background.run(lambda: follower.run.log_tail(max_lines=400), show)
 
+    def _show_next_steps(self) -> None:
+        run = self._library.summary(self._path)
+        project = OpenProject.of(self._context.document.project)
+        self.next_steps.show_run(run, is_own=run is not None and project.owns(run))
+
     def _epochs(self) -> int:
         started = self._follower.history.started if self._follower is not None else None
         return started.epochs if started is not None else 0
 
     def _on_runs_changed(self) -> None:
         """A run got another name; a new one is called by its folder until the list is read."""
-        self.next_steps.show_run(self._library.summary(self._path))
+        self._show_next_steps()
         title = self._title()
         if title != self._shown_title:
             self._shown_title = title
@@ -268,6 +276,8 @@ class TrainView(QMainWindow):
     def _on_step_wanted(self, key: str) -> None:
         if key == "open_project":
             self._ask(self.project_wanted.emit)
+        elif key == "train_again":
+            self._ask(self.train_again.emit)
         elif key == "train_longer":
             self._ask(self.actions_of_runs.train_longer)
         elif key == "report":

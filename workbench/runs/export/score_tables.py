@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.core.calibration.reliability import NUM_BINS
 from workbench.protocol.trained.calibration import Bins
+from workbench.protocol.trained.evaluate import Robustness
 from workbench.runs.export.tables import csv_cells
 
 
@@ -34,3 +35,25 @@ def _bin(bins: Bins, number: int) -> list[str]:
     images = bins.counts[number]
     shares = bins.confidence[number], bins.accuracy[number]
     return [str(images), *(f"{value:.6f}" if images else "" for value in shares)]
+
+
+def robustness_csv(result: Robustness) -> str:
+    """Accuracy on altered images: a row for each measurement, the unaltered images first, and a
+    column for the strength of each alteration.
+    """
+    keys = list(dict.fromkeys(key for case in result.measured for key in case.strengths))
+    lines = [csv_cells(["test", "level", *keys, "accuracy", "images"])]
+    lines.append(csv_cells(["", "0", *("" for _ in keys), f"{result.accuracy}", f"{result.count}"]))
+    lines += [
+        csv_cells(
+            [
+                case.test,
+                f"{case.level:g}",
+                *(f"{case.strengths[key]:g}" if key in case.strengths else "" for key in keys),
+                f"{case.accuracy}",
+                f"{result.count}",
+            ]
+        )
+        for case in result.measured
+    ]
+    return "".join(f"{line}\n" for line in lines)
