@@ -110,14 +110,17 @@ class Explainer:
             at = self._starts()
             heat = _scaled([self._smooth_gradient(at, image, number) for image, number in pairs])
             return Explanation(heat, used, (self._names(at),) * len(x))
+        return self._grad_cam(x, classes, layers)
+
+    def _grad_cam(self, x: Pixels, classes: Labels, layers: Sequence[str]) -> Explanation:
         if layers:
             at = [self._chosen(layer) for layer in layers]
-            return Explanation(
-                _scaled(self._cam(at, x, classes)), used, (self._names(at),) * len(x)
-            )
+            heat = _scaled(self._cam(at, x, classes))
+            return Explanation(heat, "gradcam", (self._names(at),) * len(x))
+        pairs = zip(x, classes.tolist(), strict=True)
         choices = [self._most_telling(image, number) for image, number in pairs]
         heat = np.stack([one for one, _ in choices])
-        return Explanation(heat, used, tuple(self._names(at) for _, at in choices))
+        return Explanation(heat, "gradcam", tuple(self._names(at) for _, at in choices))
 
     def _tried(self) -> tuple[str, ...]:
         """The passages that Grad-CAM is tried at, in the order of the graph."""
