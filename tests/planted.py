@@ -16,7 +16,7 @@ RUN_FILES = (
     "events.jsonl", "events.reserve", "events.jsonl.anew", "control", "retry", "worker.lock", "log.txt",
     "crash.txt", "target.json", "extensions.json", "link.json", "remote.json", "mirror.txt", "weights.npz",
     "model.json", "confusions.bin", "notes.json", "notes.unreadable.json", "waiting",
-    "evaluation.json", "image_scores.npz",
+    "evaluation.json", "image_scores.npz", "references.npz",
     "origin.json", "cluster.json", "refusal.json", "request.json",
 )  # fmt: skip
 RUN_FOLDERS = ("checkpoints", "tensorboard", "machines", "fetching")

@@ -27,8 +27,8 @@ from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.describe_data import ClassDescription, DataDescription, Thumbnail
-from workbench.protocol.evaluate import ClassScore, Evaluation
 from workbench.protocol.events import Plan
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import create_run
 from workbench.runs.log.confusion_history import append_confusion

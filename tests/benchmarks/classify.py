@@ -28,13 +28,13 @@ def main() -> None:
         project = project_on(template, pictures, epochs=1, batch_size=10, steps_per_epoch=1)
         model = str(train(project).path)
         for previews in (False, True):
-            ms = _median_ms(model, _photo(home), previews=previews)
+            ms = _median_ms(model, photo(home), previews=previews)
             words = "with both preview pictures" if previews else "label and scores"
             print(f"{size} x {size}, {words}: median {ms:.1f} ms of {ROUNDS} (goal {goal} ms)")
     shutil.rmtree(home, ignore_errors=True)
 
 
-def _photo(home: Path) -> str:
+def photo(home: Path) -> str:
     """A JPEG of a usual web size: smooth colors, so that it compresses like a photo."""
     path = home / "photo.jpg"
     rows, columns = np.mgrid[0:240, 0:320]

@@ -221,6 +221,25 @@ def test_an_existing_file_is_kept_without_force(trained, run_command, tmp_path):
     assert file.read_text() != "mine"
 
 
+def test_calibrate_fits_a_run_and_a_threshold_makes_answers_unknown(trained, run_command, tmp_path):
+    run, image = tmp_path / "run", tmp_path / "gray.png"
+    shutil.copytree(trained[0], run)
+    Image.new("RGB", (40, 40), "gray").save(image)
+    code, (found,) = run_command("calibrate", run)
+    assert (code, found["reason"]) == (0, "")
+    assert found["temperature"] > 0
+    assert found["loss_after"] <= found["loss_before"] + 1e-6
+    _, (answer,) = run_command("classify", run, image, "--top", 0)
+    code, (found,) = run_command("calibrate", run, "--threshold", 1)
+    assert (code, found["least_probability"]) == (0, 1)
+    _, (unknown,) = run_command("classify", run, image, "--top", 0, "--csv", tmp_path / "a.csv")
+    assert unknown["label"] is None
+    assert unknown["unknown"]
+    assert unknown["scores"] == answer["scores"]
+    (row,) = csv.DictReader((tmp_path / "a.csv").read_text().splitlines())
+    assert (row["label"], row["unknown"]) == ("", unknown["unknown"])
+
+
 def test_exports_are_written(trained, run_command, tmp_path):
     run, _ = trained
     for name, out in (("keras", "m.keras"), ("weights", "m.weights.h5"), ("python", "m.py")):

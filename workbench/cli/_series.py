@@ -9,11 +9,8 @@ from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import print_line
 from workbench.cli._turn import wait_for_turn
-from workbench.errors import RunFolderError
-from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.series import Spread, is_settled, series_runs
-from workbench.runs.state import queue
+from workbench.runs.library.series import Spread, call_off, is_settled, series_runs
 from workbench.runs.state.outcome import UNDER_WAY, outcome_of
 
 _STOP_S = 60.0
@@ -50,18 +47,7 @@ def _call_off(series: str) -> None:
     """Takes the waiting runs from the queue, and waits for those that train to stop: the same
     command would find them running otherwise, and leave them alone.
     """
-    stopping = []
-    for run in series_runs(series):
-        if queue.is_waiting(run):
-            try:
-                queue.cancel(run)
-                continue
-            except RunFolderError:  # another process has just started it
-                pass
-        elif not run.is_alive():
-            continue
-        request_stop(run)
-        stopping.append(run)
+    stopping = call_off(series)
     end = monotonic() + _STOP_S
     while monotonic() < end and any(outcome_of(run).kind in UNDER_WAY for run in stopping):
         sleep(_POLL_S)

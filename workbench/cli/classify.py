@@ -11,6 +11,8 @@ import msgspec
 from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import print_json, print_line, printable, report
 from workbench.cli._service import answers_of, only, open_service
+from workbench.cli._sorting import Sorting, add_sorting_options
+from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import count, plural, share
 from workbench.errors import UsageError
 from workbench.protocol.classify import Classified
@@ -21,9 +23,10 @@ from workbench.protocol.classify_many import (
     ImageSource,
     ManyClassified,
 )
-from workbench.protocol.evaluate import PickTestPictures, TestPictures
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import PickTestPictures, TestPictures
 from workbench.runs.export.classified_table import is_unfinished
+from workbench.runs.export.image_tables import shown_label
 from workbench.runs.library.find import find_model
 
 NAME = "classify"
@@ -33,7 +36,7 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --force, --json."""
+    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --copy-into, ..."""
     parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("images", metavar="IMAGE", nargs="*", type=Path, help="file or folder")
     parser.add_argument(
@@ -60,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the images are in folders named like their classes: count the correct ones",
     )
+    add_sorting_options(parser)
     add_force(parser, "the table")
     add_json_option(parser)
 
@@ -68,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints a line an image; 3 when none could be read."""
     if not arguments.images and not arguments.test:
         raise UsageError("No image was given.", expected="IMAGE..., or --test N")
-    table = arguments.table
+    sorting, table = Sorting(arguments), arguments.table
     if table is not None and not is_unfinished(table):
         refuse_existing(table, force=arguments.force)
     model = find_model(arguments.model)
@@ -84,12 +88,13 @@ def run(arguments: argparse.Namespace) -> int:
             has_class_folders=arguments.class_folders,
         )
         try:
-            done = _print_answers(service, request, as_json=arguments.json)
+            done = _print_answers(service, request, sorting, as_json=arguments.json)
         except KeyboardInterrupt:
             if table is not None:
                 print_line("The table is unfinished: the same command continues it.")
             raise
     _print_end(done, as_json=arguments.json)
+    sorting.finish()
     return 3 if done.num_bad == done.num_images else 0
 
 
@@ -117,13 +122,18 @@ def _test_images(
         yield ImageSource(path=image.path, name=f"test image {image.index}", label=image.label)
 
 
-def _print_answers(service: ServiceCall, request: ClassifyMany, *, as_json: bool) -> ManyClassified:
-    """Prints each answer as it comes."""
+def _print_answers(
+    service: ServiceCall, request: ClassifyMany, sorting: Sorting, *, as_json: bool
+) -> ManyClassified:
+    """Prints each answer as it comes, but those that an unfinished table had."""
     for answer in answers_of(service, request, is_quiet=as_json):
         if isinstance(answer, ManyClassified):
             return answer
-        if isinstance(answer, ClassifiedRows) and not answer.is_earlier:
-            for row in answer.rows:
+        if not isinstance(answer, ClassifiedRows):
+            continue
+        for row in answer.rows:
+            sorting.add(row.file, shown_label(row))
+            if not answer.is_earlier:
                 _print_answer(row, as_json=as_json)
     raise AssertionError("the last answer is ManyClassified, or an error was raised")
 
@@ -133,12 +143,16 @@ def _print_answer(answer: Classified, *, as_json: bool) -> None:
         value = {"file": answer.file, "error": msgspec.structs.asdict(answer.error)}
         report(value, f"{answer.file}: {answer.error.what}", as_json=as_json)
     elif as_json:
-        truth = {"truth": answer.truth} if answer.truth else {}
-        print_json({**{key: getattr(answer, key) for key in _PRINTED}, **truth})
+        row: dict[str, object] = {key: getattr(answer, key) for key in _PRINTED}
+        if answer.unknown:
+            # "unknown" is no class: programs that know nothing of it find no label.
+            row |= {"label": None, "unknown": answer.unknown}
+        print_json({**row, "truth": answer.truth} if answer.truth else row)
     else:
+        unknown = f"{unknown_words(answer.unknown)}: " if answer.unknown else ""
         scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
         truth_words = f" (label: {answer.truth})" if answer.truth else ""
-        print(printable(f"{answer.file}{truth_words}: {scores}"), flush=True)
+        print(printable(f"{answer.file}{truth_words}: {unknown}{scores}"), flush=True)
 
 
 def _print_end(done: ManyClassified, *, as_json: bool) -> None:

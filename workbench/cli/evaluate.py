@@ -21,7 +21,7 @@ from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
 from workbench.core.confusion import balanced_accuracy
 from workbench.core.storage.save import save_bytes
-from workbench.protocol.evaluate import Evaluate, Evaluation
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.runs.export.image_tables import evaluated_csv
 from workbench.runs.library.find import find_model
 from workbench.runs.log.scores import chosen_words, test_set_words

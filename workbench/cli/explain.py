@@ -11,7 +11,7 @@ from workbench.cli._service import answers_of, only, open_service
 from workbench.core.format import share
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
-from workbench.protocol.explain import METHODS, Explain, Explained
+from workbench.protocol.trained.explain import METHODS, Explain, Explained
 from workbench.runs.library.find import find_model
 
 NAME = "explain"

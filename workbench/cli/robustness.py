@@ -13,7 +13,7 @@ from workbench.cli._service import ask_one
 from workbench.core.format import count, share
 from workbench.core.projects.project_file import read_project
 from workbench.errors import UsageError
-from workbench.protocol.evaluate import MeasureRobustness, NamedStrengths, Robustness
+from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
 from workbench.runs.library.find import find_model
 
 NAME = "robustness"

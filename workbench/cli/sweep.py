@@ -21,7 +21,8 @@ from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.cross_validation import trained_run
 from workbench.runs.library.series import begin_series, newest_series, spread_words
-from workbench.runs.library.sweep import Axis, SweepPlan
+from workbench.runs.library.sweep import SweepPlan
+from workbench.runs.library.sweep_axes import Axis
 from workbench.runs.library.sweep_result import (
     CombinationResult,
     SweepResult,
@@ -86,8 +87,9 @@ def _add_axes(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="axes",
         metavar="KEY=V1,V2...",
-        help="values of a setting or layer, e.g. conv2d.filters=16,32 or, with --random, "
-        "learning_rate=1e-4..1e-1; one value changes it for all runs; repeat for more",
+        help="values of a setting or layer, e.g. conv2d.filters=16,32 or 16..64/4, steps of a "
+        "range (/4log: even in the logarithm), or, with --random, learning_rate=1e-4..1e-1; one "
+        "value changes it for all runs; repeat for more",
     )
     parser.add_argument(
         "--random",

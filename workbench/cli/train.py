@@ -25,12 +25,14 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
-from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.find import open_run
 from workbench.runs.log.coaching import advice_on, advice_text
 from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
 from workbench.runs.state.split_memory import with_remembered_split
+from workbench.runs.store.initial_weights import create_run_from
 from workbench.targets import all_targets
 
 NAME = "train"
@@ -47,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool = True) -> None:
-    """PROJECT, what of its recipe to change for this run, and the run's folder where it has one of
-    its own choice.
+    """PROJECT, what of its recipe to change for this run, and its folder and initial weights where
+    those are of its own choice.
     """
     parser.add_argument(
         "--target", metavar="TARGET", help="where to train, see `workbench targets`"
@@ -65,6 +67,11 @@ def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool =
     list_keys_in_help(parser)
     if has_folder:
         add_run_option(parser)
+        parser.add_argument(
+            "--initial-weights",
+            metavar="RUN",
+            help="start from a run's weights, where names and shapes of layers are the same",
+        )
 
 
 def add_data_and_recipe_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +113,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     """Makes the folder of the run that the command line describes; nothing is started."""
-    run = create_run(
+    source = arguments.initial_weights
+    run = create_run_from(
+        open_run(source) if source is not None else None,
         with_remembered_split(project),
         title=project.title or arguments.project.stem,
         project_path=str(arguments.project.resolve()),

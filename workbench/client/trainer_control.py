@@ -16,7 +16,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.runs.control import request_retry
 from workbench.runs.extensions import Extension
-from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.folder import RunFolder
 from workbench.runs.library.trash import take_out
 from workbench.runs.places import UnknownPlaceError, check_known, place_of, remember
 from workbench.runs.start import reap, reattach, start_trainer
@@ -24,6 +24,7 @@ from workbench.runs.state import queue
 from workbench.runs.state.longer import extension_to
 from workbench.runs.state.migrate import go_on_with
 from workbench.runs.state.split_memory import with_remembered_split
+from workbench.runs.store.initial_weights import create_run_from
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,17 @@ class TrainerControl(QObject):
     # beginning ---------------------------------------------------------------------------
 
     def start_run(
-        self, project: Project, *, title: str = "", project_path: str = "", wait: bool = False
+        self,
+        project: Project,
+        *,
+        title: str = "",
+        project_path: str = "",
+        wait: bool = False,
+        initial: Path | None = None,
     ) -> None:
         """Makes a run of the project and starts its trainer, in another thread.
 
+        Its weights start from those of the run `initial`, where one is given.
         Where `wait`, it is started when no other trains and it is its turn. `run_started`
         and `current_changed` follow, or `run_queued`, or `failed` with the reason.
         """
@@ -109,7 +117,9 @@ class TrainerControl(QObject):
         def work() -> _Begun:
             check_known(project.target)
             remembered = with_remembered_split(project, home)
-            run = create_run(remembered, title=title, project_path=project_path, home=home)
+            source = RunFolder(initial) if initial is not None else None
+            how = {"title": title, "project_path": project_path, "home": home}
+            run = create_run_from(source, remembered, **how)
             return _wait_for_turn(run) if wait else _Begun(run.path, start_trainer(run))
 
         self._begin(work, may_be_one_of_many=wait)

@@ -16,7 +16,7 @@ from workbench.core.network.names import is_valid_name
 from workbench.core.network.removal import removed
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
-from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.document import clipboard, graph_edits, placement, rewiring
 from workbench.document.augmented_project import AugmentedProject
 from workbench.document.view_state import with_places
@@ -340,6 +340,10 @@ class ProjectDocument(AugmentedProject):
         what = ", ".join(titles[key] for key in values)
         key = ("recipe", *sorted(values))
         self._push(f"Change {what}", replace(self._state, recipe=recipe), merge_key=key)
+
+    def take_trial(self, recipe: TrainingRecipe, graph: Graph, text: str) -> None:
+        """Trains as a run of a sweep did; `text` names the undo step."""
+        self._push(text, replace(self._state, recipe=recipe, graph=graph))
 
     def set_dataset(self, choice: Choice) -> None:
         """Chooses what to train on. People's own images that are chosen in place of published ones

@@ -19,6 +19,8 @@ def _write(context: Any, path: str) -> None:
     # on its own in Workbench: class names, fit, graph.
     with zipfile.ZipFile(scratch, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CARD_MEMBER, context.card_json())
+        if context.references_file is not None:
+            archive.writestr(context.references_name, context.references_file)
     context.compare_keras(scratch)
     save_bytes(Path(path), scratch.read_bytes())
 

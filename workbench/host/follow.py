@@ -24,6 +24,7 @@ FILES = frozenset(
         "checkpoints/2.npz",
         "weights.npz",
         "model.json",
+        "references.npz",
         "confusions.bin",
         "origin.json",
         "log.txt",

@@ -52,14 +52,16 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
-    """One image's scores, highest first; or why it could not be read. `picture_png` and
-    `input_png` are files in the worker's session folder, when requested. `weights` are those that
-    answered; None where that is not known. `truth` is the image's own label, "" where there is
-    none; it may be no class of the model.
+    """One image's scores, highest first; or why it could not be read. `label` is the most probable
+    class, also where `unknown` says why the answer is "unknown"; that is "" elsewhere.
+    `picture_png` and `input_png` are files in the worker's session folder, when requested.
+    `weights` are those that answered; None where that is not known. `truth` is the image's own
+    label, "" where there is none; it may be no class of the model.
     """
 
     file: str
     label: str = ""
+    unknown: str = ""
     scores: list[Score] = []
     milliseconds: float = 0.0
     width: int = 0

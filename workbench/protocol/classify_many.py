@@ -6,7 +6,7 @@ import msgspec
 
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.classify import Classified
-from workbench.protocol.evaluate import ClassScore
+from workbench.protocol.trained.evaluate import ClassScore
 
 
 class ImageSource(msgspec.Struct, frozen=True, kw_only=True):

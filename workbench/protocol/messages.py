@@ -33,15 +33,6 @@ from workbench.protocol.data_check import (
     ShowFound,
 )
 from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
-from workbench.protocol.evaluate import (
-    Evaluate,
-    Evaluation,
-    MeasureRobustness,
-    PickTestPictures,
-    Robustness,
-    TestPictures,
-)
-from workbench.protocol.explain import Explain, Explained
 from workbench.protocol.export import Export, ExportProject
 from workbench.protocol.find import (
     BatchSizeFound,
@@ -54,6 +45,16 @@ from workbench.protocol.find import (
 )
 from workbench.protocol.preflight import Preflight, PreflightDone, PreflightPoint, PreflightStage
 from workbench.protocol.report import MakeReport
+from workbench.protocol.trained.calibration import Calibrate
+from workbench.protocol.trained.evaluate import (
+    Evaluate,
+    Evaluation,
+    MeasureRobustness,
+    PickTestPictures,
+    Robustness,
+    TestPictures,
+)
+from workbench.protocol.trained.explain import Explain, Explained
 from workbench.protocol.weights import LoadWeights
 
 
@@ -79,6 +80,7 @@ AnyRequest = (
     | ShowPicture
     | PreviewAugmentation
     | Evaluate
+    | Calibrate
     | MeasureRobustness
     | Explain
     | Export

@@ -19,11 +19,11 @@ from workbench.protocol.classify import AlteredScores
 from workbench.protocol.classify_many import ManyClassified
 from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
 from workbench.protocol.describe_data import DataDescription, SplitCounts
-from workbench.protocol.evaluate import Evaluation, Robustness, TestPictures
-from workbench.protocol.explain import Explained
 from workbench.protocol.find import BatchSizeFound, LearningRateFound
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Done, Failed, Hello
 from workbench.protocol.preflight import PreflightDone
+from workbench.protocol.trained.evaluate import Evaluation, Robustness, TestPictures
+from workbench.protocol.trained.explain import Explained
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
 

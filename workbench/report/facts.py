@@ -16,8 +16,8 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_from_plain, project_text
 from workbench.errors import RunFolderError, WorkbenchError
 from workbench.layers import all_layers
-from workbench.protocol.evaluate import Evaluation
 from workbench.protocol.events import TestResult
+from workbench.protocol.trained.evaluate import Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.library.summary import RunSummary, summarise

@@ -8,6 +8,8 @@ worker.lock    locked while the trainer is running (lock.py)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
+initial.npz    the weights of another run that it starts from (initial_weights.py)
+references.npz what the distance from the training images is measured by (references.py)
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)
@@ -81,6 +83,20 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
     warm_up: int = 0
 
 
+class InitialWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """The weights of another run that a run starts from.
+
+    Attributes:
+        run: That run: "run 3" of the same project, else the name of its folder.
+        epoch: The epoch they are of; 0 where they were not trained here.
+        checksum: SHA-256 over them, see `weights_file.array_checksum`.
+    """
+
+    run: str
+    epoch: int
+    checksum: str
+
+
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is to train, and how.
 
@@ -96,6 +112,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         series: The runs that it is trained and compared with, such as those of a cross-validation:
             the same for all of them; "" for none.
         point: Its place in the series, where that is a sweep.
+        initial: The weights that it starts from; None for random and pretrained ones.
         created: Seconds since the epoch.
         parcel: Name by content of the images as they were packed elsewhere, to be loaded
             from `parcels_home` instead of the project's data set; "" for none.
@@ -114,6 +131,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     label: str = ""
     series: str = ""
     point: SweepPoint | None = None
+    initial: InitialWeights | None = None
     created: float = 0.0
     parcel: str = ""
     on: str = ""
@@ -318,6 +336,7 @@ def create_run(
     label: str = "",
     series: str = "",
     point: SweepPoint | None = None,
+    initial: InitialWeights | None = None,
     home: Path | None = None,
     path: Path | None = None,
 ) -> RunFolder:
@@ -330,6 +349,7 @@ def create_run(
         label: Words that name it in place of its settings.
         series: As in RunRequest.
         point: As in RunRequest.
+        initial: As in RunRequest; `store.initial_weights` writes them.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, for a run without a number; must not be a run already.
 
@@ -338,18 +358,25 @@ def create_run(
     """
     home = home or runs_home()
     number, differs = (0, []) if path else _number_and_differences(project, home)
-    request = RunRequest(
+    title = title or project.title or Path(project_path).stem or "Untitled"
+    request = _new_request(project, title, project_path, number, differs)
+    request = msgspec.structs.replace(
+        request, label=label, series=series, point=point, initial=initial
+    )
+    return _written(request, _exact_folder(path) if path else _new_folder(home, title))
+
+
+def _new_request(
+    project: Project, title: str, project_path: str, number: int, differs: list[str]
+) -> RunRequest:
+    return RunRequest(
         project=msgspec.json.decode(project_text(project)),
-        title=title or project.title or Path(project_path).stem or "Untitled",
+        title=title,
         project_path=project_path,
         number=number,
         differs=differs,
-        label=label,
-        series=series,
-        point=point,
         created=time.time(),
     )
-    return _written(request, _exact_folder(path) if path else _new_folder(home, request.title))
 
 
 def _written(request: RunRequest, folder: Path) -> RunFolder:

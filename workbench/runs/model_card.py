@@ -10,11 +10,15 @@ import msgspec
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.errors import RunFolderError, os_errors_as
 from workbench.protocol.events import BestEpoch, TestResult
+from workbench.protocol.trained.calibration import Calibration
 from workbench.protocol.weights import KeptWeights
 
 CARD_NAME = "model.json"
 WEIGHTS_NAME = "weights.npz"
 CARD_VERSION = 1
+"""Raised where an older program would read a card wrongly. Fields that it may ignore, such as the
+calibration, leave it: then it answers as it always has, uncalibrated."""
+
 _MAX_CARD_BYTES = 64 * 1024 * 1024
 
 
@@ -37,6 +41,8 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
             the first was finished).
         best, test: Scores where known.
         kept: Which weights these are; None where they were not trained here, and in older cards.
+        calibration: Temperature and thresholds; None in older cards, and for weights that have
+            trained on since.
         checksum: SHA-256 over the weights, see weights_file.array_checksum.
     """
 
@@ -56,6 +62,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     best: BestEpoch | None = None
     test: TestResult | None = None
     kept: KeptWeights | None = None
+    calibration: Calibration | None = None
     checksum: str = ""
     format: str = "workbench-model"
     version: int = CARD_VERSION

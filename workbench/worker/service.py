@@ -129,6 +129,9 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
 
 
 _MODULES = {
+    "evaluate": "trained.evaluate",
+    "calibrate": "trained.calibrate",
+    "explain": "trained.explain",
     "warm_up": "classify",
     "classify_altered": "altered",
     "measure_robustness": "altered",

@@ -18,7 +18,7 @@ from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures.png import write_png
 from workbench.protocol.classify_many import ClassifyMany
-from workbench.protocol.evaluate import Evaluate
+from workbench.protocol.trained.evaluate import Evaluate
 from workbench.protocol.weights import LoadWeights
 from workbench.templates import find_template
 

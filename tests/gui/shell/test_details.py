@@ -12,7 +12,7 @@ from tests.staged import CLASSES, VIEWS, Staged
 from workbench.gui.kit.cards import TextBox
 from workbench.gui.train.runs.run_columns import COLUMNS, NUMBERS
 from workbench.gui.train.runs.run_list import RunListPanel
-from workbench.protocol.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 
 BEARING_PX = 2
 """What a letter may keep free beside its ink."""

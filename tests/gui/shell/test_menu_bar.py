@@ -10,7 +10,8 @@ from PySide6.QtGui import QAction
 from tests.gui.design.hand import chain
 from workbench.core.projects.project import Project
 from workbench.gui.design.canvas_actions import CANVAS_ACTIONS
-from workbench.gui.train.cross_validation import CrossValidationDialog
+from workbench.gui.train.series.cross_validation import CrossValidationDialog
+from workbench.gui.train.series.sweep_dialog import SweepDialog
 
 _ROOM_PX = 640
 """What a screen of 1024 x 700 leaves below a menu bar."""
@@ -67,13 +68,16 @@ def test_no_menu_begins_or_ends_with_a_line_or_has_two_in_a_row(cifar):
             assert not any(a and b for a, b in pairwise(lines)), title
 
 
-def test_the_run_menu_cross_validates(cifar):
-    cifar.actions_by_key["cross_validate"].trigger()
+@pytest.mark.parametrize(
+    ("key", "kind"), [("cross_validate", CrossValidationDialog), ("sweep", SweepDialog)]
+)
+def test_the_run_menu_plans_series(cifar, key, kind):
+    cifar.actions_by_key[key].trigger()
     assert cifar.views.current_key == "train"
-    (dialog,) = cifar.findChildren(CrossValidationDialog)
+    (dialog,) = cifar.findChildren(kind)
     assert dialog.isVisible()
-    cifar.actions_by_key["cross_validate"].trigger()
-    assert cifar.findChildren(CrossValidationDialog) == [dialog]
+    cifar.actions_by_key[key].trigger()
+    assert cifar.findChildren(kind) == [dialog]
     dialog.close()
 
 

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.class_folders import stripes_project, write_stripes
-from workbench.gui.train.cross_validation import CrossValidationDialog
+from workbench.gui.train.series.cross_validation import CrossValidationDialog
 from workbench.runs.library.cross_validation import series_result
 from workbench.runs.library.series import newest_series, spread_words
 

@@ -74,6 +74,13 @@ def test_a_finished_run_leads_on(window, runs, qtbot):
         assert window.views.current_key == key
         assert window.views.currentWidget().chooser.path == runs[0].path
     train = window.show_view("train")
+    again = train.next_steps.buttons["train_again"]
+    assert again.isVisible()
+    with qtbot.waitSignal(train.train_again) as wanted:
+        qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    assert wanted.args == [runs[0].path]
+    qtbot.waitUntil(lambda: "card is damaged" in window.status.currentMessage(), timeout=20_000)
     window.context.library.select(runs[1].path)
+    assert not again.isVisible(), "it is a run of another project"
     qtbot.mouseClick(train.next_steps.buttons["open_project"], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.context.document.project_id == FASHION.id)

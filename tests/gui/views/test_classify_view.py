@@ -14,8 +14,8 @@ from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify, WarmUp
-from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.protocol.messages import Done, Failed
+from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.protocol.weights import KeptWeights, LoadWeights
 
 

@@ -118,3 +118,13 @@ def test_images_of_another_data_set_are_shown_but_not_edited(view, context):
     assert "is not the data set of the open project" in panel.status.text()
     panel.leave_out()
     assert not context.document.project.edits
+
+
+def test_the_project_is_trained_again_from_the_weights_of_the_run(view, qtbot, context, files):
+    panel, wanted, run = view.panels["evaluate_images"], [], view.state.run
+    view.state.train_again.connect(wanted.append)
+    assert not panel.train_button.isEnabled(), "the images are not of the open project"
+    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+    view.state.choose(run, "cifar")
+    qtbot.mouseClick(panel.train_button, Qt.MouseButton.LeftButton)
+    assert wanted == [run]

@@ -14,9 +14,9 @@ from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.evaluate import ClassScore, Evaluate, Evaluation
 from workbench.protocol.events import TestResult
 from workbench.protocol.messages import Failed, Progress
+from workbench.protocol.trained.evaluate import ClassScore, Evaluate, Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card

@@ -19,8 +19,8 @@ from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, eye_rect
 from workbench.gui.train.view import TrainView
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify, Score
-from workbench.protocol.evaluate import TestPicture
 from workbench.protocol.messages import Done, Failed
+from workbench.protocol.trained.evaluate import TestPicture
 from workbench.templates import find_template
 
 FLOWERS = Project(id=new_project_id(), title="flowers")

@@ -121,7 +121,7 @@ def test_rows_of_another_program_are_reported(tmp_path):
     with pytest.raises(UsageError, match="another program"):
         write(path, ALL)
     path.write_text(",".join(COLUMNS.header()) + "\na,b\n")
-    with pytest.raises(UsageError, match="2 cells, not 7"):
+    with pytest.raises(UsageError, match="2 cells, not 8"):
         write(path, ALL)
 
 
@@ -201,7 +201,7 @@ def test_parquet_is_made_of_the_same_rows_also_after_a_kill(tmp_path):
     assert [row["file"] for row in found] == [*FILES, "bad.png"]
     assert found[0] == {
         "file": FILES[0], "class": "rose", "label": "rose", "probability": 0.75, "error": "",
-        "lily": 0.25, "rose": 0.75,
+        "unknown": "", "lily": 0.25, "rose": 0.75,
     }  # fmt: skip
     assert found[-1]["rose"] is None
     assert found[-1]["error"] == "It is empty."

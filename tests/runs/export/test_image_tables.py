@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
+import msgspec
+
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
-from workbench.protocol.evaluate import ImageScores
+from workbench.protocol.trained.evaluate import ImageScores
 from workbench.runs.export.image_tables import ClassifiedColumns, evaluated_csv
 from workbench.runs.export.tables import csv_cells
 
@@ -38,10 +40,18 @@ BAD = Classified(file="bad.png", error=ErrorParts(what="It is empty."))
 def test_every_class_has_a_column():
     answers = [classified("1.png", rose=0.75, lily=0.25), BAD, classified("2", lily=1, rose=0)]
     one, bad, two = rows(text_of(ClassifiedColumns.of(["rose", "lily"]), answers))
-    assert list(one) == ["file", "label", "probability", "error", "lily", "rose"]
+    assert list(one) == ["file", "label", "probability", "error", "unknown", "lily", "rose"]
     assert (one["label"], one["probability"], one["lily"]) == ("rose", "0.750000", "0.250000")
     assert (bad["error"], bad["label"], bad["lily"]) == ("It is empty.", "", "")
     assert (two["label"], two["rose"]) == ("lily", "0.000000")
+
+
+def test_an_unknown_answer_has_its_reason_in_place_of_a_label():
+    columns = ClassifiedColumns.of(["rose", "lily"])
+    answer = msgspec.structs.replace(classified("1.png", rose=0.6, lily=0.4), unknown="odd")
+    (row,) = rows(text_of(columns, [answer]))
+    assert (row["label"], row["unknown"], row["rose"]) == ("", "odd", "0.600000")
+    assert columns.answer(columns.cells(answer)) == answer
 
 
 def test_true_classes_have_a_column_where_they_are_known():

@@ -9,8 +9,8 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
-from workbench.protocol.evaluate import ClassScore, Evaluation
 from workbench.protocol.events import TestResult
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.model_card import ModelCard, write_card

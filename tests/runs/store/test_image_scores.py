@@ -11,7 +11,7 @@ import pytest
 from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.browsing import ImagePlace
-from workbench.protocol.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.runs.folder import create_run
 from workbench.runs.store import image_scores
 from workbench.runs.store.evaluation import (

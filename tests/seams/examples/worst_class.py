@@ -10,7 +10,7 @@ from workbench.gui.common.panel_spec import PanelSpec
 
 if TYPE_CHECKING:
     from workbench.gui.evaluate.state import EvaluateState
-    from workbench.protocol.evaluate import Evaluation
+    from workbench.protocol.trained.evaluate import Evaluation
 
 
 def _make(state: EvaluateState) -> QWidget:

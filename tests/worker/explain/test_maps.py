@@ -33,7 +33,7 @@ def runner_of(graph: Graph, *, seed: int = 1) -> Runner:
         graph=graph_to_plain(graph),
         title="Test",
     )
-    return Runner(card, built)
+    return Runner(card, built, graph)
 
 
 def graph_of(edges: list[tuple[str, str]], **kinds: tuple[str, dict]) -> Graph:

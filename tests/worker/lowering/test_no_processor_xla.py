@@ -77,7 +77,7 @@ def classify_and_export(compiled, names, graph, folder):
     shape = Propagation(graph, all_layers()).shapes["n1"]
     plain = graph_to_plain(graph)
     card = ModelCard(class_names=list(names), input_shape=list(shape), fit="crop", graph=plain)
-    runner = Runner(card, whole)
+    runner = Runner(card, whole, graph)
     pictures = np.zeros((2, *shape), np.uint8)
     runner.predict(pictures)
     runner.score(pictures, np.zeros(2, np.int64))

@@ -10,6 +10,7 @@ from workbench.backbones import all_backbones
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.layers import all_layers
 from workbench.worker.model.build import build_model
+from workbench.worker.model.hidden_outputs import with_hidden
 from workbench.worker.model.inference_form import fast_inference
 
 pytestmark = pytest.mark.worker
@@ -136,3 +137,15 @@ def test_what_the_model_learns_later_changes_nothing():
     for weight in built.model.weights:
         weight.assign(weight * 2)
     assert np.array_equal(fast(images).numpy(), before)
+
+
+@pytest.mark.parametrize("hidden", ["n1", "n2", "n3", "n0"])
+def test_outputs_of_a_layer_inside_are_given_too(hidden):
+    graph = network(("conv2d", {"filters": 8}), NORM, ("relu", {}), ("conv2d", {"filters": 2}))
+    built = build_model(graph, all_layers(), seed=1)
+    model = with_hidden(built, hidden)
+    images = np.random.default_rng(4).normal(0, 1, (3, 13, 17, 3)).astype(np.float32)
+    found = zip(model(images, training=False), fast_inference(model)(images), strict=True)
+    for plain, fast in found:
+        assert np.ptp(plain) > 0
+        assert np.allclose(plain, fast, rtol=1e-5, atol=1e-5)

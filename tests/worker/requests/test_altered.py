@@ -18,7 +18,12 @@ from workbench.core.projects.project_file import graph_to_plain, save_project
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.layers import all_layers
 from workbench.protocol.classify import Classified, Classify, ClassifyAltered
-from workbench.protocol.evaluate import Evaluate, MeasureRobustness, NamedStrengths, Robustness
+from workbench.protocol.trained.evaluate import (
+    Evaluate,
+    MeasureRobustness,
+    NamedStrengths,
+    Robustness,
+)
 from workbench.runs.folder import create_run
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.robustness import read_robustness

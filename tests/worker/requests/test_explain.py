@@ -13,7 +13,7 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.layers import all_layers
 from workbench.protocol.classify import Classified, Classify
-from workbench.protocol.explain import Explain, Explained
+from workbench.protocol.trained.explain import Explain, Explained
 from workbench.runs.folder import create_run
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.weights_file import write_arrays

@@ -24,10 +24,10 @@ from workbench.core.projects.project_file import project_text, save_project
 from workbench.datasets import all_datasets
 from workbench.pictures.prepare import prepare_part
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import Done, Failed
+from workbench.protocol.trained.evaluate import Evaluate
 from workbench.protocol.weights import LoadWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs

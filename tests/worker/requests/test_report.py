@@ -74,7 +74,12 @@ def test_the_most_confident_mistakes_come_first_and_then_all_classes():
     probability = np.array([0.9, 0.6, 0.9, 0.8, 0.9, 0.9], np.float32)
     zeros = np.zeros(6)
     results = ImageResults(
-        predicted=predicted, probability=probability, losses=zeros, rank=zeros.astype(np.int64)
+        predicted=predicted,
+        probability=probability,
+        losses=zeros,
+        rank=zeros.astype(np.int64),
+        raw=probability,
+        distances=zeros,
     )
     chosen = choose(truth, results)
     assert chosen[:2] == [3, 1]

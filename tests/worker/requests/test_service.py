@@ -25,9 +25,9 @@ from workbench.protocol.bases import PROTOCOL_VERSION
 from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.describe_data import DataDescription, DescribeData
-from workbench.protocol.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
 from workbench.protocol.messages import AnyAnswer, Cancel, Done, Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import EpochFinished, RunStarted
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.state.throughput import read_speeds
 
 pytestmark = pytest.mark.worker

@@ -19,9 +19,9 @@ from workbench.core.projects.project import Choice
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import pack
 from workbench.pictures.prepare import prepare
-from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import CheckpointKept, DataReady, LogLine, RunFinished, RunStarted
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.start import start_trainer
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.input.sources import edits_of, load_data, load_source, run_test_part

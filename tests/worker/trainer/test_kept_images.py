@@ -13,8 +13,8 @@ from tests.worker.trainer.test_edited_runs import edits_for
 from workbench.core.projects.project import Choice
 from workbench.core.specs import FilePart
 from workbench.pictures.contents import content_of_file, content_of_pixels
-from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.store.evaluation import known_scores, read_image_scores
 from workbench.worker.input.sources import edits_of, load_source
 

@@ -10,7 +10,6 @@ import pytest
 
 from tests.worker.conftest import ENDLESS
 from workbench.errors import GraphError, RunFolderError
-from workbench.protocol.evaluate import Evaluate
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -21,6 +20,7 @@ from workbench.protocol.events import (
     RunStarted,
 )
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.control import request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.library.index import list_runs

@@ -22,7 +22,7 @@ from workbench.runs.export.classified_table import is_unfinished
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _LEAST_RESULTS_PX = 240
-_OTHERS_PX, _HIGH_PX = 474, 720
+_OTHERS_PX, _HIGH_PX = 526, 772
 """Height of the panels above and below, and of a view with room for all."""
 _AGAIN, _CANCEL = 1, 2
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
@@ -90,7 +90,12 @@ class PicturesPanel(QWidget):
         state.folder_changed.connect(self.drop.set_busy)
         state.folder_begun.connect(self._on_folder)
         state.folder_rows.connect(self.results.add)
-        state.closing.connect(self.results.thumbnails.close)
+        state.folder_changed.connect(lambda busy: self.results.set_complete(is_complete=not busy))
+        state.closing.connect(self.results.close_background)
+        sorter = self.results.sorter
+        sorter.progressed.connect(state.waiting)
+        sorter.said.connect(state.said)
+        sorter.failed.connect(state.failed)
         state.cleared.connect(lambda: self._show_results(is_shown=False))
         self.results.closed.connect(lambda: self._show_results(is_shown=False))
         self.results.chosen.connect(state.classify_of_folder)

@@ -114,6 +114,7 @@ class ResultCard(QFrame):
         self.classes = self.bars.in_scroll_area()
         self._build()
         self.show_hint()
+        self.bars.chosen.connect(state.class_chosen)
         state.shown.connect(self.show_entry)
         state.outdated.connect(self.show_outdated)
         state.cleared.connect(self.show_hint)
@@ -144,7 +145,7 @@ class ResultCard(QFrame):
         self.seen.show_image(QImage(), "Model input")
         self.caption.set_full_text("Prediction")
         self._say("No prediction yet", "")
-        self.truth.set_full_text("")
+        self.truth.hide()
         self.bars.set_scores([])
         self.classes.hide()
         self.message.setText("Drop a picture: the most likely classes appear here.")
@@ -156,7 +157,7 @@ class ResultCard(QFrame):
             return
         self.caption.set_full_text(self._state.title)
         self._say("Classifying…", "")
-        self.truth.set_full_text("")
+        self.truth.hide()
         self.bars.set_scores([])
         self.message.hide()
 
@@ -212,6 +213,8 @@ class ResultCard(QFrame):
         self.message.setText(" ".join(filter(None, (what, error.fix))))
 
     def _show_truth(self, entry: ClassifiedPicture) -> None:
-        self.truth.set_full_text(entry.label_words())
+        words = entry.label_words()
+        self.truth.set_full_text(words)
+        self.truth.setVisible(bool(words))  # an empty one would take half of the headline
         moods = {True: "good", False: "bad", None: "dim"}
         set_role(self.truth, moods[entry.is_right])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter
 from PySide6.QtWidgets import QFrame, QScrollArea
 
 from workbench.core.format import share
@@ -29,13 +29,27 @@ RADIUS_PX = 4.0
 class ScoreBars(PaintedWidget):
     """Shows (name, 0..1) pairs in the order given, all of them: `in_scroll_area` bounds its height.
     Room for the first rows is kept.
+
+    Signals:
+        chosen(str): The row of this name was clicked.
     """
+
+    chosen = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, QSize(360, ROW_PX * NUM_ROWS), least_px=240)
         self.scores: list[tuple[str, float]] = []
         self.true_label = ""
         self._longest_px = 0
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        row = int(event.position().y() // ROW_PX)
+        if event.button() == Qt.MouseButton.LeftButton and 0 <= row < len(self.scores):
+            self.chosen.emit(self.scores[row][0])
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()
 
     def set_scores(self, scores: Sequence[tuple[str, float]], true_label: str = "") -> None:
         """Shows all rows; the true class, where known, is marked."""
@@ -43,7 +57,7 @@ class ScoreBars(PaintedWidget):
         self.true_label = true_label
         words = [f"{name} {share(value)}" for name, value in self.scores[:NUM_ROWS]]
         self.setAccessibleName(", ".join(words))
-        self.setToolTip(plain_tip("\n".join(words)))
+        self.setToolTip(plain_tip("\n".join([*words, "", "Click a class to explain it."])))
         self._hint = QSize(self._hint.width(), ROW_PX * max(NUM_ROWS, len(self.scores)))
         self._longest_px = self._longest()
         self.updateGeometry()

@@ -18,8 +18,8 @@ from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.classify import WarmUp
 from workbench.protocol.classify_many import ManyClassified
-from workbench.protocol.evaluate import TestPicture
 from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.trained.evaluate import TestPicture
 
 _MOST_LINES = 1_000
 
@@ -50,6 +50,7 @@ class ClassifyState(QObject):
         failed(WorkbenchError): It failed.
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
+        class_chosen(str): This class of it is to be explained.
         folder_changed(bool): Whether a folder is being classified.
         folder_begun(Path): This folder is being classified.
         folder_rows(list[Classified]): The next images of it, in order.
@@ -77,6 +78,7 @@ class ClassifyState(QObject):
     failed = Signal(object)
     classified = Signal(object)
     shown = Signal(object)
+    class_chosen = Signal(str)
     folder_changed = Signal(bool)
     folder_begun = Signal(object)
     folder_rows = Signal(object)

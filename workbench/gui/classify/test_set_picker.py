@@ -23,7 +23,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.evaluate import PickTestPictures, TestPictures
+from workbench.protocol.trained.evaluate import PickTestPictures, TestPictures
 
 NUM_PICTURES = 24
 _NUMBER = IntParam("number", 0, "Its place in the test set.", minimum=0, maximum=9_999_999)

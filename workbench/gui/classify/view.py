@@ -22,6 +22,12 @@ from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
+_SHARES = (4, 1)
+"""Of the width that is left: picture and answer, and why."""
+_BESIDE_FROM_PX = 1000
+"""Width of the view from which on both fit beside each other: both pictures and the bars need 660,
+the explanation 270."""
+
 
 class ClassifyView(QWidget):
     """Classifies pictures with a run's network; `train_requested` where there is none and
@@ -57,10 +63,16 @@ class ClassifyView(QWidget):
 
     def _build(self) -> None:
         row(self.chooser, self.load, (self.wait, 1), parent=self.top, spacing=12)
-        page = QWidget()
-        self.panels.fill(column(parent=page, spacing=12), "left", "right", "bottom")
+        left = QWidget()
+        self.panels.fill(column(parent=left, spacing=12), "left", "bottom")
+        self.panels.group(left, self.panels.of("left", "bottom"))
+        self._parts = self.panels.splitter(
+            Qt.Orientation.Horizontal, [left, *self.panels.of("right")]
+        )
+        for index, share in enumerate(_SHARES):
+            self._parts.setStretchFactor(index, share)
         self._pages.addWidget(self.empty)
-        area = scroll_area(page)  # in a low window nothing covers another: it scrolls
+        area = scroll_area(self._parts)  # in a low window nothing covers another: it scrolls
         area.setFrameShape(QFrame.Shape.NoFrame)
         self._pages.addWidget(area)
         column(self.top, (self._pages, 1), parent=self, margins=(18, 12, 18, 12), spacing=12)
@@ -148,8 +160,15 @@ class ClassifyView(QWidget):
             self._has_failed = False
             self.wait.say("")
 
+    def _arrange(self) -> None:
+        """Puts what is beside the answer below it in a narrow window."""
+        beside = Qt.Orientation.Horizontal
+        below = Qt.Orientation.Vertical
+        self._parts.setOrientation(beside if self.width() >= _BESIDE_FROM_PX else below)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._arrange()
         self.state.height_changed.emit(self.height())
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -31,6 +31,7 @@ class WindowServices:
         cancel_start: Calls that off while the images are counted.
         counting: Signal with a sentence while the images are counted, then "".
         train: Starts a run of the project.
+        train_again: Starts one from the weights of the run in a folder.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
         hosts_changed: Signal: a computer was saved, renamed or forgotten.
         leave_start: Goes back from the welcome page to the project.
@@ -51,6 +52,7 @@ class WindowServices:
     cancel_start: Callable[[], None]
     counting: SignalInstance
     train: Callable[[], None]
+    train_again: Callable[[Path], None]
     ask_target: Callable[[str], None]
     hosts_changed: SignalInstance
     leave_start: Callable[[], object]

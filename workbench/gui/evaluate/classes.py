@@ -16,7 +16,7 @@ from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
-from workbench.protocol.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 
 CLASS_COLUMNS = (
     Column("Class"),

@@ -19,7 +19,7 @@ from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.plots.figure_file import figure_file
-from workbench.protocol.evaluate import Evaluation
+from workbench.protocol.trained.evaluate import Evaluation
 from workbench.runs.export.score_tables import confusion_csv
 
 _SHARES: tuple[tuple[Per | None, str], ...] = (

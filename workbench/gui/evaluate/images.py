@@ -28,6 +28,7 @@ from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, row
 
 _HINT = "Select images to edit them. Double-click or Enter enlarges."
+_TRAIN_AGAIN = "Trains the project, with all edits, from the weights of this run"
 _TO_TRAINING = "Puts them into the training part: the test set gets smaller, the files stay"
 
 
@@ -56,6 +57,8 @@ class ImagesPanel(Box):
         self.leave_out_button = button("Leave out")
         self.to_training_button = button("Move to training")
         self.to_training_button.setToolTip(_TO_TRAINING)
+        self.train_button = button("Train again")
+        self.train_button.setToolTip(_TRAIN_AGAIN)
         self.status = plain_label(role="dim", wrap=True)
         self.setMinimumWidth(430)
         self._build()
@@ -69,7 +72,7 @@ class ImagesPanel(Box):
         self.column.addWidget(self.subject)
         self.column.addWidget(self.grid, 1)
         self.column.addWidget(self.status)
-        self.column.addLayout(row(*buttons, STRETCH, spacing=8))
+        self.column.addLayout(row(*buttons, STRETCH, self.train_button, spacing=8))
 
     def _connect(self) -> None:
         self.scored.changed.connect(self._fill)
@@ -79,6 +82,7 @@ class ImagesPanel(Box):
         self.relabel_button.menu().aboutToShow.connect(self._fill_relabel)
         self.leave_out_button.clicked.connect(lambda _=False: self.leave_out())
         self.to_training_button.clicked.connect(lambda _=False: self.move_to_training())
+        self.train_button.clicked.connect(lambda _=False: self.train_again())
         self.grid.enlarged.connect(self._enlarge)
         self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.grid.customContextMenuRequested.connect(self._open_menu)
@@ -125,6 +129,7 @@ class ImagesPanel(Box):
         reason, chosen = self.scored.reason(), self.selected()
         for each in (self.relabel_button, self.leave_out_button, self.to_training_button):
             each.setEnabled(not reason and bool(chosen))
+        self.train_button.setEnabled(not reason)
         if self.scored.images is None:
             self.status.setText(self.scored.problem)
             return
@@ -239,6 +244,11 @@ class ImagesPanel(Box):
         after = change(before, contents)
         if after != before:
             document.set_edits(after, f"{verb} {plural(len(contents), 'image')}")
+
+    def train_again(self) -> None:
+        """Trains the project as it is now from the weights of the run that is shown."""
+        if self._state.run is not None:
+            self._state.train_again.emit(self._state.run)
 
     def close_background(self) -> None:
         """Nothing is read any more."""

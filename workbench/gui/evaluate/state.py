@@ -13,8 +13,8 @@ from workbench.core.format import share
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_text import when
-from workbench.protocol.evaluate import Evaluate, Evaluation
 from workbench.protocol.messages import Progress
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.scores import chosen_words, test_set_words
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, known_scores
@@ -39,6 +39,7 @@ class EvaluateState(QObject):
             actual class, and of the predicted one.
         images_wanted(int, int): The images of these classes are to be shown, the actual one and the
             predicted one; -1 for any.
+        train_again(Path): The project is to be trained from the weights of the run in this folder.
         said(str): What was saved, or why not.
         closing(): The window closes.
         looked(): What the folder of the chosen run has of scores is known now.
@@ -59,6 +60,7 @@ class EvaluateState(QObject):
     looked = Signal()
     cell_pointed = Signal(int, int)
     images_wanted = Signal(int, int)
+    train_again = Signal(object)
     said = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:

@@ -78,7 +78,8 @@ _ASKED: dict[str, tuple[str, str] | tuple[str, str, bool | str]] = {
     "check_labels": ("data", "check_asked", True),
     "find_rate": ("train", "find_asked", "learning_rate"),
     "find_batch": ("train", "find_asked", "batch_size"),
-    "cross_validate": ("train", "series_asked"),
+    "cross_validate": ("train", "series_asked", "cross_validation"),
+    "sweep": ("train", "series_asked", "sweep"),
 }
 """Action -> the view that does it, the signal of its state, and what the signal carries."""
 
@@ -177,6 +178,7 @@ class MainWindow(QMainWindow):
             cancel_start=self.start.cancel,
             counting=self.start.said,
             train=self.runs.start,
+            train_again=self.runs.train_again,
             ask_target=self.places.ask,
             hosts_changed=self.places.hosts_changed,
             show_help=self.help.show_page,

@@ -24,8 +24,8 @@ from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.targets.menu import target_choices
 from workbench.remote.ssh.saved_hosts import label_of
+from workbench.remote.target_choices import target_choices
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventReader

@@ -13,6 +13,7 @@ from workbench.runs.library.summary import RunSummary
 _STEPS = {
     "evaluate": ("Evaluate", "Accuracy on the test set, class by class"),
     "classify": ("Classify", "Predictions for your own images"),
+    "train_again": ("Train again", "The project as it is now, from the weights of this run"),
     "train_longer": ("Train longer…", "More epochs, from where this run ended"),
     "report": ("Report…", "Network, curves, test and mistakes in one file, HTML or PDF"),
     "open_project": ("Its project", "Opens the network and the settings that it was trained with"),
@@ -20,7 +21,7 @@ _STEPS = {
 
 
 class NextSteps(QWidget):
-    """Evaluate, classify, train longer, report, open its project: `wanted` with the key of
+    """Evaluate, classify, train again or longer, report, open its project: `wanted` with the key of
     the choice.
     """
 
@@ -38,12 +39,16 @@ class NextSteps(QWidget):
         row(*self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
         self.show_run(None)
 
-    def show_run(self, run: RunSummary | None) -> None:
-        """Offers what this run can be used for: nothing while it trains."""
+    def show_run(self, run: RunSummary | None, *, is_own: bool = False) -> None:
+        """Offers what this run can be used for: nothing while it trains. It `is_own` where it is
+        of the open project.
+        """
         is_over = run is not None and run.is_over
         has_model = run is not None and run.has_model
         for key, link in self.buttons.items():
-            link.setVisible(key in ("open_project", "report") or has_model)
+            link.setVisible(key == "report" or has_model)
         self.drop.setVisible(has_model)
+        self.buttons["train_again"].setVisible(has_model and is_own)
+        self.buttons["open_project"].setVisible(not is_own)
         self.buttons["train_longer"].setVisible(run is not None and run.can_train_longer)
         self.setVisible(is_over)

@@ -76,7 +76,7 @@ class RecipePanel(QScrollArea):
         self.take.clicked.connect(self._on_take)
         self.find_rate.clicked.connect(lambda: state.find_asked.emit("learning_rate"))
         self.find_batch.clicked.connect(lambda: state.find_asked.emit("batch_size"))
-        self.cross_validate.clicked.connect(state.series_asked.emit)
+        self.cross_validate.clicked.connect(lambda: state.series_asked.emit("cross_validation"))
         self._library = state.context.library
         self._library.runs_changed.connect(self._on_runs_changed)
         state.run_changed.connect(self.show_run)

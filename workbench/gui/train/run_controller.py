@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -20,6 +22,24 @@ from workbench.gui.train.report import ReportAction
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.places import UnknownPlaceError, remember
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What shall be trained: the project as it was when that was requested, from the weights of
+    the run in the folder `initial` if there is one; `wait` while another trains.
+    """
+
+    project: Project
+    path: Path | None
+    initial: Path | None
+    wait: bool
+
+    @property
+    def title(self) -> str:
+        """The project as people call it."""
+        name = self.path.name.removesuffix(PROJECT_SUFFIX) if self.path else ""
+        return name or self.project.title
 
 
 class RunController(QObject):
@@ -116,34 +136,45 @@ class RunController(QObject):
         The place to train is checked first: whether it is ready may have changed since it
         was chosen. `blocked` when the project has errors.
         """
+        self._start(None)
+
+    def train_again(self, path: Path) -> None:
+        """As `start`, from the weights of the run in this folder."""
+        self._start(path)
+
+    def _start(self, initial: Path | None) -> None:
         if self._document.analysis.errors:
             self.blocked.emit()
             return
         if self._is_asking:
             return
-        project, path, wait = self._document.project, self._document.path, self.is_running
+        document = self._document
+        asked = _Asked(document.project, document.path, initial, wait=self.is_running)
         self._is_asking = True
-        self._check.ask(lambda problem: self._on_asked(project, path, problem, wait=wait))
+        self._check.ask(lambda problem: self._on_asked(asked, problem))
         self.said.emit("Starting the training process…")
         self.changed.emit()
 
-    def _on_asked(
-        self, project: Project, path: Path | None, problem: WorkbenchError | None, *, wait: bool
-    ) -> None:
+    def _on_asked(self, asked: _Asked, problem: WorkbenchError | None) -> None:
         self._is_asking = False
+        again = partial(self._start, asked.initial)
         if isinstance(problem, UnknownPlaceError):
-            self._ask_place(problem, lambda: self._connect(problem, then=self.start))
+            self._ask_place(problem, lambda: self._connect(problem, then=again))
             self.changed.emit()
             return
         if problem is not None:
             self.said.emit(unready_words(problem))
             self.changed.emit()
-            self._show_unready(problem)
+            self._show_unready(problem, again)
             return
-        title = (path.name.removesuffix(PROJECT_SUFFIX) if path else "") or project.title
-        where = str(path) if path else ""
-        self._alike = self._queued_alike(project)
-        self._library.start_run(project, title=title, project_path=where, wait=wait)
+        self._alike = self._queued_alike(asked.project) if asked.initial is None else ""
+        self._library.start_run(
+            asked.project,
+            title=asked.title,
+            project_path=str(asked.path or ""),
+            wait=asked.wait,
+            initial=asked.initial,
+        )
         self.changed.emit()
 
     def _connect(self, problem: UnknownPlaceError, *, then: Callable[[], None]) -> None:
@@ -174,7 +205,7 @@ class RunController(QObject):
         runs = (run for run in self._library.runs if not run.is_over and wanted.owns(run))
         return next((run.label for run in runs if run.request_key == wanted.request_key), "")
 
-    def _show_unready(self, problem: WorkbenchError) -> None:
+    def _show_unready(self, problem: WorkbenchError, again: Callable[[], None]) -> None:
         """Nothing was started: shows the reason, and what can be done instead."""
         words = "\n\n".join(filter(None, (error_text(problem), "Training was not started.")))
         choices = ("Connect another computer…", "Train on this computer", "Cancel")
@@ -183,7 +214,7 @@ class RunController(QObject):
             self.connect_wanted.emit()
         elif answer == 1:
             self._document.set_target(HERE)
-            self.start()
+            again()
 
     def stop(self) -> None:
         """Requests a stop of the run that trains; its weights are kept."""

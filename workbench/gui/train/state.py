@@ -20,7 +20,7 @@ class TrainState(QObject):
         runs_asked(str, list): What is to be done ("rename", "delete", "export:keras", ...) with
             these RunSummary.
         find_asked(str): "learning_rate" or "batch_size" shall be found by trying.
-        series_asked(): The project shall be cross-validated.
+        series_asked(str): A series of runs shall be planned: "cross_validation" or "sweep".
 
     Attributes:
         context: The parts that all views work with.
@@ -33,7 +33,7 @@ class TrainState(QObject):
     steps_changed = Signal(int)
     runs_asked = Signal(str, list)
     find_asked = Signal(str)
-    series_asked = Signal()
+    series_asked = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
         super().__init__(parent)

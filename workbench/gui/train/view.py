@@ -15,7 +15,6 @@ from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, scroll_area
-from workbench.gui.train.cross_validation import CrossValidationDialog
 from workbench.gui.train.diagnosis.controller import DiagnosisController
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.finders.controller import FinderController
@@ -25,8 +24,10 @@ from workbench.gui.train.next_steps import NextSteps
 from workbench.gui.train.run_header import RunHeader
 from workbench.gui.train.run_pages import RunPages
 from workbench.gui.train.runs.controller import RunActions
+from workbench.gui.train.series.controller import SeriesController
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
+from workbench.runs.library.projects import OpenProject
 from workbench.runs.state.outcome import RunOutcome
 
 _MIDDLE_PX = 400
@@ -38,6 +39,7 @@ class TrainView(QMainWindow):
 
     Signals:
         train_requested: The project shall be trained as it is.
+        train_again: And from the weights of the run in this folder.
         view_wanted: The view of this key shall show what the run can.
         project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.
@@ -47,6 +49,7 @@ class TrainView(QMainWindow):
     """
 
     train_requested = Signal()
+    train_again = Signal(object)
     view_wanted = Signal(str)
     project_wanted = Signal(Path)
     status = Signal(str)
@@ -62,6 +65,7 @@ class TrainView(QMainWindow):
         self.state = TrainState(context, self)
         self.actions_of_runs = RunActions(context, self)
         self.finders = FinderController(context, self)
+        self.series = SeriesController(context, self)
         self.header = RunHeader(theme)
         self.next_steps = NextSteps()
         self.notice = InfoBar(theme)
@@ -129,22 +133,13 @@ class TrainView(QMainWindow):
         self.log.output_wanted.connect(self._on_output_wanted)
         self.state.runs_asked.connect(self.actions_of_runs.do)
         self.state.find_asked.connect(self.finders.find)
-        self.state.series_asked.connect(self._cross_validate)
+        self.state.series_asked.connect(self.series.show)
         self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.asked_changed.connect(self._on_asked_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
         self._library.failed.connect(self._on_failed)
-
-    def _cross_validate(self) -> None:
-        """Shows the dialog, the one that is open where there is one."""
-        window = self.window()
-        found = [each for each in window.findChildren(CrossValidationDialog) if each.isVisible()]
-        dialog = found[0] if found else CrossValidationDialog(self.state.context, window)
-        dialog.show()
-        dialog.raise_()
-        dialog.activateWindow()
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
@@ -163,7 +158,7 @@ class TrainView(QMainWindow):
         self.trouble.clear()
         self._shown_title = self._title()
         self.header.set_follower(follower, self._shown_title)
-        self.next_steps.show_run(self._library.summary(self._path))
+        self._show_next_steps()
         self._show_asked()
         self._show_time()
         self.state.run_changed.emit(self._path)
@@ -252,13 +247,18 @@ class TrainView(QMainWindow):
 
         self.state.background.run(lambda: follower.run.log_tail(max_lines=400), show)
 
+    def _show_next_steps(self) -> None:
+        run = self._library.summary(self._path)
+        project = OpenProject.of(self._context.document.project)
+        self.next_steps.show_run(run, is_own=run is not None and project.owns(run))
+
     def _epochs(self) -> int:
         started = self._follower.history.started if self._follower is not None else None
         return started.epochs if started is not None else 0
 
     def _on_runs_changed(self) -> None:
         """A run got another name; a new one is called by its folder until the list is read."""
-        self.next_steps.show_run(self._library.summary(self._path))
+        self._show_next_steps()
         title = self._title()
         if title != self._shown_title:
             self._shown_title = title
@@ -283,6 +283,8 @@ class TrainView(QMainWindow):
     def _on_step_wanted(self, key: str) -> None:
         if key == "open_project":
             self._ask(self.project_wanted.emit)
+        elif key == "train_again":
+            self._ask(self.train_again.emit)
         elif key == "train_longer":
             self._ask(self.actions_of_runs.train_longer)
         elif key == "report":

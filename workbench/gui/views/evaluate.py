@@ -14,6 +14,7 @@ def _load() -> MakeView:
     def make(services: WindowServices) -> QWidget:
         view = EvaluateView(services.context, panels_of("evaluate"))
         view.train_requested.connect(services.train)
+        view.state.train_again.connect(services.train_again)
         view.state.said.connect(services.say)
         return view
 

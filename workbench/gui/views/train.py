@@ -14,6 +14,7 @@ def _load() -> MakeView:
     def make(services: WindowServices) -> QWidget:
         view = TrainView(services.context, panels_of("train"))
         view.train_requested.connect(services.train)
+        view.train_again.connect(services.train_again)
         view.view_wanted.connect(services.show_view)
         view.project_wanted.connect(services.open_run)
         view.status.connect(services.say)

@@ -31,6 +31,7 @@ from workbench.runs.store.checkpoint import (
     remove_old_best,
 )
 from workbench.runs.store.provenance import ORIGIN_NAME
+from workbench.runs.store.references import MAX_FILE_BYTES, REFERENCES_NAME, references_path
 from workbench.runs.store.weights_file import read_arrays
 
 PARTS_NAME = "fetching"
@@ -93,6 +94,8 @@ class Fetching:
         """The weights, then the card that belongs to them; errors as `state`."""
         for _ in range(_TRIES):
             self._bring(WEIGHTS_NAME, self.run.weights_path, _check_arrays)
+            # A missing or damaged one is no reason to have no model.
+            self._bring(REFERENCES_NAME, references_path(self.run), limit=MAX_FILE_BYTES)
             with contextlib.suppress(_OtherWeightsError):  # others came in between
                 self._bring(CARD_NAME, self.run.card_path, self._check_card, _MAX_SMALL_BYTES)
                 return

@@ -17,8 +17,16 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.log.confusion_history import NAME as CONFUSIONS_NAME
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME
 from workbench.runs.store.provenance import ORIGIN_NAME
+from workbench.runs.store.references import REFERENCES_NAME
 
-_NAMES = ("events.jsonl", WEIGHTS_NAME, CARD_NAME, CONFUSIONS_NAME, ORIGIN_NAME)
+_NAMES = (
+    "events.jsonl",
+    WEIGHTS_NAME,
+    CARD_NAME,
+    REFERENCES_NAME,
+    CONFUSIONS_NAME,
+    ORIGIN_NAME,
+)
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 

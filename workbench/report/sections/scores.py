@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.format import count, plural, share
-from workbench.protocol.evaluate import Evaluation
+from workbench.protocol.trained.evaluate import Evaluation
 from workbench.report.blocks import Block, Figure, Section, Table, Text, plain_name, plain_text
 from workbench.report.facts import Facts
 from workbench.report.figures.matrix import matrix_drawing

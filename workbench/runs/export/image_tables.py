@@ -1,8 +1,9 @@
 """Tables with a row for each image, as CSV: of classified images, and of an evaluation.
 
-classified   file, class, label, probability, error; then the probability of each class. `class` is
-             the actual one: the column is there where true classes are known. `label` is the most
-             probable class.
+classified   file, class, label, probability, error, unknown; then the probability of each class.
+             `class` is the actual one: the column is there where true classes are known. `label` is
+             the most probable class; empty where `unknown` is the reason why the answer is
+             "unknown".
 evaluated    file, class, label, probability, loss; the largest loss first. A loss that is not
              finite is an empty cell.
 """
@@ -17,7 +18,7 @@ import numpy as np
 from workbench.core.format import path_text
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
-from workbench.protocol.evaluate import ImageScores
+from workbench.protocol.trained.evaluate import ImageScores
 from workbench.runs.export.tables import csv_cells, without_guard
 
 
@@ -41,7 +42,7 @@ class ClassifiedColumns:
     def header(self) -> list[str]:
         """The names of the columns."""
         truth = ["class"] if self.has_truth else []
-        return ["file", *truth, "label", "probability", "error", *self.class_names]
+        return ["file", *truth, "label", "probability", "error", "unknown", *self.class_names]
 
     def cells(self, answer: Classified) -> list[str]:
         """A row. `answer` has the scores of all classes, or an error."""
@@ -51,7 +52,8 @@ class ClassifiedColumns:
         first, *others = map(_number, probabilities)
         error = answer.error.what if answer.error is not None else ""
         truth = [answer.truth] if self.has_truth else []
-        return [path_text(answer.file), *truth, answer.label, first, error, *others]
+        label = shown_label(answer)
+        return [path_text(answer.file), *truth, label, first, error, answer.unknown, *others]
 
     def answer(self, cells: Sequence[str]) -> Classified:
         """What a row says, as it was read from the file; the scores of all classes, highest first.
@@ -63,12 +65,24 @@ class ClassifiedColumns:
             raise ValueError(f"{len(cells)} cells, not {len(self.header())}")
         file, *rest = map(without_guard, cells)
         truth = rest.pop(0) if self.has_truth else ""
-        label, _, error, *shares = rest
+        label, _, error, unknown, *shares = rest
         pairs = zip(self.class_names, shares, strict=True)
         scores = [Score(name=name, probability=float(share)) for name, share in pairs if share]
         scores.sort(key=lambda score: (-score.probability, score.name != label))
         parts = ErrorParts(what=error) if error else None
-        return Classified(file=file, label=label, scores=scores, error=parts, truth=truth)
+        return Classified(
+            file=file,
+            label=scores[0].name if unknown and scores else label,
+            unknown=unknown,
+            scores=scores,
+            error=parts,
+            truth=truth,
+        )
+
+
+def shown_label(answer: Classified) -> str:
+    """What is in the column `label`."""
+    return "" if answer.unknown else answer.label
 
 
 def evaluated_csv(images: ImageScores, class_names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.core.storage.save import Sink, save_stream
 from workbench.protocol.classify import Classified
-from workbench.runs.export.image_tables import ClassifiedColumns
+from workbench.runs.export.image_tables import ClassifiedColumns, shown_label
 
 _ROWS_PER_GROUP = 20_000
 
@@ -26,7 +26,8 @@ def write_parquet(rows: Path, path: Path, columns: ClassifiedColumns) -> None:
     arrow = importlib.import_module("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
     num_texts = 3 if columns.has_truth else 2
-    texts = {*range(num_texts), num_texts + 1}  # file, class, label; behind the probability: error
+    # file, class, label; behind the probability: error, unknown
+    texts = {*range(num_texts), num_texts + 1, num_texts + 2}
     kinds = [arrow.string() if n in texts else arrow.float32() for n in range(_width(columns))]
     schema = arrow.schema(list(zip(columns.header(), kinds, strict=True)))
 
@@ -59,7 +60,7 @@ def _values(columns: ClassifiedColumns, answer: Classified) -> list[Any]:
     error = answer.error.what if answer.error is not None else ""
     first = max(by_name.values(), default=None)
     shares = [by_name.get(name) for name in columns.class_names]
-    return [answer.file, *truth, answer.label, first, error, *shares]
+    return [answer.file, *truth, shown_label(answer), first, error, answer.unknown, *shares]
 
 
 class _File(io.RawIOBase):

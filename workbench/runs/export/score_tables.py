@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.protocol.trained.evaluate import Robustness
 from workbench.runs.export.tables import csv_cells
 
 
@@ -13,5 +14,27 @@ def confusion_csv(classes: Sequence[str], confusion: Sequence[Sequence[int]]) ->
     lines += [
         csv_cells([name, *map(str, counts)])
         for name, counts in zip(classes, confusion, strict=True)
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def robustness_csv(result: Robustness) -> str:
+    """Accuracy on altered images: a row for each measurement, the unaltered images first, and a
+    column for the strength of each alteration.
+    """
+    keys = list(dict.fromkeys(key for case in result.measured for key in case.strengths))
+    lines = [csv_cells(["test", "level", *keys, "accuracy", "images"])]
+    lines.append(csv_cells(["", "0", *("" for _ in keys), f"{result.accuracy}", f"{result.count}"]))
+    lines += [
+        csv_cells(
+            [
+                case.test,
+                f"{case.level:g}",
+                *(f"{case.strengths[key]:g}" if key in case.strengths else "" for key in keys),
+                f"{case.accuracy}",
+                f"{result.count}",
+            ]
+        )
+        for case in result.measured
     ]
     return "".join(f"{line}\n" for line in lines)

@@ -20,6 +20,7 @@ from workbench.runs.library.compare_graphs import Row, graph_rows
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import first_of
 from workbench.runs.state.outcome import outcome_words
+from workbench.runs.store.initial_weights import initial_words
 from workbench.runs.store.provenance import Provenance, read_origin
 from workbench.targets import all_targets
 
@@ -100,7 +101,9 @@ class RunComparison:
 
 @dataclass(frozen=True)
 class _Side:
-    """What is known of one run; `extended` is how often it was trained longer, in words."""
+    """What is known of one run; `extended` is how often it was trained longer, in words, and
+    `initial` where its initial weights are from.
+    """
 
     summary: RunSummary
     project: Project
@@ -108,6 +111,7 @@ class _Side:
     data: DataReady | None
     origin: Provenance | None
     extended: str
+    initial: str
 
 
 def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
@@ -116,10 +120,11 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
     """
     a, b = _side(left), _side(right)
     seeds = [("Seed", a.project.recipe.seed, b.project.recipe.seed)]
+    initial = _differing([("Initial weights from", a.initial, b.initial)])
     sections = (
         Section("results", "Results", tuple(_result_rows(a.summary, b.summary))),
         Section("graph", "Model", tuple(graph_rows(a.project.graph, b.project.graph))),
-        Section("recipe", "Training settings", tuple(_recipe_rows(a.project, b.project))),
+        Section("recipe", "Training settings", (*_recipe_rows(a.project, b.project), *initial)),
         Section("data", "Data", tuple(_data_rows(a, b))),
         Section("seed", "Seed", _differing(seeds)),
         Section("plan", "Execution", tuple(_plan_rows(a, b)), _note("started", a, b)),
@@ -161,6 +166,7 @@ def _side(run: RunFolder) -> _Side:
         first_of(run.events_path, DataReady),
         read_origin(run),
         _extended_words(run.extensions()),
+        initial_words(run.request().initial),
     )
 
 

@@ -25,6 +25,8 @@ from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import project_to_plain
 from workbench.core.split_marks import SplitMarks
 from workbench.core.storage.json_file import DAMAGED
+from workbench.errors import RunFolderError
+from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, SweepPoint, create_run
 from workbench.runs.home import runs_home
 from workbench.runs.state import queue
@@ -232,3 +234,25 @@ def seed_and_fold(run: RunFolder) -> tuple[int, int]:
     """The seed of a run, and the fold that validates, from 1; 0 without folds."""
     recipe: Any = run.request().to_project().recipe
     return recipe.seed, recipe.fold if recipe.folds else 0
+
+
+def call_off(series: str, home: Path | None = None) -> list[RunFolder]:
+    """Takes the waiting runs of a series from the queue and requests that those that train stop;
+    the latter, which have a test and a checkpoint to write. Nothing is lost: the same plan goes on.
+
+    Raises:
+        RunError: a stop cannot be requested.
+    """
+    stopping = []
+    for run in series_runs(series, home):
+        if queue.is_waiting(run):
+            try:
+                queue.cancel(run)
+                continue
+            except RunFolderError:  # another process has just started it
+                pass
+        elif not run.is_alive():
+            continue
+        request_stop(run)
+        stopping.append(run)
+    return stopping

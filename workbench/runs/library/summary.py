@@ -218,6 +218,8 @@ def _project_words(request: RunRequest) -> str:
 def _label(request: RunRequest, own_title: str) -> str:
     """The short name of a run; one of an earlier version has no number, but its title."""
     words = [request.label] if request.label else _settings(request)
+    if request.initial is not None:
+        words = [*words, f"from {request.initial.run}"]
     if not (request.number or request.label or own_title) and request.title:
         words = [request.title, *words]
     return run_name(request.number, own_title, words)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,92 +16,21 @@ from itertools import product
 
 from workbench.core.projects.assign import PlugIns, with_assignments
 from workbench.core.projects.project import HERE, Choice, Project
-from workbench.core.training.recipe import SPLIT_KEYS
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError, WorkbenchError
 from workbench.layers import all_layers
 from workbench.runs.folder import SweepPoint
 from workbench.runs.library.median_stopping import default_warm_up
 from workbench.runs.library.series import MAX_RUNS, PlannedRun, plan_key
+from workbench.runs.library.sweep_axes import FIXED_KEYS, Axis
 from workbench.runs.naming import value_words
 from workbench.targets import all_targets
 
-_RANGE = re.compile(r"\s*([-+.\deE]+?)\s*\.\.\s*([-+.\deE]+)\s*")
 _TRIES_EACH = 50
 """Draws for one more combination that is not there yet, before the values are exhausted."""
 
-_FIXED_KEYS = (*SPLIT_KEYS, "data", "target", "title", "fine_tune_from", "train_from")
-"""What stays the same in a sweep: with other images, accuracies could not be compared."""
-
 _REFUSED = {"seed": "Use --seeds: each combination is trained with as many.",
             "target": "Use --target, as often as there are targets."}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One setting and the values it takes.
-
-    Attributes:
-        key: As `workbench set` names it: learning_rate, conv2d_1.filters.
-        values: As typed; () for a range.
-        span: Lower and upper end of a range to draw from: evenly in the logarithm where both are
-            above 0, evenly else; None for a list.
-    """
-
-    key: str
-    values: tuple[str, ...] = ()
-    span: tuple[float, float] | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Axis:
-        """Of KEY=V1,V2,... or KEY=LOW..HIGH; raises UsageError."""
-        key, sign, listed = (part.strip() for part in text.partition("="))
-        values = tuple(dict.fromkeys(part.strip() for part in listed.split(",") if part.strip()))
-        if not (sign and key and values):
-            raise UsageError(
-                "These are no values of a setting.",
-                received=text,
-                expected="KEY=V1,V2,... or KEY=LOW..HIGH, for example learning_rate=0.001,0.01",
-            )
-        found = _RANGE.fullmatch(listed)
-        if found is None:
-            return cls(key, values)
-        return cls(key, span=_span(text, *found.groups()))
-
-    @property
-    def is_fixed(self) -> bool:
-        """One value: a change of the project rather than something to compare."""
-        return self.span is None and len(self.values) == 1
-
-    def text(self) -> str:
-        """As it is typed."""
-        if self.span is not None:
-            return f"{self.key}={self.span[0]:g}..{self.span[1]:g}"
-        return f"{self.key}={','.join(self.values)}"
-
-    def draw(self, numbers: random.Random, *, is_int: bool) -> str:
-        """A value at random."""
-        if self.span is None:
-            return numbers.choice(self.values)
-        low, high = self.span
-        value = numbers.uniform(low, high)
-        if low > 0:
-            value = math.exp(numbers.uniform(math.log(low), math.log(high)))
-        if is_int:
-            return str(round(value))
-        # Three figures say as much as a sweep can resolve, and names stay short.
-        text = f"{value:.3g}"
-        return text if low <= float(text) <= high else repr(value)
-
-
-def _span(text: str, *ends: str) -> tuple[float, float]:
-    try:
-        low, high = map(float, ends)
-    except ValueError:
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise UsageError("This is no range.", received=text, expected="LOW..HIGH, as 1e-4..1e-1")
-    return low, high
 
 
 @dataclass(frozen=True)
@@ -196,16 +124,17 @@ class SweepPlan:
     def _refuse_wrong(self) -> None:
         """Raises UsageError with all that is wrong with the axes."""
         wrong = list(_wrong_axes(self.axes))
-        if not self.num_random and any(axis.span is not None for axis in self.axes):
-            wrong.append("A range LOW..HIGH needs a number of random combinations.")
+        if not self.num_random and any(axis.is_drawn for axis in self.axes):
+            wrong.append(
+                "A range LOW..HIGH needs a number of random combinations, or of steps: LOW..HIGH/N."
+            )
         for axis in self.axes:
-            texts = axis.values or [self._rounded(axis, each) for each in axis.span or ()]
-            for text in texts:
+            for text in axis.ends(is_int=self._is_int(axis)):
                 try:
                     self._with({axis.key: text})
                 except WorkbenchError as error:
                     wrong.append(str(error))
-        size = 1 if self.num_random else math.prod(len(axis.values) for axis in self.axes)
+        size = 1 if self.num_random else math.prod(map(len, map(self._listed, self.axes)))
         num_runs = max(size, self.num_random) * self.seeds
         if not wrong and not (self.seeds >= 1 and 2 <= num_runs <= MAX_RUNS):
             wrong.append(f"A sweep has 2 to {MAX_RUNS} runs, not {num_runs:,}.")
@@ -215,7 +144,7 @@ class SweepPlan:
     def _texts(self) -> Iterable[dict[str, str]]:
         keys = [axis.key for axis in self.axes]
         if not self.num_random:
-            for values in product(*(axis.values for axis in self.axes)):
+            for values in product(*map(self._listed, self.axes)):
                 yield dict(zip(keys, values, strict=True))
             return
         numbers = random.Random(self.draw_seed)  # noqa: S311 - no secret
@@ -228,8 +157,8 @@ class SweepPlan:
         for drawn_values in seen:
             yield dict(zip(keys, drawn_values, strict=True))
 
-    def _rounded(self, axis: Axis, end: float) -> str:
-        return str(round(end)) if self._is_int(axis) else f"{end:g}"
+    def _listed(self, axis: Axis) -> tuple[str, ...]:
+        return axis.listed(is_int=self._is_int(axis))
 
     def _is_int(self, axis: Axis) -> bool:
         """Whether a setting takes whole numbers alone."""
@@ -255,6 +184,23 @@ def with_values(project: Project, values: dict[str, str]) -> Project:
     return with_assignments(project, [f"{key}={text}" for key, text in values.items()], plug_ins)
 
 
+def with_trial(project: Project, trial: Project, values: dict[str, str]) -> Project:
+    """A project that trains as a run of its sweep did: with its recipe, but for the division of the
+    images and the seed, and with the values of its layers.
+
+    Args:
+        project: The project as it is now.
+        trial: What the run trained.
+        values: What differed between the runs, see `SweepPoint`.
+
+    Raises:
+        UsageError: the project no longer has such a layer.
+    """
+    recipe = trial.recipe.with_values(**project.recipe.split_values())
+    layers = {key: text for key, text in values.items() if "." in key}
+    return with_values(replace(project, recipe=recipe), layers)
+
+
 def _wrong_axes(axes: Sequence[Axis]) -> Iterable[str]:
     if not axes:
         yield "There is nothing to compare: no setting has two values."
@@ -262,6 +208,6 @@ def _wrong_axes(axes: Sequence[Axis]) -> Iterable[str]:
     for key in dict.fromkeys(key for key in keys if keys.count(key) > 1):
         yield f'"{key}" is there twice.'
     for key in dict.fromkeys(keys):
-        if key in _FIXED_KEYS or key.partition(".")[0] in ("data", "target"):
+        if key in FIXED_KEYS or key.partition(".")[0] in ("data", "target"):
             reason = _REFUSED.get(key, "All runs of a sweep are validated on the same images.")
             yield f'"{key}" cannot be compared in a sweep. {reason}'

@@ -12,8 +12,8 @@ from workbench.core.projects.project import Choice
 from workbench.core.storage.json_file import DAMAGED, refuse_newer
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError, os_errors_as
-from workbench.protocol.evaluate import ClassScore, Evaluation
 from workbench.protocol.events import TestResult
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.naming import source_words
@@ -101,6 +101,14 @@ def keep_evaluation(
         with os_errors_as(SaveError, "Earlier scores cannot be removed.", run.path):
             remove_image_scores(run)
     save_bytes(run.path / EVALUATION_NAME, data)
+
+
+def remove_evaluation(run: RunFolder) -> None:
+    """Removes what is kept of a run's evaluation; raises SaveError, or LinkFoundError."""
+    check_own(run.path)
+    with os_errors_as(SaveError, "The evaluation cannot be removed.", run.path):
+        (run.path / EVALUATION_NAME).unlink(missing_ok=True)
+        remove_image_scores(run)
 
 
 def read_evaluation(run: RunFolder, class_names: list[str]) -> KeptEvaluation | None:

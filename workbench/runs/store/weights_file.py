@@ -67,12 +67,15 @@ def write_arrays(path: Path, arrays: Arrays) -> str:
     return checksum
 
 
-def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, Any]]:
-    """Reads all arrays, and checks them, also against the `checksum` of a model card if given.
-    Raises WeightsError: missing, damaged, not ours, or not the file that the card names.
+def read_arrays(
+    path: Path, *, checksum: str = "", data: bytes | None = None
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Reads all arrays, and checks them, also against the `checksum` of a model card if given; of
+    `data` where that is the file's content. Raises WeightsError: missing, damaged, not ours, or not
+    the file that the card names.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(path if data is None else io.BytesIO(data)) as archive:
             stored = archive.comment.removeprefix(_PREFIX).decode("ascii")
             arrays = {
                 member.filename.removesuffix(".npy"): _read_member(archive, member)

@@ -12,7 +12,7 @@ from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError, WeightsError
 from workbench.protocol.events import CheckpointKept, TestResult
 from workbench.protocol.wire import error_parts
-from workbench.runs.model_card import ModelCard
+from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.checkpoint import TrainerState, best_name, read_best
 from workbench.worker.checkpoints.counters import TrainingCounters
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
@@ -125,17 +125,19 @@ class CheckpointManager:
         # The last ones too: averages are kept, and the network still has what it trained with.
         assign_weights(self._compiled.built, model.weights)
         # Before the test, which may take a while: a kill then loses nothing.
-        self.keep_model(model, None)
+        card = self._stamped(model.epoch)
+        self._patiently(partial(self._keeper.keep_model, model.weights, card))
         return model
 
-    def keep_model(self, model: KeptModel, test: TestResult | None) -> None:
-        """Writes the weights and what the test said of them.
+    def keep_test(self, test: TestResult) -> None:
+        """Writes what the test said of the weights into their card.
 
         Raises:
-            SaveError: there is no room for them, also after waiting for some.
+            RunFolderError: the card is gone.
+            SaveError: there is no room for it, also after waiting for some.
         """
-        card = self._stamped(model.epoch, test)
-        self._patiently(partial(self._keeper.keep_model, model.weights, card))
+        card = msgspec.structs.replace(self._run.model_card(), test=test)
+        self._patiently(partial(write_card, self._run.path, card))
 
     def _finite_weights(self, arrays: Weights | None = None) -> Weights:
         """The weights as they are, those of a snapshot not copied once more.
@@ -183,7 +185,7 @@ class CheckpointManager:
             {**arrays, **self._position.to_arrays()},
             best=new_best.weights if new_best else None,
             weights=model.weights if model else None,
-            card=self._stamped(model.epoch, None) if model else None,
+            card=self._stamped(model.epoch) if model else None,
             copying_s=time.monotonic() - started,
         )
 
@@ -194,14 +196,13 @@ class CheckpointManager:
         self._best_file = best_name(self._best.epoch)
         return None if self._best_file == self._keeper.best_file else self._best
 
-    def _stamped(self, kept_epoch: int, test: TestResult | None) -> ModelCard:
+    def _stamped(self, kept_epoch: int) -> ModelCard:
         return msgspec.structs.replace(
             self._ready.card,
             epochs_done=self._position.epochs_done,
             kept_epoch=kept_epoch,
             best=self._position.best_epoch,
             kept=self._position.kept(self._recipe, kept_epoch),
-            test=test,
         )
 
     def _log_outcome(self, state: TrainerState | TrainingCounters, error: SaveError | None) -> None:
@@ -258,7 +259,7 @@ class NullCheckpointManager:
     def keep_end(self) -> None:
         """Nothing."""
 
-    def keep_model(self, model: KeptModel, test: TestResult | None) -> None:
+    def keep_test(self, test: TestResult) -> None:
         """Nothing."""
 
     def finish(self) -> KeptModel:

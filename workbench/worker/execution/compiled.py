@@ -18,7 +18,7 @@ from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.process.versions import compiles_for_processors
 from workbench.worker.step.evaluator import Evaluator
-from workbench.worker.step.trainable import Sizes, StartStep, Task, Trainable, sizes_of
+from workbench.worker.step.trainable import Arrays, Sizes, StartStep, Task, Trainable, sizes_of
 
 __all__ = ["Compiled", "Connected", "Sizes", "compile_training", "connect", "sizes_of"]
 
@@ -96,6 +96,7 @@ def compile_training(
     start_step: int = 0,
     epochs_done: int = 0,
     measure: bool = False,
+    initial: Arrays | None = None,
     on_progress: OnProgress = lambda _phase, _text, _fraction: None,
 ) -> Compiled:
     """Settles how the training is run, and builds model, optimizer and pipelines for it.
@@ -110,6 +111,7 @@ def compile_training(
         start_step: Steps done before, with that plan.
         epochs_done: Epochs done before; they say which phase is compiled.
         measure: Whether time may be spent on measuring to settle it.
+        initial: Weights that the training starts from, as far as they fit.
         on_progress: Called with phase, words and fraction.
 
     Raises:
@@ -123,6 +125,7 @@ def compile_training(
         epochs_done=epochs_done,
         limits=target.limits,
         share=target.share,
+        initial=initial,
         on_progress=on_progress,
     )
     if plan is None:

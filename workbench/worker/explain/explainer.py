@@ -13,7 +13,7 @@ from PIL import Image
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
-from workbench.protocol.explain import Method
+from workbench.protocol.trained.explain import Method
 from workbench.worker.explain.occlusion import LEAST_DROP, occlusion_drops
 from workbench.worker.explain.places import find_places
 from workbench.worker.explain.slopes import Slopes, compile_slopes

@@ -51,6 +51,7 @@ class Features:
     """What is trained on instead of images.
 
     Attributes:
+        end: Last layer of the frozen part.
         head: The network behind the frozen part; its layers are the network's own.
         train: Features of the training images; copy k of image i is row k * images + i.
         copies: Augmented versions of each training image; 1 without augmentation.
@@ -59,6 +60,7 @@ class Features:
         seconds: How long that took.
     """
 
+    end: str
     head: BuiltModel
     train: PreparedPart
     copies: int
@@ -126,7 +128,8 @@ class FeatureExtraction:
         words = f"Features of the frozen layers: {count(num_all)} with {count(size)} numbers each"
         words += f", {count(known)} of them cached" if known else ""
         head = behind(self._built, self._graph, self._end)
-        return Features(head, train, copies, validation, f"{words}.", time.monotonic() - begun)
+        seconds = time.monotonic() - begun
+        return Features(self._end, head, train, copies, validation, f"{words}.", seconds)
 
     @property
     def _is_augmented(self) -> bool:

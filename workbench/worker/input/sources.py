@@ -19,7 +19,7 @@ from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import unpacked
 from workbench.pictures.edited import edited
-from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
+from workbench.pictures.prepare import PreparedPart, prepare, prepare_part, prepare_test
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
 from workbench.runs.places import check_known
@@ -119,6 +119,33 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
     Raises:
         DatasetError: the data set is gone or has no test images.
     """
+    loaded, recipe = _run_source(ctx, card)
+    part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
+    if part is None:
+        raise DatasetError(
+            "There are no test images.",
+            where=card.dataset_title or str(card.dataset["key"]),
+            fix="Choose a data set to evaluate on, or train with a larger test split.",
+        )
+    return part, loaded.class_names
+
+
+def run_parts(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, PreparedPart | None]:
+    """The training and validation images of a run as its training has divided them, labeled by the
+    model's classes; errors as `run_test_part`.
+    """
+    loaded, recipe = _run_source(ctx, card)
+    data = prepare(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
+    train, validation = (
+        part and replace(part, y=match_classes(part.y, loaded.class_names, card.class_names))
+        for part in (data.train, data.validation)
+    )
+    assert train is not None  # noqa: S101 - for the type
+    return train, validation
+
+
+def _run_source(ctx: LoadContext, card: ModelCard) -> tuple[LoadedData, TrainingRecipe]:
+    """The data set of a run with its edits, not yet decoded, and the recipe that divides it."""
     key, params = str(card.dataset.get("key", "")), card.dataset.get("params", {})
     if not key:
         raise DatasetError(
@@ -128,14 +155,7 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
     edits, (recipe, _) = edits_of(card.dataset.get("edits", {})), recipe_from(card.recipe)
     loaded = load_source(ctx, key, params, edits, recipe)
     refuse_other_classes(loaded.class_names, card.class_names)
-    part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
-    if part is None:
-        raise DatasetError(
-            "There are no test images.",
-            where=card.dataset_title or key,
-            fix="Choose a data set to evaluate on, or train with a larger test split.",
-        )
-    return part, loaded.class_names
+    return loaded, recipe
 
 
 def other_part(

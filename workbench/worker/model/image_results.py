@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from workbench.core.calibration.distance import Halves, distances
+from workbench.core.calibration.temperature import with_temperature
+from workbench.protocol.trained.calibration import Calibration
+
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Values = np.ndarray[Any, np.dtype[np.float32]]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model says of images.
+
+    Attributes:
+        raw: Class probabilities as the network gives them, float32 (n, classes).
+        probabilities: The calibrated ones; the same where the model is not calibrated.
+        distances: From the training images, float32 (n,); None where that is not known.
+        losses: Of the uncalibrated outputs; (n,), may be infinite. None without labels.
+    """
+
+    raw: Values
+    probabilities: Values
+    distances: Values | None
+    losses: Values | None = None
+
+
+def answers_of(
+    found: Calibration,
+    references: Halves | Values | None,
+    raw: Values,
+    hidden: Values,
+    losses: Values | None = None,
+) -> Answers:
+    """The answers of a model with this calibration, by its outputs.
+
+    Args:
+        found: Its calibration.
+        references: What the distance is measured by (m, d); None where it is not.
+        raw: Probabilities as the network gives them, float32 (n, classes).
+        hidden: Outputs of the last hidden layer (n, d); they do not matter without references.
+        losses: As in Answers.
+    """
+    far = None if references is None else distances(hidden, references)
+    return Answers(raw, with_temperature(raw, found.temperature), far, losses)
 
 
 @dataclass(frozen=True)
@@ -17,17 +59,43 @@ class ImageResults:
 
     Attributes:
         predicted: The most probable class, int64.
-        probability: Of that class, float32.
+        probability: Of that class, float32; calibrated where the model is.
         rank: How many classes are more probable than the true one, int64.
-        losses: Cross-entropy, float32; may be infinite.
+        losses: Cross-entropy without the temperature, float32; may be infinite.
+        raw: `probability` without the temperature, float32.
+        distances: From the training images, float32; NaN where that is not known.
     """
 
     predicted: Numbers
     probability: Values
     rank: Numbers
     losses: Values
+    raw: Values
+    distances: Values
 
     @property
     def loss(self) -> float:
         """The mean of the losses."""
         return float(self.losses.mean(dtype=np.float64))
+
+
+def results_of(found: Answers, labels: Numbers) -> ImageResults:
+    """What matters of answers with losses, for images with these labels (n,)."""
+    assert found.losses is not None  # noqa: S101 - for the type
+    rows, far = found.probabilities, found.distances
+    return ImageResults(
+        predicted=rows.argmax(axis=1),
+        probability=rows.max(axis=1),
+        rank=(rows > np.take_along_axis(rows, labels[:, None], axis=1)).sum(axis=1),
+        losses=found.losses,
+        raw=found.raw.max(axis=1),
+        distances=np.full(len(rows), np.nan, np.float32) if far is None else far,
+    )
+
+
+def joined_results(pieces: Sequence[ImageResults]) -> ImageResults:
+    """One after the other, at least one."""
+    names = [field.name for field in fields(ImageResults)]
+    return ImageResults(
+        **{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
+    )

@@ -49,20 +49,22 @@ def fast_inference(model: Any) -> Callable[[Tensor], Tensor]:
 
     Returns:
         A function of a tensor (n, ...) of any number type; it is compiled on first use, for any n.
+        It gives a list where the model has several outputs.
         In float32 its result differs from the model's by rounding; in bfloat16 both differ
         from the float32 result by about as much.
     """
     steps = _folded(list(_steps(model)), _uses(model))
     for step in steps:
         step.call = _form(step)
-    start, end = id(model.inputs[0]), id(model.outputs[0])
+    start, ends = id(model.inputs[0]), [id(output) for output in model.outputs]
 
     def predict(images: Tensor) -> Tensor:
         tensors = {start: images}
         for step in steps:
             assert step.call is not None  # noqa: S101 - for the type
             tensors[step.target] = step.call(*(tensors[source] for source in step.source))
-        return tensors[end]
+        results = [tensors[end] for end in ends]
+        return results if len(results) > 1 else results[0]
 
     dtype = steps[0].layer.compute_dtype if steps else model.inputs[0].dtype
     signature = tf.TensorSpec(model.inputs[0].shape, dtype)
@@ -81,8 +83,10 @@ def _steps(model: Any) -> Iterator[_Step]:
 
 
 def _uses(model: Any) -> dict[int, int]:
-    """How often each tensor is used, the result of the model once more."""
-    counts = {id(model.outputs[0]): 1}
+    """How often each tensor is used, the results of the model once more."""
+    counts: dict[int, int] = {}
+    for output in model.outputs:
+        counts[id(output)] = counts.get(id(output), 0) + 1
     for step in _steps(model):
         for source in step.source:
             counts[source] = counts.get(source, 0) + 1

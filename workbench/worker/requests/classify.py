@@ -52,14 +52,15 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
         fitted = fit_picture(decoded.pixels, shape, fit=runner.card.fit)
     except PictureError as error:
         return Classified(id=job.id, file=file, error=error_parts(error))
-    probabilities = runner.predict(fitted[None])[0]
-    scores = ranked(probabilities, runner.card.class_names, request.top)
+    answers = runner.answer(fitted[None])
+    scores = ranked(answers.probabilities[0], runner.card.class_names, request.top)
     milliseconds = 1000 * (time.perf_counter() - started)
     shown = _previews(job, decoded.pixels, fitted) if request.previews else ("", "")
     return Classified(
         id=job.id,
         file=file,
         label=scores[0].name,
+        unknown=runner.unknown(answers, 0),
         scores=scores,
         milliseconds=round(milliseconds, 3),
         width=decoded.full_size[1],

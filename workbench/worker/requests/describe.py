@@ -31,8 +31,8 @@ from workbench.protocol.describe_data import (
     Looked,
     Thumbnail,
 )
-from workbench.protocol.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.worker.foreign.foreign_weights import read_any_card
 from workbench.worker.input.sources import (
     find_source,

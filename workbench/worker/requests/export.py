@@ -23,6 +23,7 @@ from workbench.protocol.export import Export as ExportRequest
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.runs.model_card import ModelCard
+from workbench.runs.store.references import REFERENCES_NAME, write_references
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights, build_model
 from workbench.worker.requests.keras_calls import (
@@ -48,6 +49,8 @@ class ExportContext:
         card: Class names, image shape, fit, graph and recipe as stored with the run.
         model: The whole Keras model with the run's weights: preprocessing inside, so it
             accepts raw 0..255 pixels of shape (n, height, width, channels).
+        references_name, references_file: What the distance from the training images is measured by,
+            as a file; None where it is not.
         folder: An empty scratch folder, removed afterwards.
         difference: The largest one that a comparison has found.
     """
@@ -57,6 +60,8 @@ class ExportContext:
         self.graph: Graph = graph_from_plain(runner.card.graph, "the model card")
         self.recipe: TrainingRecipe = recipe_from(runner.card.recipe)[0]
         self.model: Any = runner.built.model
+        self.references_name = REFERENCES_NAME
+        self.references_file = _references_file(runner)
         self.folder = Path(tempfile.mkdtemp(prefix="workbench-export-"))
         self.difference = 0.0
 
@@ -112,6 +117,15 @@ class ExportContext:
         what = "The export was not written: its predictions would differ from the model's."
         difference = compare_answers(self.model, exported, self.pictures(), what, where)
         self.difference = max(self.difference, difference)
+
+
+def _references_file(runner: Runner) -> bytes | None:
+    if runner.references is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="workbench-export-") as folder:
+        path = Path(folder) / REFERENCES_NAME
+        write_references(path, runner.references.astype(np.float16))
+        return path.read_bytes()
 
 
 def noise(count: int, shape: Sequence[int]) -> Pixels:

@@ -11,13 +11,15 @@ import numpy as np
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.calibration import Calibration
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, weights_of
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.runs.store.image_scores import ScoredImages, joined_paths
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
+from workbench.worker.saved_models.reliability_scores import calibration_scores
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -35,6 +37,7 @@ def evaluation_of(
         per_class=class_scores(confusion, card.class_names),
         confusion=confusion.tolist(),
         weights=weights_of(card),
+        calibration=calibration_scores(card.calibration or Calibration(), results, truth),
         is_validated_on_test=not source and card.recipe.get("validation") == "test",
     )
 

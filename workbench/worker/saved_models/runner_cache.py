@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.runs.folder import RunFolder
+from workbench.runs.store.references import references_path
 
 if TYPE_CHECKING:  # at run time only with the first model: Hello comes before the layers
     from workbench.worker.saved_models.model_runner import Runner
@@ -46,7 +47,8 @@ def _mark(path: Path) -> tuple[int, ...]:
     """Numbers that change with the files of a model; -1 where one is missing."""
     run = RunFolder(path)
     marks: list[int] = []
-    for file in (run.card_path, run.weights_path) if path.is_dir() else (path,):
+    of_run = run.card_path, run.weights_path, references_path(run)
+    for file in of_run if path.is_dir() else (path,):
         try:
             status = file.stat()
         except OSError:  # loading it will say so in words

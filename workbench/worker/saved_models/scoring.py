@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from workbench.pictures.rows import Rows
-from workbench.worker.model.image_results import ImageResults
+from workbench.worker.model.image_results import ImageResults, joined_results, results_of
 from workbench.worker.saved_models.model_runner import Labels, Runner
 
 _STEP = 512
@@ -28,7 +26,6 @@ def score_all(
     for start in range(0, len(x), _STEP):
         on_progress(start / len(x))
         labels = truth[start : start + _STEP]
-        rows, losses = runner.score(x[start : start + _STEP], labels)
-        rank = (rows > np.take_along_axis(rows, labels[:, None], axis=1)).sum(axis=1)
-        steps.append((rows.argmax(axis=1), rows.max(axis=1), rank, losses))
-    return ImageResults(*(np.concatenate(column) for column in zip(*steps, strict=True)))
+        found = runner.score(x[start : start + _STEP], labels)
+        steps.append(results_of(found, labels))
+    return joined_results(steps)

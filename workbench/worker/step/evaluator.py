@@ -10,8 +10,10 @@ import numpy as np
 
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.pipeline import evaluation_pipeline
-from workbench.worker.model.image_results import ImageResults
+from workbench.worker.model.image_results import Answers, ImageResults, joined_results, results_of
 from workbench.worker.step.training_loop import Scores, TrainingLoop, Values
+
+Judge = Callable[[Values, Values, Values], Answers]
 
 _CALL_S = 0.25
 
@@ -28,7 +30,8 @@ class Evaluator:
         size = -(-size // loop.step.replicas) * loop.step.replicas
         self._loop = loop
         self._top_k = loop.step.recipe.top_k
-        self._count = len(part)
+        self._labels = part.y
+        self._size = size
         self._num_steps = -(-len(part) // size)
         self._steps = 1
         self._dataset = evaluation_pipeline(part, layers, batch_size=size, share=loop.share)
@@ -57,17 +60,29 @@ class Evaluator:
             self._steps = max(1, min(2 * self._steps, int(steps * _CALL_S / seconds)))
         return self._scores_of([value.numpy() for value in sums or ()])
 
-    def answers(self, on_progress: Callable[[float], None]) -> tuple[ImageResults, Values]:
+    def answers(
+        self, judge: Judge, hidden: str | None, on_progress: Callable[[float], None]
+    ) -> tuple[ImageResults, Values]:
         """What the model answers for each image, and its loss as `scores` adds it up, float32 (n,).
         One machine has to compute all of it.
+
+        Args:
+            judge: Makes answers of uncalibrated probabilities (n, classes), outputs of the node
+                `hidden` (n, d) and losses (n,).
+            hidden: None for none.
+            on_progress: As for `scores`.
         """
         iterator = self._loop.distribute(self._dataset)
-        batches = []
+        answering = self._loop.answering(hidden)
+        pieces, losses = [], []
         for step in range(self._num_steps):
             on_progress(step / self._num_steps)
-            batches.append(self._loop.answers(iterator))
-        columns = [np.concatenate(column)[: self._count] for column in zip(*batches, strict=True)]
-        return ImageResults(*columns[:-1]), columns[-1]
+            labels = self._labels[step * self._size : (step + 1) * self._size]
+            # The filling of the last batch is cut off.
+            raw, inner, entropy, own = (each[: len(labels)] for each in answering(iterator))
+            pieces.append(results_of(judge(raw, inner, entropy), labels))
+            losses.append(own)
+        return joined_results(pieces), np.concatenate(losses)
 
     def _scores_of(self, sums: Sequence[Any]) -> Scores:
         loss, correct, count, in_top_k = (float(value) for value in sums[:4])

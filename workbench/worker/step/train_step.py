@@ -6,12 +6,14 @@ loop's part.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.runs.log.confusion_history import MAX_CLASSES
 from workbench.worker.model.build import BuiltModel
+from workbench.worker.model.hidden_outputs import flat_hidden, with_hidden
 from workbench.worker.model.synced_batch_norm import average_over_replicas, drifting_statistics
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.step.losses import Objective, Weights
@@ -131,23 +133,26 @@ class StepMath:
         top_k = hits if self.recipe.top_k == 1 else self._top_k(labels, outputs, weights)
         return (*sums, top_k, *self._confusion(labels, outputs, weights))
 
-    def answer(self, pictures: Any, labels: Any, weights: Any) -> tuple[Any, ...]:
-        """Of this replica's images, (batch,) each: predicted class, its probability, how many
-        classes are more probable than the true one, cross-entropy, loss as `evaluate` adds it up.
+    def answering(self, hidden: str | None) -> Callable[..., tuple[Any, ...]]:
+        """A function of this replica's images, labels and weights: class probabilities, outputs of
+        the node `hidden` (no columns without one), cross-entropy, and loss as `evaluate` adds it
+        up.
         """
-        del weights  # the filling of the last batch is cut off by the caller
-        raw = self._model(tf.cast(pictures, self._dtype), training=False)
-        own = tf.cast(self.objective.evaluation(labels, raw), tf.float32)
-        outputs, is_logits = tf.cast(raw, tf.float32), self.built.is_logits
-        losses = keras.losses.sparse_categorical_crossentropy(
-            labels, outputs, from_logits=is_logits
-        )
-        probabilities = tf.nn.softmax(outputs) if is_logits else outputs
-        of_true = tf.gather(outputs, labels, batch_dims=1)[:, None]
-        rank = tf.reduce_sum(tf.cast(outputs > of_true, tf.int64), axis=-1)
-        predicted = tf.argmax(outputs, axis=-1)
-        own += self._penalty() * self.replicas
-        return predicted, tf.reduce_max(probabilities, axis=-1), rank, losses, own
+        model = self._model if hidden is None else with_hidden(self.built, hidden)
+
+        def answer(pictures: Any, labels: Any, _weights: Any) -> tuple[Any, ...]:
+            found = model(tf.cast(pictures, self._dtype), training=False)
+            raw, inner = (found, found[:, :0]) if hidden is None else found
+            own = tf.cast(self.objective.evaluation(labels, raw), tf.float32)
+            outputs, is_logits = tf.cast(raw, tf.float32), self.built.is_logits
+            losses = keras.losses.sparse_categorical_crossentropy(
+                labels, outputs, from_logits=is_logits
+            )
+            probabilities = tf.nn.softmax(outputs) if is_logits else outputs
+            own += self._penalty() * self.replicas
+            return probabilities, flat_hidden(inner), losses, own
+
+        return answer
 
     def _top_k(self, labels: Any, outputs: Any, weights: Any) -> Any:
         k = min(self.recipe.top_k, self._num_classes)

@@ -24,6 +24,7 @@ from workbench.worker.input.pipeline import training_pipeline
 from workbench.worker.input.sharding import WHOLE, Shard, is_on_processors
 from workbench.worker.input.shuffling import endless_passes, whole_epochs
 from workbench.worker.model.build import BuiltModel, build_model
+from workbench.worker.model.initial import take_weights
 from workbench.worker.model.replica_seeds import fold_replicas
 from workbench.worker.model.synced_batch_norm import synchronize
 from workbench.worker.process.lazy_keras import keras
@@ -93,6 +94,7 @@ class Task:
         epochs_done: Epochs that were trained before; they say which phase is trained.
         limits: What the target allows.
         share: Which part of each batch this machine computes.
+        initial: Weights that it starts from, by name; None for random and pretrained ones.
         on_progress: Called with phase, words and the fraction done of what takes long.
     """
 
@@ -104,6 +106,7 @@ class Task:
     epochs_done: int = 0
     limits: TargetLimits = field(default_factory=TargetLimits)
     share: Shard = WHOLE
+    initial: Arrays | None = None
     on_progress: OnProgress = lambda _phase, _text, _fraction: None
 
     @cached_property
@@ -181,28 +184,15 @@ def is_of_model(name: str) -> bool:
 
 
 def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> Trainable:
-    """Builds the network from its seed: each call gives the same weights.
+    """Builds the network from its seed and initial weights: each call gives the same.
 
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    recipe = task.project.recipe
-    with task.strategy.scope():
-        keras.utils.set_random_seed(recipe.seed)
-        built = build_model(
-            task.project.graph,
-            all_layers(),
-            own_layers=task.limits.own_layers,
-            precision=variant.precision,
-            seed=recipe.seed,
-        )
-        _check_outputs(built, task.data)
-        replicas = task.strategy.num_replicas_in_sync
-        fold_replicas(built.model, replicas)
-        is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
-        synchronize(built.model, is_on=is_synced)
-        freeze(built, task.project.graph, task.phase.learns)
+    recipe, built = task.project.recipe, _built(task, variant)
     adapt_normalizations(task.strategy, built, task.data.train, check=check)
+    if task.initial is not None:
+        take_weights(built, task.initial)
     features = _features(task, built, variant.precision, check)
     with task.strategy.scope():
         trained = built if features is None else features.head
@@ -219,6 +209,27 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
     whole = loop if features is None else loop_of(built)
     averaging = Averaging(task.strategy, trained.model, optimizer)
     return Trainable(variant, built, optimizer, averaging, loop, whole, features)
+
+
+def _built(task: Task, variant: Variant) -> BuiltModel:
+    """The network for the strategy's replicas, with what the phase does not train frozen."""
+    recipe = task.project.recipe
+    with task.strategy.scope():
+        keras.utils.set_random_seed(recipe.seed)
+        built = build_model(
+            task.project.graph,
+            all_layers(),
+            own_layers=task.limits.own_layers,
+            precision=variant.precision,
+            seed=recipe.seed,
+        )
+        _check_outputs(built, task.data)
+        replicas = task.strategy.num_replicas_in_sync
+        fold_replicas(built.model, replicas)
+        is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
+        synchronize(built.model, is_on=is_synced)
+        freeze(built, task.project.graph, task.phase.learns)
+    return built
 
 
 def _features(

@@ -8,7 +8,7 @@ with eight replicas runs the same code as this computer.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,7 +119,6 @@ class TrainingLoop:
         self._train_step = train
         self._run_steps = tf.function(self._steps, autograph=False, reduce_retracing=True)
         self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
-        self._run_answers = tf.function(self._answers, autograph=False)
 
     def distribute(self, dataset: Any) -> Any:
         """An iterator over a dataset's batches, for `train` and `evaluate`."""
@@ -209,11 +208,16 @@ class TrainingLoop:
         )
         return tuple(result[1:])
 
-    def answers(self, iterator: Any) -> list[Values]:
-        """What `StepMath.answer` gives for the images of the next batch, in their order."""
-        return [values.numpy() for values in self._run_answers(iterator)]
+    def answering(self, hidden: str | None) -> Callable[[Any], list[Values]]:
+        """A function of an iterator: what `StepMath.answering` gives for the images of the next
+        batch, in their order.
+        """
+        answer = self.step.answering(hidden)
 
-    def _answers(self, iterator: Any) -> list[Any]:
-        columns = self._strategy.run(self.step.answer, args=self._next(iterator))
-        local = self._strategy.experimental_local_results
-        return [tf.concat(local(column), axis=0) for column in columns]
+        def answers(iterator: Any) -> list[Any]:
+            columns = self._strategy.run(answer, args=self._next(iterator))
+            local = self._strategy.experimental_local_results
+            return [tf.concat(local(column), axis=0) for column in columns]
+
+        compiled = tf.function(answers, autograph=False)
+        return lambda iterator: [values.numpy() for values in compiled(iterator)]

@@ -16,7 +16,7 @@ from workbench.worker.input.sharding import WHOLE
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
-from workbench.worker.step.evaluator import Evaluator
+from workbench.worker.step.evaluator import Evaluator, Judge
 from workbench.worker.step.layer_figures import LayerWatch
 from workbench.worker.step.training_loop import CallLength, Scores, StepResults, Values
 from workbench.worker.trainer.nonfinite import Rates, Replay
@@ -186,11 +186,13 @@ class EpochTrainer:
         with self._ledger.spending("validation"):
             return evaluator.scores(partial(self._events.phase, phase, text), barrier)
 
-    def answers(self, evaluator: Evaluator, phase: str, text: str) -> tuple[ImageResults, Values]:
+    def answers(
+        self, evaluator: Evaluator, judge: Judge, hidden: str | None, phase: str, text: str
+    ) -> tuple[ImageResults, Values]:
         """As of the evaluator, with its progress logged; nothing stops it."""
         self._events.phase(phase, text, 0.0)
         with self._ledger.spending("validation"):
-            return evaluator.answers(partial(self._events.phase, phase, text))
+            return evaluator.answers(judge, hidden, partial(self._events.phase, phase, text))
 
     def _log_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
         counters, sizes = self._position, self._sizes

@@ -29,6 +29,7 @@ from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import DataReady, RunStarted
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.checkpoint import Checkpoint, DataMark
+from workbench.runs.store.initial_weights import initial_words, read_initial
 from workbench.runs.store.machine import differences, this_machine
 from workbench.targets import all_targets
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
@@ -43,10 +44,12 @@ from workbench.worker.execution.compiled import (
 )
 from workbench.worker.input.sources import find_source, fit_of, load_data
 from workbench.worker.model.build import BuiltModel, finish_statistics
+from workbench.worker.model.initial import fitting_layers
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import TrainerLoadContext
 from workbench.worker.process.versions import versions
 from workbench.worker.step.time_spent import TimeLedger
+from workbench.worker.step.trainable import Arrays
 from workbench.worker.trainer.shared_images import count_shared
 
 
@@ -67,6 +70,7 @@ class TrainingSetup:
         self._checkpoint = checkpoint
         self._events = job.events
         self._stop = job.stop
+        self._initial = read_initial(job.run)
         self._ledger = TimeLedger()
         self._num_shared = 0
 
@@ -151,6 +155,7 @@ class TrainingSetup:
                 start_step=checkpoint.state.step if checkpoint else 0,
                 epochs_done=checkpoint.state.epochs_done if checkpoint else 0,
                 measure=True,
+                initial=self._initial,
                 on_progress=self._events.phase,
             )
         self._ledger.place = compiled.plan.pipeline
@@ -159,6 +164,8 @@ class TrainingSetup:
         if checkpoint is not None:
             restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
             finish_statistics(compiled.built)
+        elif self._initial is not None:
+            self._log_initial(compiled, self._initial)
         self._log_features(compiled, self._ledger)
         return compiled, sizes, target
 
@@ -178,6 +185,7 @@ class TrainingSetup:
                 sizes=ready.sizes,
                 check=self._stop.check,
                 plan=before.plan,
+                initial=self._initial,
                 start_step=step,
                 epochs_done=epochs_done,
                 on_progress=self._events.phase,
@@ -195,6 +203,14 @@ class TrainingSetup:
         self._events.log_line(
             f"Fine-tuning: {plural(tuned, 'more layer')} of the network trained, at the learning "
             f"rate {rate}."
+        )
+
+    def _log_initial(self, compiled: Compiled, arrays: Arrays) -> None:
+        found = fitting_layers(compiled.built, arrays)
+        others = f" Not from there: {', '.join(found.others)}." if found.others else ""
+        self._events.log_line(
+            f"Initial weights from {initial_words(self._run.request().initial)}: "
+            f"{plural(len(found.layers), 'layer')}.{others}"
         )
 
     def _log_features(self, compiled: Compiled, ledger: TimeLedger) -> None:

@@ -32,6 +32,7 @@ from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.step.training_loop import Scores
+from workbench.worker.trainer.calibrate import Calibrated, calibrate_run
 from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.final_checkpoint import longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
@@ -251,15 +252,16 @@ class Training:
         except NotFiniteError as error:
             raise self._spoilt(ready.compiled, trainer) from error
         self.kept = self.counters.kept(self._recipe, model.epoch)
-        self.test, answers = self._tested(ready, trainer, model)
+        found = calibrate_run(self._job, ready) if self._company.is_chief else Calibrated()
+        self.test, answers = self._tested(ready, trainer, model, found)
         if self.test is not None:
-            manager.keep_model(model, self.test)
+            manager.keep_test(self.test)
         if answers is not None and ready.images.test is not None:
             keep_test(self._job, ready.images.test, answers)
             keep_measured(self._job, ready.images.test)
 
     def _tested(
-        self, ready: PreparedTraining, trainer: EpochTrainer, model: KeptModel
+        self, ready: PreparedTraining, trainer: EpochTrainer, model: KeptModel, found: Calibrated
     ) -> tuple[TestResult | None, ImageResults | None]:
         """Scores on the test images, and what was answered for each, where one machine has tested
         them all.
@@ -275,7 +277,7 @@ class Training:
         if is_saved_test_needed(ready):
             answers = saved_test(self._job, ready)
             return (test_result(part, answers, answers.loss), answers) if answers else (None, None)
-        answers, losses = trainer.answers(compiled.test, *words)
+        answers, losses = trainer.answers(compiled.test, found.answers, found.hidden, *words)
         if known is not None:
             return _result_of(known), answers
         return test_result(part, answers, float(losses.mean(dtype=np.float64))), answers

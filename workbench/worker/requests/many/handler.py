@@ -50,7 +50,7 @@ def _table(request: ClassifyMany, card: ModelCard) -> ClassifiedTable | None:
     has_truth = has_truth or any(source.label for source in request.sources)
     columns = ClassifiedColumns.of(card.class_names, has_truth=has_truth)
     what = TableOf(
-        model=f"{card.checksum} {card.fit} {card.input_shape}",
+        model=f"{card.checksum} {card.fit} {card.input_shape} {card.calibration}",
         sources=request.sources,
         header=columns.header(),
     )
@@ -134,19 +134,20 @@ class _Classification:
         """The answers to a batch, with the scores of all classes."""
         card = self._runner.card
         began = time.perf_counter()
-        shares = self._runner.predict(batch.pixels) if batch.readable else None
+        found = self._runner.answer(batch.pixels) if batch.readable else None
         milliseconds = 1000 * (time.perf_counter() - began) / max(1, len(batch.readable))
         answers = []
         for at, (image, result) in enumerate(zip(batch.images, batch.results, strict=True)):
             answer = Classified(id=self._job.id, file=path_text(image.name), truth=image.truth)
-            if isinstance(result, WorkbenchError) or shares is None:
+            if isinstance(result, WorkbenchError) or found is None:
                 assert isinstance(result, WorkbenchError)  # noqa: S101 - for the type
                 answers.append(msgspec.structs.replace(answer, error=error_parts(result)))
                 continue
-            scores = ranked(shares[at], card.class_names, 0)
+            scores = ranked(found.probabilities[at], card.class_names, 0)
             known = msgspec.structs.replace(
                 answer,
                 label=scores[0].name,
+                unknown=self._runner.unknown(found, at),
                 scores=scores,
                 milliseconds=round(milliseconds, 3),
                 width=result[1],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,14 +12,15 @@ import msgspec
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import WorkbenchError
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.evaluate import Evaluate, Evaluation, ImageScores
 from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation, ImageScores
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
+from workbench.runs.store.evaluation import known_scores, remove_evaluation
 from workbench.runs.store.image_scores import ScoredImages
 from workbench.worker.input.sources import match_classes, other_part, run_test_part
 from workbench.worker.process.event_logger import finite
-from workbench.worker.requests.session import Job
+from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
 from workbench.worker.saved_models.scoring import score_all
 
@@ -29,6 +31,44 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     Raises:
         DatasetError: there are no such images, or their classes are not the model's.
     """
+    found = _scored(job, request)
+    _keep(request, found)
+    if request.with_images and found.images is not None:
+        return msgspec.structs.replace(found.answer, images=_columns(found.part, found.images))
+    return found.answer
+
+
+def evaluate_again(job: Job, run: RunFolder) -> list[str]:
+    """Brings the kept evaluation of a run up to its present calibration: what was answered for an
+    image is kept of its predicted class alone, which is too little to compute it from.
+
+    Returns:
+        Nothing; or, where the images cannot be read, that the evaluation was removed.
+    """
+    try:
+        kept = known_scores(run).kept
+        if kept is None:
+            return []
+        request = Evaluate(id=job.id, model=str(run.path), source=kept.source, params=kept.params)
+        _write(request, _scored(job, request))
+    except CancelledError:
+        remove_evaluation(run)
+        raise
+    except WorkbenchError as error:
+        remove_evaluation(run)
+        return [f"Its evaluation was removed, as it cannot be repeated: {error.what}"]
+    return []
+
+
+@dataclass(frozen=True)
+class _Scored:
+    card: ModelCard
+    part: PreparedPart
+    answer: Evaluation
+    images: ScoredImages | None
+
+
+def _scored(job: Job, request: Evaluate) -> _Scored:
     runner = job.runner(request.model)
     card = runner.card
     if request.source:
@@ -38,11 +78,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     truth = match_classes(part.y, names, card.class_names)
     results = score_all(runner, part.x, truth, partial(_report, job))
     answer = evaluation_of(card, truth, results, request_id=job.id, source=request.source)
-    images = scored_images(part, truth, results, job)
-    _keep(request, card, answer, images)
-    if request.with_images and images is not None:
-        return msgspec.structs.replace(answer, images=_columns(part, images))
-    return answer
+    return _Scored(card, part, answer, scored_images(part, truth, results, job))
 
 
 def _columns(part: PreparedPart, images: ScoredImages) -> ImageScores:
@@ -57,17 +93,19 @@ def _columns(part: PreparedPart, images: ScoredImages) -> ImageScores:
     )
 
 
-def _keep(
-    request: Evaluate, card: ModelCard, answer: Evaluation, images: ScoredImages | None
-) -> None:
+def _keep(request: Evaluate, found: _Scored) -> None:
     """Keeps the scores with the run. Where that is not possible, the log has the reason."""
-    run = RunFolder(Path(request.model))
-    if not run.request_path.is_file():  # an exported model
-        return
     try:
-        keep(run, card, answer, images, source=request.source, params=request.params)
+        _write(request, found)
     except WorkbenchError as error:
         sys.stderr.write(f"The evaluation was not kept. {error}\n")
+
+
+def _write(request: Evaluate, found: _Scored) -> None:
+    run = RunFolder(Path(request.model))
+    if run.request_path.is_file():  # else an exported model
+        params = request.params
+        keep(run, found.card, found.answer, found.images, source=request.source, params=params)
 
 
 def _report(job: Job, fraction: float) -> None:

@@ -18,8 +18,8 @@ from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.heat import heat_levels, on_picture, overlaid
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import thumbnail
-from workbench.protocol.explain import Explain, Explained
 from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.trained.explain import Explain, Explained
 from workbench.worker.explain.explainer import Explanation, explainer_of
 from workbench.worker.explain.occlusion import LEAST_DROP
 from workbench.worker.explain.random_weights import random_weights, rank_correlation

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
+from workbench.protocol.trained.calibration import CalibrationScores
 from workbench.protocol.weights import KeptWeights
 
 
@@ -85,7 +86,9 @@ class ImageScores(msgspec.Struct, frozen=True, kw_only=True):
 class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     """Scores on a set of images. Rows of `confusion` are true classes. `weights` are those that
     answered; None where that is not known. `is_validated_on_test`: the same images were the
-    validation images of the training. `images` are there where the request has asked for them.
+    validation images of the training. `loss` is that of the uncalibrated outputs, as in training.
+    `calibration` is None in evaluations of earlier versions. `images` are there where the request
+    has asked for them.
     """
 
     loss: float | None
@@ -95,6 +98,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     confusion: list[list[int]]
     weights: KeptWeights | None = None
     is_validated_on_test: bool = False
+    calibration: CalibrationScores | None = None
     images: ImageScores | None = None
 
 

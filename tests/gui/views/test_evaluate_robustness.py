@@ -1,0 +1,198 @@
+"""Robustness in the evaluate view: what is kept with a run, measuring it, and the project's tests."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+import pytest
+
+from tests.gui.views.scripted import ScriptedService
+from workbench.core.projects.robustness import RobustnessTest
+from workbench.gui.evaluate.robustness import NO_TESTS, NOT_YET, STALE
+from workbench.gui.evaluate.view import EvaluateView
+from workbench.gui.panels import panels_of
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.messages import Failed, Progress
+from workbench.protocol.trained.evaluate import AlteredAccuracy, MeasureRobustness, Robustness
+from workbench.protocol.weights import KeptWeights
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.robustness import ROBUSTNESS_NAME, keep_robustness
+
+SOFT = RobustnessTest("Soft", {"blur": 4.0, "jpeg": 20.0})
+
+
+def measured(strengths, level, accuracy):
+    return AlteredAccuracy(test="Soft", strengths=strengths, level=level, accuracy=accuracy)
+
+
+RESULT = Robustness(
+    id=1,
+    accuracy=0.9,
+    count=50,
+    total=200,
+    measured=[
+        measured({"blur": 2.0}, 0.5, 0.8),
+        measured({"blur": 4.0}, 1.0, 0.5),
+        measured({"jpeg": 60.0}, 0.5, 0.9),
+        measured({"jpeg": 20.0}, 1.0, 0.88),
+        measured({"blur": 2.0, "jpeg": 60.0}, 0.5, 0.78),
+        measured({"blur": 4.0, "jpeg": 20.0}, 1.0, 0.45),
+    ],
+    weights=KeptWeights(epoch=40),
+)
+
+
+@pytest.fixture
+def measurer():
+    return ScriptedService()
+
+
+@pytest.fixture
+def run(model):
+    made = model("cifar")
+    run = RunFolder(made if hasattr(made, "joinpath") else made.path)
+    shape = {"input_shape": [8, 8, 3], "fit": "crop", "graph": {}}
+    write_card(run.path, ModelCard(class_names=["cat", "dog"], checksum="now", **shape))
+    return run
+
+
+@pytest.fixture
+def keep_tests(context):
+    """Gives the open project robustness tests."""
+    return lambda *tests: context.document.set_robustness(tests, "Save")
+
+
+@pytest.fixture
+def open_view(qtbot, context, run, measurer, open_library):
+    views = []
+    context.service.end()
+
+    def make():
+        parts = replace(context, service=ScriptedService(), measurer=measurer)
+        view = EvaluateView(parts, panels_of("evaluate"))
+        views.append(view)
+        view.resize(1200, 800)
+        qtbot.addWidget(view)
+        with qtbot.waitExposed(view):
+            view.show()
+        open_library()
+        view.state.choose(run.path, "cifar")
+        qtbot.waitUntil(lambda: view.state.known is not None and not view.state.background.is_busy)
+        return view.panels["evaluate_robustness"]
+
+    yield make
+    for view in views:
+        view.close_background()
+
+
+def texts(panel):
+    table = panel.table.model()
+    columns = range(table.columnCount())
+    return [[table.index(row, at).data() for at in columns] for row in range(table.rowCount())]
+
+
+def test_without_a_test_it_says_where_one_is_made(open_view):
+    panel = open_view()
+    assert panel.status.text() == NO_TESTS
+    assert not panel.start.isEnabled()
+
+
+def test_what_was_kept_is_shown(open_view, run, keep_tests):
+    keep_robustness(run, RESULT, "now")
+    keep_tests(SOFT)
+    panel = open_view()
+    assert texts(panel) == [
+        ["Blur 4%", "80.0%", "50.0%", "40.0"],
+        ["JPEG quality 20", "90.0%", "88.0%", "2.0"],
+        ["Blur 4%, JPEG quality 20", "78.0%", "45.0%", "45.0"],
+    ]
+    assert panel.subject.text().startswith("50 of 200 test images · unaltered 90.0% · weights: ")
+    assert panel.plot.chosen == 2
+    assert panel.status.isHidden()
+    panel.table.clicked.emit(panel.table.model().index(0, 0))
+    assert panel.plot.chosen == 0
+
+
+def test_weights_that_have_changed_are_named(open_view, run):
+    keep_robustness(run, RESULT, "before")
+    assert open_view().status.text() == STALE
+
+
+def test_tests_that_were_not_measured_are_named(open_view, run, keep_tests):
+    keep_robustness(run, RESULT, "now")
+    keep_tests(SOFT, RobustnessTest("Dark", {"brightness": -50.0}))
+    words = open_view().status.text()
+    assert "“Dark”" in words
+    assert "“Soft”" not in words
+
+
+def test_a_damaged_file_is_reported(open_view, run):
+    (run.path / ROBUSTNESS_NAME).write_text("{")
+    assert "damaged" in open_view().status.text()
+
+
+def test_the_run_is_measured_on_the_tests_of_the_project(open_view, run, keep_tests, measurer):
+    keep_tests(SOFT)
+    panel = open_view()
+    assert panel.status.text() == NOT_YET
+    panel.start.click()
+    request, answer = measurer.take(MeasureRobustness)
+    assert request.model == str(run.path)
+    assert [(test.name, test.strengths) for test in request.tests] == [("Soft", SOFT.strengths)]
+    answer(Progress(id=1, text="Measuring", fraction=0.5))
+    assert panel.status.text() == "Measuring, 50%"
+    assert panel.cancel.isVisibleTo(panel)
+    answer(RESULT)
+    assert len(texts(panel)) == 3
+    assert panel.start.isVisibleTo(panel)
+    assert not panel.cancel.isVisibleTo(panel)
+
+
+def test_a_failure_is_shown_and_it_can_be_measured_again(open_view, keep_tests, measurer):
+    keep_tests(SOFT)
+    panel = open_view()
+    panel.start.click()
+    error = ErrorParts(what="There are no test images.", fix="Train with more.")
+    measurer.take(MeasureRobustness)[1](Failed(id=1, error=error))
+    assert panel.status.text() == "There are no test images. Train with more."
+    panel.start.click()
+    measurer.take(MeasureRobustness)[1](RESULT)
+    assert panel.status.isHidden()
+
+
+def test_a_test_is_removed_from_the_project_with_undo(open_view, context, keep_tests):
+    keep_tests(SOFT)
+    panel = open_view()
+    assert panel.tests.text() == "1 test"
+    panel.tests.menu().aboutToShow.emit()
+    (action,) = panel.tests.menu().actions()
+    assert action.text() == "Remove “Soft”"
+    action.trigger()
+    assert context.document.project.robustness == ()
+    assert not panel.tests.isEnabled()
+    context.document.undo_stack.undo()
+    assert context.document.project.robustness == (SOFT,)
+
+
+def test_the_figure_is_saved_with_its_values(qtbot, open_view, run, context, tmp_path):
+    keep_robustness(run, RESULT, "now")
+    panel = open_view()
+    for ending in (".csv", ".png", ".svg"):
+        with qtbot.waitSignal(panel.saver.said):
+            panel.saver.save(tmp_path / f"robustness{ending}")
+    with (tmp_path / "robustness.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 7
+    assert rows[0] == {
+        "test": "",
+        "level": "0",
+        "blur": "",
+        "jpeg": "",
+        "accuracy": "0.9",
+        "images": "50",
+    }
+    assert (rows[6]["blur"], rows[6]["jpeg"], rows[6]["accuracy"]) == ("4", "20", "0.45")
+    assert (tmp_path / "robustness.png").read_bytes().startswith(b"\x89PNG")
+    assert b"full strength" in (tmp_path / "robustness.svg").read_bytes()

@@ -1,0 +1,208 @@
+"""Explanation in the classify view: a real network and a real worker, and answers that come late."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+
+from tests.gui.views.scripted import cat
+from tests.worker.conftest import chain
+from workbench.core.projects.project_file import graph_to_plain
+from workbench.gui.classify.explain.words import check_words
+from workbench.gui.classify.view import ClassifyView
+from workbench.gui.panels import panels_of
+from workbench.layers import all_layers
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.classify import Classify
+from workbench.protocol.messages import Done
+from workbench.protocol.trained.explain import Explain, Explained
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.weights_file import write_arrays
+from workbench.worker.model.build import build_model, read_weights
+
+PATIENCE_MS = 120_000
+BRIGHT = slice(4, 12), slice(20, 28)
+
+
+@pytest.fixture
+def real_view(qtbot, context):
+    """With a real worker."""
+    view = ClassifyView(context, panels_of("classify"))
+    view.resize(1200, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    yield view
+    view.close_background()
+
+
+@pytest.fixture
+def bright_view(real_view, written, open_library):
+    """With a run of which “light” is whatever is bright, by a convolution."""
+    graph = chain(
+        ("input", {"shape": (32, 32, 1)}),
+        ("conv2d", {"filters": 1, "kernel_size": (1, 1)}),
+        ("global_average_pooling2d", {}),
+        ("dense", {"units": 2, "activation": "softmax"}),
+    )
+    built = build_model(graph, all_layers(), whole=True, pretrained=False, seed=1)
+    built.layers["n1"].kernel.assign([[[[1.0]]]])
+    built.layers["n3"].kernel.assign([[0.1, -0.1]])
+    run = written("bright").begin().train(1)
+    card = ModelCard(
+        class_names=["light", "dark"],
+        input_shape=[32, 32, 1],
+        fit="crop",
+        graph=graph_to_plain(graph),
+        checksum=write_arrays(run.folder.weights_path, read_weights(built)),
+    )
+    write_card(run.folder.path, card)
+    run.finish()
+    open_library()
+    return real_view
+
+
+@pytest.fixture
+def picture(tmp_path):
+    """64 × 32: the middle 32 are what the model gets."""
+    pixels = np.zeros((32, 64), np.uint8)
+    pixels[BRIGHT] = 250
+    Image.fromarray(pixels).save(tmp_path / "picture.png")
+    return str(tmp_path / "picture.png")
+
+
+def panel_of(view):
+    return view.panels["classify_explanation"]
+
+
+def pixels_of(image):
+    """uint8 (height, width, 4): red, green, blue, alpha."""
+    image = image.convertToFormat(QImage.Format.Format_RGBA8888)
+    values = np.frombuffer(image.constBits(), np.uint8)
+    return values.reshape(image.height(), image.width(), 4).copy()
+
+
+def click(qtbot, bars, row):
+    qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=QPoint(9, 9 + 25 * row))
+
+
+@pytest.mark.worker
+def test_a_dropped_picture_is_explained_checked_and_saved(qtbot, bright_view, picture, tmp_path):
+    view = bright_view
+    panel = panel_of(view)
+    assert panel.hint.isVisible()
+    with qtbot.waitSignal(panel.maps.explained, timeout=PATIENCE_MS):
+        view.classify([picture])
+    (layer,) = panel.figure.layers
+    colors = pixels_of(layer.heat)
+    assert colors.shape == (32, 64, 4)
+    assert (colors[:, :16, 3] == 0).all()  # cropped: the model does not see it
+    red, green, blue, _ = colors[BRIGHT].reshape(-1, 4).astype(int).max(axis=0)
+    assert red > 240
+    assert green > 220
+    assert blue < 100
+    assert panel.wait.text().startswith("Grad-CAM at conv2d_1 for “light”")
+
+    with qtbot.waitSignal(panel.maps.explained, timeout=PATIENCE_MS):
+        panel.check.click()
+    assert [layer.words for layer in panel.figure.layers] == ["This network", "Random weights"]
+    assert "maps" in panel.note.text()
+    for ending in (".png", ".svg", ".csv"):
+        file = tmp_path / f"map{ending}"
+        with qtbot.waitSignal(view.state.said):
+            panel.saver.save(file)
+        assert file.stat().st_size > 1000
+    table = np.loadtxt(tmp_path / "map.csv", delimiter=",")
+    assert table.shape == (32, 64)
+    assert (table[BRIGHT].max(), table[:, :16].max()) == (255, 0)
+
+    with qtbot.waitSignal(panel.maps.explained, timeout=PATIENCE_MS):
+        click(qtbot, view.panels["classify_result"].bars, 1)
+    assert panel.class_box.currentText() == "dark"
+    assert panel.note.text() == "The map is empty: nothing in the image raises the score of “dark”."
+
+
+@pytest.fixture
+def map_file(tmp_path):
+    Image.fromarray(np.full((4, 4), 200, np.uint8)).save(tmp_path / "map.png")
+    return str(tmp_path / "map.png")
+
+
+def shown(qtbot, ready, service, *paths):
+    """Drops pictures and answers for them: each is called a cat."""
+    ready.classify(list(paths))
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
+
+
+def explained(file, map_file, name="cat"):
+    return Explained(
+        file=file, class_name=name, probability=0.9, method="gradcam", layers=["a"],
+        heat_png=map_file,
+    )  # fmt: skip
+
+
+def test_the_map_of_an_earlier_picture_is_dropped(qtbot, ready, service, map_file):
+    panel = panel_of(ready)
+    shown(qtbot, ready, service, "/x/a.png")
+    first, answer_first = service.take(Explain)
+    assert (first.picture, first.class_name, first.method) == ("/x/a.png", "cat", "gradcam")
+    shown(qtbot, ready, service, "/x/b.png")
+    second, answer_second = service.take(Explain)
+    assert second.picture == "/x/b.png"
+    answer_first(explained("/x/a.png", map_file))
+    with qtbot.waitSignal(panel.maps.explained) as found:
+        answer_second(explained("/x/b.png", map_file))
+    assert found.args[0].answer.file == "/x/b.png"
+    assert len(panel.figure.layers) == 1
+
+
+def test_a_closed_panel_requests_nothing_until_a_class_is_clicked(qtbot, ready, service):
+    panel = panel_of(ready)
+    (action,) = [each for each in ready.panels.actions() if each.text() == "Explanation"]
+    action.setChecked(False)
+    shown(qtbot, ready, service, "/x/a.png")
+    assert not any(isinstance(request, Explain) for request, _ in service.asked)
+    click(qtbot, ready.panels["classify_result"].bars, 1)
+    assert panel.isVisible()
+    assert service.take(Explain)[0].class_name == "dog"
+    assert not any(isinstance(request, Explain) for request, _ in service.asked)
+
+
+def test_a_picture_that_cannot_be_read_is_not_explained(qtbot, ready, service):
+    shown(qtbot, ready, service, "/x/a.png")
+    service.take(Explain)
+    ready.classify(["/x/bad.png"])
+    _, answer = service.take(Classify)
+    with qtbot.waitSignal(ready.state.shown):
+        answer(cat("/x/bad.png", error=ErrorParts(kind="PictureError", what="Broken.")))
+        answer(Done(id=1))
+    assert panel_of(ready).hint.isVisible()
+    assert not any(isinstance(request, Explain) for request, _ in service.asked)
+
+
+def test_a_failed_map_is_an_error_in_words_and_the_opacity_stays(qtbot, ready, service, map_file):
+    panel = panel_of(ready)
+    panel.opacity.setValue(25)
+    shown(qtbot, ready, service, "/x/a.png")
+    with qtbot.waitSignal(panel.maps.failed):
+        service.take(Explain)[1](explained("/x/a.png", map_file + ".gone"))
+    assert "could not be read" in panel.wait.text()
+    assert not panel.menu_button.isEnabled()
+    panel.explain_class("dog")
+    with qtbot.waitSignal(panel.maps.explained):
+        service.take(Explain)[1](explained("/x/a.png", map_file, "dog"))
+    assert panel.figure.opacity == 0.25
+    assert panel.menu_button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("correlation", "words"),
+    [(0.05, "maps differ"), (-0.9, "maps differ"), (0.5, "partly alike"), (0.9, "maps are alike"),
+     (None, "cannot be compared")],
+)  # fmt: skip
+def test_the_check_is_worded_by_its_correlation(correlation, words):
+    assert words in check_words(correlation)

@@ -1,0 +1,182 @@
+"""What-if in the classify view: only the newest position is computed, and a test can be saved."""
+
+from __future__ import annotations
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QInputDialog
+
+from tests.gui.views.scripted import cat
+from workbench.core.projects.robustness import MAX_TESTS, RobustnessTest
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.classify import AlteredScores, Classify, ClassifyAltered, Score, WarmUp
+from workbench.protocol.messages import Done, Failed
+
+
+@pytest.fixture
+def bench(qtbot, ready, service):
+    """The open bench with a classified picture, whose first answer is there."""
+    service.take(WarmUp)[1](Done(id=1))
+    classify(qtbot, ready, service, "/x/photo.jpg")
+    ready.panels["classify_what_if"].section.head.click()
+    bench = ready.panels["classify_what_if"].bench
+    asked(service)[1](dogs(0.2))
+    return bench
+
+
+def classify(qtbot, view, service, path):
+    view.classify([path])
+    _, answer = service.take(Classify)
+    with qtbot.waitSignal(view.state.shown):
+        answer(cat(path))
+        answer(Done(id=1))
+
+
+def asked(service):
+    return service.take(ClassifyAltered)
+
+
+def dogs(probability, file=""):
+    scores = [Score(name="dog", probability=probability), Score(name="cat", probability=0.1)]
+    return AlteredScores(id=1, scores=scores, input_png=str(file))
+
+
+def is_quiet(service):
+    return not any(isinstance(request, ClassifyAltered) for request, _ in service.asked)
+
+
+def test_nothing_is_computed_before_it_is_opened(qtbot, ready, service):
+    service.take(WarmUp)[1](Done(id=1))
+    classify(qtbot, ready, service, "/x/photo.jpg")
+    assert ready.panels["classify_what_if"].bench is None
+    assert is_quiet(service)
+    ready.panels["classify_what_if"].section.head.click()
+    request, _ = asked(service)
+    assert (request.picture, request.strengths) == ("/x/photo.jpg", {})
+    assert request.model == str(ready.chooser.path)
+
+
+def test_of_the_positions_that_come_meanwhile_only_the_newest_is_computed(bench, service):
+    slider = bench.sliders.sliders["rotation"]
+    for degrees in range(1, 31):
+        slider.setValue(degrees)
+    first, answer = asked(service)
+    assert first.strengths == {"rotation": 1}
+    assert is_quiet(service)
+    answer(dogs(0.5))
+    last, answer = asked(service)
+    assert last.strengths == {"rotation": 30}
+    answer(dogs(0.7))
+    assert is_quiet(service)
+    assert bench.bars.scores[0] == ("dog", 0.7)
+    assert bench.label.full_text == "dog 70.0%"
+    assert bench.before.full_text == "Unaltered: cat 90.0%"
+    assert bench.before.property("role") == "warning"
+
+
+def test_the_altered_picture_is_shown(qtbot, bench, service, tmp_path):
+    Image.new("RGB", (8, 8), "red").save(tmp_path / "input.png")
+    bench.sliders.sliders["blur"].setValue(3)
+    with qtbot.waitSignal(bench.live.pictured):
+        asked(service)[1](dogs(0.5, tmp_path / "input.png"))
+    assert bench.picture.image.width() == 8
+    assert bench.picture.caption.full_text == "Blur 3%"
+
+
+def test_an_answer_for_another_picture_is_not_shown(qtbot, ready, bench, service):
+    bench.sliders.sliders["blur"].setValue(3)
+    _, late = asked(service)
+    classify(qtbot, ready, service, "/x/other.jpg")
+    request, answer = asked(service)
+    assert (request.picture, request.strengths) == ("/x/other.jpg", {"blur": 3})
+    late(dogs(0.99))
+    assert bench.bars.scores[0] != ("dog", 0.99)
+    answer(dogs(0.4))
+    assert bench.bars.scores[0] == ("dog", 0.4)
+
+
+def test_reset_and_a_double_click_make_it_neutral(bench, service):
+    for key, value in (("jpeg", 5), ("brightness", -40)):
+        bench.sliders.sliders[key].setValue(value)
+    assert bench.sliders.words["brightness"].text() == "-40%"
+    slider, none = bench.sliders.sliders["jpeg"], Qt.KeyboardModifier.NoModifier
+    left = Qt.MouseButton.LeftButton
+    kind = QMouseEvent.Type.MouseButtonDblClick
+    slider.mouseDoubleClickEvent(QMouseEvent(kind, QPointF(2, 2), QPointF(2, 2), left, left, none))
+    assert bench.sliders.strengths == {"brightness": -40}
+    bench.reset.click()
+    assert bench.sliders.strengths == {}
+    assert bench.sliders.words["jpeg"].text() == "100"
+    assert not bench.save.isEnabled()
+
+
+def test_a_closed_bench_computes_nothing_for_another_picture(qtbot, ready, bench, service):
+    head = ready.panels["classify_what_if"].section.head
+    head.click()
+    classify(qtbot, ready, service, "/x/other.jpg")
+    assert is_quiet(service)
+    head.click()
+    assert asked(service)[0].picture == "/x/other.jpg"
+
+
+def test_an_unreadable_picture_cannot_be_altered(qtbot, ready, bench, service):
+    ready.classify(["/x/broken.jpg"])
+    _, answer = service.take(Classify)
+    with qtbot.waitSignal(ready.state.shown):
+        answer(cat("/x/broken.jpg", error=ErrorParts(what="Broken.")))
+        answer(Done(id=1))
+    assert not bench.sliders.isEnabled()
+    assert is_quiet(service)
+    assert "Classify a picture first" in bench.message.text()
+
+
+def test_a_failure_is_shown_and_the_next_position_is_computed(bench, service):
+    bench.sliders.sliders["noise"].setValue(4)
+    _, answer = asked(service)
+    bench.sliders.sliders["noise"].setValue(5)
+    answer(Failed(id=1, error=ErrorParts(what="The file is gone.", fix="Open it again.")))
+    assert bench.message.text() == "The file is gone. Open it again."
+    asked(service)[1](dogs(0.5))
+    assert bench.message.isHidden()
+
+
+def test_the_alterations_are_saved_with_the_project(bench, service, monkeypatch):
+    bench.sliders.set_strengths({"rotation": -20, "noise": 10})
+    proposed = []
+
+    def name_it(*words):
+        proposed.append(words[-1])
+        return "Camera", True
+
+    monkeypatch.setattr(QInputDialog, "getText", name_it)
+    bench.save.click()
+    document = bench._state.context.document
+    camera = RobustnessTest("Camera", {"rotation": -20, "noise": 10})
+    assert proposed == ["Rotation -20°, noise 10%"]
+    assert document.project.robustness == (camera,)
+    assert document.undo_stack.undoText() == "Save robustness test “Camera”"
+    assert bench.message.property("role") == "good"
+    document.undo_stack.undo()
+    assert document.project.robustness == ()
+
+
+@pytest.mark.parametrize("answer", [("Camera", False), ("  ", True)])
+def test_nothing_is_saved_without_a_name(bench, monkeypatch, answer):
+    bench.sliders.set_strengths({"blur": 5})
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_words: answer)
+    bench.save.click()
+    assert bench._state.context.document.project.robustness == ()
+
+
+def test_there_is_a_limit_of_tests(bench):
+    document = bench._state.context.document
+    tests = tuple(RobustnessTest(str(number), {"blur": 1}) for number in range(MAX_TESTS))
+    document.set_robustness(tests, "Fill")
+    bench.sliders.set_strengths({"blur": 5})
+    bench.save_test("One more")
+    assert document.project.robustness == tests
+    assert str(MAX_TESTS) in bench.message.text()
+    bench.save_test("3")  # in place of the one of this name
+    assert document.project.robustness[-1] == RobustnessTest("3", {"blur": 5})

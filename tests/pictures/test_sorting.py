@@ -1,0 +1,298 @@
+"""Images sorted into class folders: planned, done, taken back; nothing foreign is touched."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import InputError, LinkFoundError, SaveError, UsageError
+from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
+from workbench.pictures.sorting.plan import folder_name
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """What a folder holds: path to content."""
+    paths = sorted(folder.rglob("*"))
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if p.is_file()}
+
+
+def without_undo(found: dict[str, bytes]) -> dict[str, bytes]:
+    return {name: data for name, data in found.items() if not name.startswith("undo ")}
+
+
+HEADER = '{"workbench_undo":1,"is_move":true}\n'
+
+
+def image(target: str) -> str:
+    """A line of an undo file."""
+    return f'{{"type":"image","source":"/x","target":"{target}","num_bytes":1,"mtime_ns":1}}'
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """Images of two folders, two of them with the same name."""
+    for name in ("in/a.jpg", "in/b.jpg", "in/deep/a.jpg", "in/bad.jpg"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(f"image {name}".encode())
+        os.utime(path, (1e9, 1e9))
+    return tmp_path / "in"
+
+
+def answers(photos):
+    labels = {"a.jpg": "rose", "b.jpg": "lily", "deep/a.jpg": "rose", "bad.jpg": ""}
+    return [(str(photos / name), label) for name, label in labels.items()]
+
+
+def test_a_plan_counts_and_changes_nothing(photos, tmp_path):
+    before = tree(tmp_path)
+    plan = make_plan([*answers(photos), *answers(photos)[:1]], tmp_path / "out")
+    assert plan.counts() == {"lily": 1, "rose": 2}
+    assert [each.name for each in plan.placements] == ["a.jpg", "b.jpg", "a (2).jpg"]
+    assert plan.num_renamed == 1
+    assert plan.reasons() == {"has no predicted class": 1, "was listed before": 1}
+    assert plan.num_bytes == sum(len(data) for n, data in before.items() if "bad" not in n)
+    assert tree(tmp_path) == before
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("is_move", [False, True])
+def test_what_was_done_is_taken_back_whole(photos, tmp_path, is_move):
+    before, out = tree(tmp_path), tmp_path / "out"
+    done = carry_out(make_plan(answers(photos), out), is_move=is_move)
+    assert (done.num_done, done.failed) == (3, ())
+    assert without_undo(tree(out)) == {
+        "lily/b.jpg": b"image in/b.jpg",
+        "rose/a (2).jpg": b"image in/deep/a.jpg",
+        "rose/a.jpg": b"image in/a.jpg",
+    }
+    assert (out / "rose" / "a.jpg").stat().st_mtime == 1e9
+    assert set(tree(photos)) == ({"bad.jpg"} if is_move else set(before_names(before)))
+    undone = undo(read_undo(done.undo_file))
+    assert (undone.num_done, undone.kept) == (3, ())
+    assert tree(tmp_path) == before
+    assert list(out.iterdir()) == []
+    assert (photos / "a.jpg").stat().st_mtime == 1e9
+
+
+def before_names(before):
+    return [name.removeprefix("in/") for name in before]
+
+
+@pytest.mark.parametrize("is_move", [False, True])
+def test_what_is_there_is_never_replaced(photos, tmp_path, is_move):
+    rose = tmp_path / "out" / "rose"
+    rose.mkdir(parents=True)
+    (rose / "A.JPG").write_bytes(b"foreign")
+    (rose / "a (2).jpg").write_bytes(b"foreign, too")
+    done = carry_out(make_plan(answers(photos), tmp_path / "out"), is_move=is_move)
+    assert (rose / "A.JPG").read_bytes() == b"foreign"
+    assert (rose / "a (2).jpg").read_bytes() == b"foreign, too"
+    assert {"a (3).jpg", "a (4).jpg"} < {each.name for each in rose.iterdir()}
+    undo(read_undo(done.undo_file))
+    assert tree(tmp_path / "out") == {
+        "rose/A.JPG": b"foreign",
+        "rose/a (2).jpg": b"foreign, too",
+    }
+
+
+@pytest.mark.parametrize("is_move", [False, True])
+def test_a_file_that_appears_after_the_plan_is_not_replaced(photos, tmp_path, is_move):
+    plan = make_plan(answers(photos), tmp_path / "out")
+    (tmp_path / "out" / "lily").mkdir(parents=True)
+    (tmp_path / "out" / "lily" / "b.jpg").write_bytes(b"foreign")
+    (photos / "a.jpg").unlink()
+    done = carry_out(plan, is_move=is_move)
+    assert done.num_done == 1
+    assert [Path(file).name for file, _ in done.failed] == ["a.jpg", "b.jpg"]
+    assert (tmp_path / "out" / "lily" / "b.jpg").read_bytes() == b"foreign"
+    assert (photos / "b.jpg").exists()
+    undone = undo(read_undo(done.undo_file))
+    assert undone.num_done == 1
+    assert (tmp_path / "out" / "lily" / "b.jpg").read_bytes() == b"foreign"
+
+
+def test_a_repeated_copy_adds_nothing(photos, tmp_path):
+    carry_out(make_plan(answers(photos)[:2], tmp_path / "out"), is_move=False)
+    again = make_plan(answers(photos)[:2], tmp_path / "out")
+    assert again.placements == ()
+    assert again.reasons() == {"is in its class folder already, as a copy": 2}
+    of_itself = make_plan([(str(tmp_path / "out/rose/a.jpg"), "rose")], tmp_path / "out")
+    assert of_itself.reasons() == {"is in its class folder already": 1}
+
+
+@pytest.mark.parametrize("is_move", [False, True])
+def test_what_was_changed_since_is_left_alone(photos, tmp_path, is_move):
+    done = carry_out(make_plan(answers(photos), tmp_path / "out"), is_move=is_move)
+    (tmp_path / "out" / "rose" / "a.jpg").write_bytes(b"edited")
+    (tmp_path / "out" / "lily" / "b.jpg").unlink()
+    (photos / "b.jpg").unlink(missing_ok=True)
+    undone = undo(read_undo(done.undo_file))
+    assert undone.num_done == 1
+    reasons = {Path(file).name: reason for file, reason in undone.kept}
+    assert reasons == {"a.jpg": "was changed", "b.jpg": "is not there any more"}
+    assert (tmp_path / "out" / "rose" / "a.jpg").read_bytes() == b"edited"
+    assert done.undo_file.exists()  # it can be repeated
+
+
+def test_undo_puts_nothing_over_a_new_file_and_deletes_no_only_copy(photos, tmp_path):
+    moved = carry_out(make_plan(answers(photos)[:1], tmp_path / "moved"), is_move=True)
+    (photos / "a.jpg").write_bytes(b"new")
+    assert undo(read_undo(moved.undo_file)).kept[0][1] == "another file is where it was"
+    assert (photos / "a.jpg").read_bytes() == b"new"
+    copied = carry_out(make_plan(answers(photos)[1:2], tmp_path / "copied"), is_move=False)
+    (photos / "b.jpg").unlink()
+    assert undo(read_undo(copied.undo_file)).kept[0][1] == "its original is not there any more"
+    assert (tmp_path / "copied" / "lily" / "b.jpg").exists()
+
+
+def test_to_another_file_system_it_is_copied_then_removed(photos, tmp_path, monkeypatch):
+    def no_link(*_args, **_kw):
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    before = tree(tmp_path)
+    monkeypatch.setattr(place.os, "link", no_link)
+    done = carry_out(make_plan(answers(photos), tmp_path / "out"), is_move=True)
+    assert done.num_done == 3
+    assert set(tree(photos)) == {"bad.jpg"}
+    undo(read_undo(done.undo_file))
+    assert tree(tmp_path) == before
+
+
+def test_links_are_not_moved_and_not_written_through(photos, tmp_path):
+    (photos / "link.jpg").symlink_to(photos / "a.jpg")
+    plan = make_plan([(str(photos / "link.jpg"), "rose")], tmp_path / "out")
+    assert carry_out(plan, is_move=True).failed[0][1] == "is a link"
+    assert (photos / "link.jpg").is_symlink()
+    (tmp_path / "out" / "lily").symlink_to(photos)
+    with pytest.raises(LinkFoundError):
+        make_plan(answers(photos), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("rose", "rose"),
+        ("../../etc", "__.._etc"),
+        ("..", "_"),
+        (".hidden", "_hidden"),
+        ("a/b\\c", "a_b_c"),
+        ("con", "con_"),
+        ("x" * 300, "x" * 100),
+        ("end. ", "end"),
+        ("Löwenzahn", "Löwenzahn"),
+    ],
+)
+def test_a_class_is_one_folder_whatever_its_name(label, name):
+    assert folder_name(label) == name
+
+
+def test_a_file_is_no_folder_to_sort_into(photos):
+    with pytest.raises(UsageError, match="no folder"):
+        make_plan(answers(photos), photos / "a.jpg")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON\n",
+        '{"is_move":true}\n',
+        '{"workbench_undo":9,"is_move":true}\n',
+        f"{HEADER}{image('../../y')}\n",
+        f"{HEADER}{image('/etc/y')}\n",
+        f"{HEADER}{image('a/..')}\n",
+        f'{HEADER}{{"type":"made_folder","name":".."}}\n',
+        f'{HEADER}{{"type":"made_folder","name":"a/b"}}\n',
+    ],
+)
+def test_what_is_no_undo_file_is_refused(tmp_path, text):
+    path = tmp_path / "undo.jsonl"
+    path.write_text(f"{HEADER}{image('rose/a.jpg')}\n{{torn")
+    assert len(read_undo(path).images) == 1
+    path.write_text(text)
+    with pytest.raises(InputError, match="no undo file"):
+        read_undo(path)
+
+
+def test_a_full_disk_is_reported_with_what_was_done(photos, tmp_path):
+    (photos / "b.jpg").write_bytes(b"x" * 5_000)
+    plan = make_plan(answers(photos), tmp_path / "out")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, limits[1]))
+        done = carry_out(plan, is_move=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [Path(file).name for file, _ in done.failed] == ["b.jpg"]  # EFBIG: of this file alone
+    assert not (tmp_path / "out" / "lily" / "b.jpg").exists()
+    assert done.num_done == 2
+
+
+def test_no_room_left_stops_and_names_the_undo_file(photos, tmp_path, monkeypatch):
+    plan, copy = make_plan(answers(photos), tmp_path / "out"), place.shutil.copyfileobj
+
+    def full_later(read, write, size):
+        if read.name.endswith("b.jpg"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        copy(read, write, size)
+
+    monkeypatch.setattr(place.shutil, "copyfileobj", full_later)
+    with pytest.raises(SaveError, match="1 image placed") as caught:
+        carry_out(plan, is_move=False)
+    (path,) = (tmp_path / "out").glob("undo *")
+    assert path.name in caught.value.fix
+    assert list(without_undo(tree(tmp_path / "out"))) == ["rose/a.jpg"]
+    monkeypatch.undo()
+    assert undo(read_undo(path)).num_done == 1
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_stopped_it_can_be_taken_back(photos, tmp_path):
+    before = tree(tmp_path)
+    plan = make_plan(answers(photos), tmp_path / "out")
+    done = carry_out(plan, is_move=True, progress=lambda number: number < 2)
+    assert (done.num_done, done.is_stopped) == (2, True)
+    assert len(done.moved) == 2
+    assert undo(read_undo(done.undo_file), progress=lambda number: number < 1).num_done == 1
+    assert undo(read_undo(done.undo_file)).num_done == 1
+    assert tree(tmp_path) == before
+
+
+_MOVE = """
+import sys
+from pathlib import Path
+from workbench.pictures.sorting import carry_out, make_plan
+photos, out = map(Path, sys.argv[1:])
+plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
+print("planned", flush=True)
+carry_out(plan, is_move=True)
+"""
+
+
+@pytest.mark.parametrize("num_seen", [1, 40, 300])
+def test_killed_while_it_moves_nothing_is_lost_and_undo_restores_all(tmp_path, num_seen):
+    photos, out = tmp_path / "in", tmp_path / "out"
+    photos.mkdir()
+    for number in range(2_000):
+        (photos / f"{number}.jpg").write_bytes(str(number).encode())
+    before = tree(photos)
+    command = [sys.executable, "-c", _MOVE, str(photos), str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        while process.poll() is None and len(list((out).glob("rose/*"))) < num_seen:
+            time.sleep(0.0005)
+        process.kill()
+    both = {Path(name).name: data for name, data in without_undo(tree(out)).items()}
+    assert {**tree(photos), **both} == before
+    (path,) = out.glob("undo *")
+    assert undo(read_undo(path)).kept == ()
+    assert tree(photos) == before
+    assert list(out.iterdir()) == []

@@ -1,0 +1,181 @@
+"""Calibrated at the end of a real training: temperature, distance, and what they change."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from workbench.errors import RunFolderError
+from workbench.protocol.classify import Classified, Classify
+from workbench.protocol.messages import Done, Failed
+from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.trained.calibration import Calibrate
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation
+from workbench.protocol.wire import error_from_parts
+from workbench.runs.model_card import write_card
+from workbench.runs.store.evaluation import keep_evaluation, known_scores, read_image_scores
+from workbench.runs.store.image_scores import IMAGE_SCORES_NAME
+from workbench.runs.store.references import keep_thresholds, references_path
+
+pytestmark = pytest.mark.worker
+
+
+@pytest.fixture(scope="session")
+def noisy_npz(tmp_path_factory):
+    """Three classes that are hard to tell apart, so that there are errors to fit to."""
+    random = np.random.default_rng(7)
+    labels = np.arange(1200) % 3
+    images = random.integers(0, 200, (1200, 8, 8, 1)).astype(np.int64)
+    images[np.arange(1200), 1 + 2 * labels] += 22
+    x, path = images.clip(0, 255).astype(np.uint8), tmp_path_factory.mktemp("noisy") / "noisy.npz"
+    np.savez(path, x_train=x[:900], y_train=labels[:900], x_test=x[900:], y_test=labels[900:])
+    return path
+
+
+HARD = {"epochs": 25, "validation_share": 0.3, "precision": "float32", "learning_rate": 0.02}
+
+
+@pytest.fixture
+def calibrated(trainer, small_project, noisy_npz):
+    dense = ("dense", {"units": 24, "activation": "relu"})
+    project = small_project(("rescaling", {}), ("flatten", {}), dense, data=noisy_npz, **HARD)
+    training = trainer(project)
+    assert training.finish().outcome == "completed"
+    return training
+
+
+def answer_of(service, request, kind):
+    answers = list(service.answers(request))
+    if isinstance(answers[-1], Failed):
+        raise error_from_parts(answers[-1].error)
+    return next(answer for answer in answers if isinstance(answer, kind))
+
+
+def test_a_training_ends_with_probabilities_that_are_nearer_to_the_truth(calibrated):
+    run = calibrated.run
+    found = run.model_card().calibration
+    assert found.count == 270
+    assert found.temperature > 1.2  # it has learned the training images by heart
+    assert found.loss_after < found.loss_before
+    assert found.error_after < found.error_before
+    assert found.limit is not None
+    with ServiceCall() as service:
+        after = answer_of(service, Evaluate(id=1, model=str(run.path)), Evaluation)
+        card = run.model_card()
+        write_card(run.path, msgspec.structs.replace(card, calibration=None))
+        before = answer_of(service, Evaluate(id=2, model=str(run.path)), Evaluation)
+        # By a request for a run of an earlier version: the same, but for rounding.
+        answer_of(service, Calibrate(id=3, model=str(run.path)), Done)
+    assert (after.accuracy, after.confusion) == (before.accuracy, before.confusion)
+    assert after.loss == before.loss  # that of training, which knows no temperature
+    assert after.calibration.before == before.calibration.before
+    error = after.calibration.expected_calibration_error
+    assert error < before.calibration.expected_calibration_error
+    assert after.calibration.after.error == error
+    assert after.calibration.kept_near.all[0] == pytest.approx(0.95 * 300, abs=20)
+    again = run.model_card().calibration
+    assert again.temperature == pytest.approx(found.temperature, rel=1e-3)
+    assert again.distance.limit == pytest.approx(found.distance.limit, abs=1e-3)
+
+
+def test_what_is_kept_of_each_test_image_is_calibrated_as_evaluate_does(calibrated):
+    run = calibrated.run
+    kept, images = scores_of(run)
+    with ServiceCall() as service:
+        again = answer_of(
+            service, Evaluate(id=1, model=str(run.path), with_images=True), Evaluation
+        )
+        assert images.probability == pytest.approx(again.images.probability, rel=1e-4)
+        assert images.is_right.mean() == again.accuracy == kept.result.accuracy
+        error = kept.result.calibration.expected_calibration_error
+        assert error == pytest.approx(again.calibration.expected_calibration_error, abs=1e-3)
+        near, once_more = kept.result.calibration.kept_near, again.calibration.kept_near
+        assert near.all == pytest.approx(once_more.all, abs=2)
+        # Of an earlier calibration, the answers that are kept are those of this one.
+        card = run.model_card()
+        older = msgspec.structs.replace(card.calibration, temperature=19.0)
+        write_card(run.path, msgspec.structs.replace(card, calibration=older))
+        answer_of(service, Evaluate(id=2, model=str(run.path)), Evaluation)
+        assert scores_of(run)[1].probability.mean() < 0.45
+        answer_of(service, Calibrate(id=3, model=str(run.path)), Done)
+    assert scores_of(run)[1].probability == pytest.approx(images.probability, rel=1e-2)
+
+
+def test_an_evaluation_that_cannot_be_repeated_is_removed(calibrated, tmp_path):
+    run = calibrated.run
+    kept, images = scores_of(run)
+    gone = msgspec.structs.replace(kept, source="npz", params={"path": str(tmp_path / "gone.npz")})
+    keep_evaluation(run, gone, images)
+    with ServiceCall() as service:
+        done = answer_of(service, Calibrate(id=1, model=str(run.path)), Done)
+    assert "Its evaluation was removed" in done.text
+    assert known_scores(run).kept is None
+    assert not (run.path / IMAGE_SCORES_NAME).exists()
+
+
+def scores_of(run):
+    kept = known_scores(run).kept
+    return kept, read_image_scores(run, kept)
+
+
+def test_an_answer_is_unknown_where_a_threshold_says_so(calibrated, tmp_path):
+    run = calibrated.run
+    path = tmp_path / "image.png"
+    picture = np.full((8, 8), 90, np.uint8)
+    picture[1] = 150
+    Image.fromarray(picture).save(path)
+    request = Classify(id=1, model=str(run.path), pictures=[str(path)])
+
+    def answer(service):
+        return answer_of(service, request, Classified)
+
+    with ServiceCall() as service:
+        keep_thresholds(run, least_probability=None, checks_distance=False)
+        first = answer(service)
+        least = min(1.0, first.scores[0].probability + 0.001)
+        keep_thresholds(run, least_probability=least, checks_distance=False)
+        unsure = answer(service)
+        keep_thresholds(run, least_probability=None, checks_distance=True)
+        with_limit(run, -0.9)  # no image is as near as that
+        far = answer(service)
+        references_path(run).write_bytes(b"damaged")
+        without = answer(service)
+    assert first.unknown == ""
+    assert "not confident enough" in unsure.unknown
+    assert far.unknown == "unlike the training images"
+    assert without.unknown == ""
+    for each in (unsure, far, without):
+        assert (each.label, each.scores) == (first.label, first.scores)
+
+
+def with_limit(run, limit):
+    card = run.model_card()
+    mark = msgspec.structs.replace(card.calibration.distance, limit=limit)
+    found = msgspec.structs.replace(card.calibration, distance=mark)
+    write_card(run.path, msgspec.structs.replace(card, calibration=found))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "reason"), [("test", "are the test images"), ("none", "without validation images")]
+)
+def test_without_validation_images_of_its_own_a_run_says_why_it_is_not(
+    trainer, small_project, recipe, reason
+):
+    training = trainer(small_project(epochs=1, validation=recipe))
+    assert training.finish().outcome == "completed"
+    found = training.run.model_card().calibration
+    assert (found.temperature, found.distance) == (None, None)
+    assert reason in found.reason
+    with ServiceCall() as service, pytest.raises(RunFolderError, match=reason):
+        answer_of(service, Calibrate(id=1, model=str(training.run.path)), Done)
+
+
+def test_without_an_error_there_is_nothing_to_fit_to(trainer, small_project):
+    training = trainer(small_project())
+    training.finish()
+    found = training.run.model_card().calibration
+    assert found.temperature is None
+    assert "classified correctly" in found.reason
+    assert found.limit is not None

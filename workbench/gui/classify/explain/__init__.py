@@ -1,0 +1,1 @@
+"""Why a picture got its class: a heat map over it, and the check of the map."""

@@ -1,0 +1,208 @@
+"""Explanation: which places of the picture count for a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QImage, QShowEvent
+from PySide6.QtWidgets import QMenu, QSlider, QToolButton, QWidget
+
+from workbench.errors import WorkbenchError
+from workbench.gui.classify.classified import ClassifiedPicture
+from workbench.gui.classify.explain.figure import Layer, MapFigure
+from workbench.gui.classify.explain.requests import MapRequests, ShownMap
+from workbench.gui.classify.explain.words import METHODS, check_words, facts_of
+from workbench.gui.classify.state import ClassifyState
+from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.forms.param_editors import NoWheelComboBox
+from workbench.gui.kit.buttons import IconButton, button
+from workbench.gui.kit.cards import TitledBox
+from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.plots.figure_file import figure_file
+from workbench.pictures.heat import OPACITY
+from workbench.protocol.trained.explain import Explain
+
+_HINT = "Drop a picture: a heat map shows where in it the evidence for a class is."
+_LEAST_PX = 270
+_PERCENT = 100
+
+
+class ExplanationPanel(TitledBox):
+    """Method, class, the picture with the map over it, and the check with random weights."""
+
+    def __init__(self, state: ClassifyState) -> None:
+        super().__init__("Explanation")
+        theme = state.context.theme
+        self._state = state
+        self._entry: ClassifiedPicture | None = None
+        self._is_due = False
+        self._map: ShownMap | None = None
+        self.maps = MapRequests(state.context.service, state.background, self)
+        self.method, self.class_box = NoWheelComboBox(), NoWheelComboBox()
+        self.figure = MapFigure(theme)
+        self.opacity = QSlider(Qt.Orientation.Horizontal)
+        self.check = button("Compare with random weights")
+        self.menu_button = IconButton(theme, "more", "Save the heat map")
+        self.wait = WaitLabel()
+        self.note = plain_label(wrap=True)
+        self.hint = plain_label(_HINT, role="dim", wrap=True)
+        self.body = QWidget()
+        self._build()
+        self._connect()
+        self.clear()
+
+    def _build(self) -> None:
+        self.setMinimumWidth(_LEAST_PX)
+        for key, title, tip in METHODS:
+            self.method.addItem(title, key)
+            self.method.setItemData(self.method.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        for box, name in ((self.method, "Method"), (self.class_box, "Class to explain")):
+            box.setAccessibleName(name)
+            box.setToolTip(name)
+        self.method.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.check.setToolTip(
+            "Repeats the map with the network's weights in random places.\n"
+            "A map that stays the same shows the picture, and nothing of what was learned."
+        )
+        self.opacity.setRange(0, _PERCENT)
+        self.opacity.setValue(round(OPACITY * _PERCENT))
+        self.opacity.setAccessibleName("Opacity of the heat map")
+        self.opacity.setToolTip("Opacity of the heat map")
+        menu = QMenu(self)
+        self.saver = FigureSaver(self, self._state.background, "heat-map", "heat map", self._writer)
+        self.saver.add_to(menu)
+        self.menu_button.setMenu(menu)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        column(
+            row(self.method, (self.class_box, 1), spacing=8),
+            (self.figure, 1),
+            row(plain_label("Opacity", role="dim"), (self.opacity, 1), self.menu_button, spacing=8),
+            self.wait,
+            self.note,
+            row(self.check, STRETCH),
+            parent=self.body,
+            spacing=8,
+        )
+        self.column.addWidget(self.hint)
+        self.column.addWidget(self.body, 1)
+        self.column.addStretch(0)
+
+    def _connect(self) -> None:
+        state = self._state
+        state.shown.connect(self.show_entry)
+        state.class_chosen.connect(self.explain_class)
+        state.cleared.connect(self.clear)
+        state.outdated.connect(self._on_outdated)
+        self.saver.said.connect(state.said)
+        self.method.activated.connect(lambda _index: self._request())
+        self.class_box.activated.connect(lambda _index: self._request())
+        self.class_box.currentTextChanged.connect(self._show_class)
+        self.opacity.valueChanged.connect(lambda value: self.figure.set_opacity(value / _PERCENT))
+        self.check.clicked.connect(lambda: self._request(with_check=True))
+        self.maps.waiting.connect(self.wait.wait_for)
+        self.maps.explained.connect(self._on_explained)
+        self.maps.failed.connect(self._on_failed)
+
+    def clear(self) -> None:
+        """Nothing is explained: no picture is shown, or it could not be read."""
+        self.maps.drop()
+        self._entry, self._is_due = None, False
+        self._forget_map()
+        self.figure.set_picture(QImage())
+        self.body.hide()
+        self.hint.show()
+
+    def show_entry(self, entry: ClassifiedPicture) -> None:
+        """Explains the most probable class of another picture."""
+        if entry.answer.error is not None or self._state.is_outdated(entry):
+            self.clear()
+            return
+        self._entry = entry
+        self.figure.set_picture(entry.picture)
+        self.class_box.clear()
+        for score in entry.answer.scores:
+            self.class_box.addItem(score.name, score.name)
+        self.hint.hide()
+        self.body.show()
+        self._request()
+
+    def explain_class(self, name: str) -> None:
+        """Explains another class of the picture."""
+        if (index := self.class_box.findData(name)) >= 0:
+            self.class_box.setCurrentIndex(index)
+            self._request()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # A click that opens the panel also chooses the class, right after this.
+        QTimer.singleShot(0, self, self._request_what_is_due)
+
+    def _request_what_is_due(self) -> None:
+        if self._is_due:
+            self._request()
+
+    def _request(self, *, with_check: bool = False) -> None:
+        """What is not seen is not computed before it is."""
+        entry, run = self._entry, self._state.run
+        self._forget_map()
+        self._is_due = not self.isVisible()
+        if entry is None or run is None or self._is_due:
+            return
+        self.maps.send(
+            Explain(
+                id=0,
+                model=str(run),
+                picture=entry.answer.file,
+                class_name=str(self.class_box.currentData()),
+                method=self.method.currentData(),
+                with_check=with_check,
+            )
+        )
+
+    def _show_class(self, name: str) -> None:
+        self.class_box.setToolTip(plain_tip(f"Class to explain: {name}"))
+
+    def _on_outdated(self) -> None:
+        """Another run answers: its map follows its answer."""
+        self.maps.drop()
+        self._forget_map()
+        self.wait.say("")
+
+    def _forget_map(self) -> None:
+        self._map = None
+        self.figure.set_layers((), "")
+        self.note.hide()
+        self.check.setEnabled(False)
+        self.menu_button.setEnabled(False)
+
+    def _on_explained(self, shown: ShownMap) -> None:
+        self._map = shown
+        answer, is_checked = shown.answer, not shown.check.isNull()
+        words = facts_of(answer)
+        layers = [Layer(shown.heat, "This network" if is_checked else "")]
+        if is_checked:
+            layers.append(Layer(shown.check, "Random weights"))
+        self.figure.set_layers(tuple(layers), f"Heat map: {words}")
+        self.wait.say(words)
+        notes = [answer.note] if answer.note else []
+        if is_checked and not answer.note:
+            notes.append(check_words(answer.correlation))
+        self.note.setText(" ".join(notes))
+        self.note.setVisible(bool(notes))
+        self.check.setEnabled(not is_checked)
+        self.menu_button.setEnabled(True)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.wait.say(str(error), is_bad=True)
+
+    def _writer(self, path: Path) -> Callable[[], None]:
+        return figure_file(path, self.figure, self.figure.accessibleName(), self._table)
+
+    def _table(self) -> str:
+        """The map as a table: a row of levels, 1 to 255, for each row of the picture."""
+        rows = self._map.levels if self._map is not None else ()
+        return "".join(",".join(map(str, values)) + "\n" for values in rows)

@@ -1,0 +1,1 @@
+"""What the network answers if the picture is altered: sliders, and bars that follow them."""

@@ -1,0 +1,162 @@
+"""The bench: the altered picture, the sliders, and the answer to it."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
+
+from workbench.alterations import strength_words
+from workbench.core.format import share
+from workbench.core.projects.robustness import (
+    MAX_NAME,
+    MAX_TESTS,
+    RobustnessTest,
+    is_name,
+    with_test,
+)
+from workbench.errors import WorkbenchError
+from workbench.gui.classify.classified import ClassifiedPicture
+from workbench.gui.classify.result_card import PictureFrame
+from workbench.gui.classify.score_bars import ScoreBars
+from workbench.gui.classify.state import ClassifyState
+from workbench.gui.classify.what_if.live import LiveScores, Wanted
+from workbench.gui.classify.what_if.sliders import AlterationSliders
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, Gap, column, row
+from workbench.protocol.classify import AlteredScores
+
+_NO_PICTURE = "Classify a picture first: then the sliders alter it."
+_SAVE_TIP = (
+    "Each later run of this project is measured on its test images with these alterations. "
+    "Evaluate shows the accuracies."
+)
+
+
+class WhatIfBench(QWidget):
+    """Alters the picture that is shown large; while hidden it computes nothing."""
+
+    def __init__(self, state: ClassifyState) -> None:
+        super().__init__()
+        theme = state.context.theme
+        self._state = state
+        self._entry: ClassifiedPicture | None = None
+        self.live = LiveScores(state, self)
+        self.picture = PictureFrame(theme, "Altered model input", is_pixelated=True)
+        self.sliders = AlterationSliders()
+        self.reset = button("Reset")
+        self.save = button("Save as robustness test…")
+        self.save.setToolTip(_SAVE_TIP)
+        self.label = ElidedLabel()
+        self.label.setFont(theme.font(20, weight=600))
+        self.before = ElidedLabel()
+        self.before.setProperty("role", "dim")
+        self.bars = ScoreBars(theme)
+        self.classes = self.bars.in_scroll_area()
+        self.message = plain_label(role="dim", wrap=True)
+        self._build()
+        self._connect()
+
+    def _build(self) -> None:
+        buttons = row(self.reset, self.save, STRETCH, spacing=8)
+        middle = column(self.sliders, Gap(2), buttons, STRETCH, spacing=6)
+        lines = (self.label, self.before, Gap(4), self.classes, self.message, STRETCH)
+        answer = column(*lines, spacing=4)
+        frame = column(self.picture, STRETCH)
+        row(frame, (middle, 1), (answer, 1), parent=self, spacing=16)
+
+    def _connect(self) -> None:
+        self.sliders.changed.connect(self._ask)
+        self.reset.clicked.connect(lambda: self.sliders.set_strengths({}))
+        self.save.clicked.connect(self.ask_name)
+        self.live.scored.connect(self._show_scores)
+        self.live.pictured.connect(self._show_picture)
+        self.live.failed.connect(self._show_error)
+        self._state.run_changed.connect(self._start_again)
+
+    # what is altered -----------------------------------------------------------------------
+
+    def set_entry(self, entry: ClassifiedPicture | None) -> None:
+        """The picture that is altered from now on; None for none."""
+        is_readable = entry is not None and entry.answer.error is None
+        self._entry = entry if is_readable else None
+        self.live.forget()
+        self.sliders.setEnabled(is_readable)
+        self.reset.setEnabled(is_readable)
+        self.before.set_full_text("")
+        if entry is not None and is_readable:
+            self.before.set_full_text(f"Unaltered: {entry.words()}")
+            self._ask()
+            return
+        self.save.setEnabled(False)
+        self.picture.show_image(QImage(), "Altered")
+        self.label.set_full_text("")
+        self.bars.set_scores([])
+        self._say(_NO_PICTURE)
+
+    def _start_again(self) -> None:
+        self.live.forget()
+        self._ask()
+
+    def _ask(self) -> None:
+        strengths = self.sliders.strengths
+        self.save.setEnabled(bool(strengths) and self._entry is not None)
+        if self._entry is not None and self._state.run is not None:
+            file = self._entry.answer.file
+            self.live.ask(Wanted(str(self._state.run), file, strengths))
+
+    # the answer ----------------------------------------------------------------------------
+
+    def _show_scores(self, answer: AlteredScores) -> None:
+        entry, top = self._entry, answer.scores[0]
+        if entry is None:
+            return
+        self._say("")
+        self.label.set_full_text(f"{top.name} {share(top.probability)}")
+        is_other = top.name != entry.answer.label
+        set_role(self.before, "warning" if is_other else "dim")
+        scores = [(score.name, score.probability) for score in answer.scores]
+        self.bars.set_scores(scores, entry.true_class)
+
+    def _show_picture(self, image: QImage) -> None:
+        if self._entry is not None:
+            self.picture.show_image(image, strength_words(self.sliders.strengths) or "Unaltered")
+
+    def _show_error(self, error: WorkbenchError) -> None:
+        self.label.set_full_text("")
+        self.bars.set_scores([])
+        self._say(" ".join(filter(None, (error.what, error.fix))), role="bad")
+
+    def _say(self, words: str, *, role: str = "dim") -> None:
+        self.message.setText(words)
+        set_role(self.message, role)
+        self.classes.setVisible(not words or role == "good")
+        self.message.setVisible(bool(words))
+
+    # a test of it --------------------------------------------------------------------------
+
+    def ask_name(self) -> None:
+        """Lets the user name the alterations, and saves them with the project."""
+        name, is_given = QInputDialog.getText(
+            self,
+            "Save as robustness test",
+            "Name:",
+            QLineEdit.EchoMode.Normal,
+            strength_words(self.sliders.strengths)[:MAX_NAME],
+        )
+        if is_given and is_name(name):
+            self.save_test(name.strip())
+
+    def save_test(self, name: str) -> None:
+        """Saves the alterations with the project, in place of a test of this name."""
+        document = self._state.context.document
+        tests = with_test(document.project.robustness, RobustnessTest(name, self.sliders.strengths))
+        if len(tests) > MAX_TESTS:
+            self._say(f"A project has at most {MAX_TESTS} robustness tests.", role="bad")
+            return
+        document.set_robustness(tests, f"Save robustness test “{name}”")
+        self._say(
+            "Saved with the project: each later run is measured on it. Evaluate shows the "
+            "accuracies, and measures the runs so far.",
+            role="good",
+        )

@@ -1,0 +1,251 @@
+"""Accuracy of the run on altered test images: a table, a curve, and measuring it again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtWidgets import QMenu, QStackedWidget, QToolButton, QWidget
+
+from workbench.alterations import strength_words
+from workbench.client.question import Handlers, Question
+from workbench.core.format import count, plural, share
+from workbench.core.projects.robustness import RobustnessTest
+from workbench.errors import WorkbenchError
+from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.common.run_text import when
+from workbench.gui.evaluate.number_table import Cell, Column, NumberTable
+from workbench.gui.evaluate.robustness_plot import RobustnessLine, RobustnessPlot, lines_of
+from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.kit.buttons import IconButton, button, show_instead
+from workbench.gui.kit.cards import TitledBox
+from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.plots.figure_file import figure_file
+from workbench.protocol.messages import Progress
+from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
+from workbench.runs.export.score_tables import robustness_csv
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.scores import chosen_words
+from workbench.runs.store.robustness import KeptRobustness, read_robustness
+
+COLUMNS = (
+    Column("Alteration"),
+    Column("Half", 70, "Accuracy at half of the strength"),
+    Column("Full", 70, "Accuracy at the full strength"),
+    Column("Lost", 70, "Accuracy lost at the full strength, in percentage points"),
+)
+NO_TESTS = (
+    "This project has no robustness test yet. In Classify, open What-if, alter a picture, and "
+    "choose Save as robustness test: each later run is measured on it."
+)
+NOT_YET = "This run was not measured on the robustness tests of the project yet."
+STALE = "The weights have changed since. Measure again for the accuracies of the present ones."
+
+
+class RobustnessPanel(TitledBox):
+    """What is kept with the chosen run; `measure` replaces it."""
+
+    def __init__(self, state: EvaluateState) -> None:
+        super().__init__("Robustness")
+        theme = state.context.theme
+        self._state = state
+        self._question = Question(state.context.measurer)
+        self._run: Path | None = None
+        self.kept: KeptRobustness | None = None
+        self._lines: list[RobustnessLine] = []
+        self.subject = plain_label(role="dim", wrap=True)
+        self.plot = RobustnessPlot(theme)
+        self.table = NumberTable(theme, "Accuracy on altered test images", COLUMNS)
+        self.status = plain_label(role="dim", wrap=True)
+        self.start = button("Measure")
+        self.cancel = button("Cancel")
+        self.tests = button("Tests")
+        self.menu_button = IconButton(theme, "more", "Save the robustness")
+        self._results, self._pages = QWidget(), QStackedWidget()
+        self.setMinimumWidth(430)
+        self._build()
+        self._connect()
+        self._show()
+
+    def _build(self) -> None:
+        self.cancel.hide()
+        self.tests.setMenu(QMenu(self))
+        menu = QMenu(self)
+        self.saver = FigureSaver(
+            self, self._state.background, "robustness", "robustness", self._writer
+        )
+        self.saver.add_to(menu)
+        self.menu_button.setMenu(menu)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        head = row((self.subject, 1), self.menu_button, spacing=8)
+        column(head, self.plot, (self.table, 1), parent=self._results, spacing=6)
+        self._pages.addWidget(QWidget())
+        self._pages.addWidget(self._results)
+        self.column.addWidget(self.status)
+        self.column.addWidget(self._pages, 1)
+        self.column.addLayout(row(self.start, self.cancel, self.tests, STRETCH, spacing=8))
+
+    def _connect(self) -> None:
+        state, document = self._state, self._state.context.document
+        state.looked.connect(self._read)
+        state.closing.connect(self._question.drop)
+        self.saver.said.connect(state.said)
+        self.start.clicked.connect(self.measure)
+        self.cancel.clicked.connect(self._question.cancel)
+        self.table.chosen.connect(self._choose)
+        self.tests.menu().aboutToShow.connect(self._fill_tests)
+        for signal in (document.robustness_changed, document.project_replaced):
+            signal.connect(self._show)
+
+    # what is kept --------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Reads what is kept with the chosen run; a measurement of another one is given up."""
+        run = self._state.run
+        if run != self._run:
+            self._question.drop()
+            self._end()
+            self._run, self.kept = run, None
+            self._show()
+        if run is not None and not self._question.is_open:
+            self._state.background.run(
+                lambda: read_robustness(RunFolder(run)), partial(self._take, run), self._fail
+            )
+
+    def _take(self, run: Path, kept: KeptRobustness | None) -> None:
+        if run == self._run and not self._question.is_open and kept is not None:
+            self.kept = kept
+            self._show()
+
+    # measuring -----------------------------------------------------------------------------
+
+    def measure(self) -> None:
+        """Measures the chosen run on the tests of the open project."""
+        run = self._run
+        if run is None or self._question.is_open:
+            return
+        checksum = self._state.known.checksum if self._state.known is not None else ""
+
+        def take(answer: Robustness) -> None:
+            self.kept = KeptRobustness(result=answer, checksum=checksum, created=time.time())
+            self._end()
+            self._show()
+
+        tests = [
+            NamedStrengths(name=test.name, strengths=dict(test.strengths)) for test in self._tests
+        ]
+        show_instead(self.cancel, self.start)
+        self._say("Measuring on altered test images")
+        self._question.ask(
+            MeasureRobustness(id=0, model=str(run), tests=tests),
+            Handlers(on_done=take, on_failed=self._fail, on_progress=self._on_progress),
+        )
+
+    @property
+    def _tests(self) -> tuple[RobustnessTest, ...]:
+        return self._state.context.document.project.robustness
+
+    def _on_progress(self, progress: Progress) -> None:
+        part = f", {share(progress.fraction, 0)}" if progress.fraction else ""
+        self._say(f"{progress.text}{part}")
+
+    def _fail(self, error: WorkbenchError) -> None:
+        self._end()
+        self._show()
+        self._say(" ".join(filter(None, (error.what, error.fix))), role="bad")
+
+    def _end(self) -> None:
+        show_instead(self.start, self.cancel)
+
+    # showing -------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        result = self.kept.result if self.kept is not None else None
+        self.start.setEnabled(self._run is not None and bool(self._tests))
+        self.start.setText("Measure" if result is None else "Measure again")
+        self.tests.setEnabled(bool(self._tests))
+        self.tests.setText(plural(len(self._tests), "test"))
+        self._pages.setCurrentIndex(0 if result is None else 1)
+        if not self._question.is_open:
+            self._say(self._remark())
+        if self.kept is None or result is None:
+            return
+        used = count(result.count)
+        of_all = f" of {count(result.total)}" if result.count < result.total else ""
+        weights = chosen_words(result.weights)
+        parts = (
+            f"{used}{of_all} test images",
+            f"unaltered {share(result.accuracy)}",
+            f"weights: {weights}" if weights else "",
+            when(self.kept.created),
+        )
+        self.subject.setText(" · ".join(filter(None, parts)))
+        self._lines = lines_of(result)
+        several = len({line.test for line in self._lines}) > 1
+        self.table.set_rows([_row(line, with_test=several) for line in self._lines])
+        lost = [line.lost for line in self._lines]
+        self._choose(lost.index(max(lost)) if lost else -1)
+
+    def _choose(self, number: int) -> None:
+        """One line stands out: at first the one that loses most."""
+        self.plot.set_lines(self._lines, number)
+
+    def _remark(self) -> str:
+        if self.kept is None:
+            return NOT_YET if self._tests else NO_TESTS
+        now = self._state.known.checksum if self._state.known is not None else ""
+        if now and self.kept.checksum and now != self.kept.checksum:
+            return STALE
+        measured = {case.test: case.strengths for case in self.kept.result.measured}
+        missing = [test.name for test in self._tests if measured.get(test.name) != test.strengths]
+        if not missing:
+            return ""
+        names = ", ".join(f"“{name}”" for name in missing)
+        return f"Not measured yet: {names}. Measure again to include it."
+
+    def _say(self, words: str, *, role: str = "dim") -> None:
+        self.status.setText(words)
+        set_role(self.status, role)
+        self.status.setVisible(bool(words))
+
+    # tests and files -----------------------------------------------------------------------
+
+    def _fill_tests(self) -> None:
+        menu = self.tests.menu()
+        menu.clear()
+        for test in self._tests:
+            words = strength_words(test.strengths)
+            action = menu.addAction(f"Remove “{test.name}”", partial(self.remove, test.name))
+            action.setToolTip(words)
+        menu.setToolTipsVisible(True)
+
+    def remove(self, name: str) -> None:
+        """Takes a test out of the project; what was measured stays."""
+        left = tuple(test for test in self._tests if test.name != name)
+        text = f"Remove robustness test “{name}”"
+        self._state.context.document.set_robustness(left, text)
+
+    def _writer(self, path: Path) -> Callable[[], None]:
+        kept = self.kept
+        return figure_file(
+            path,
+            self.plot,
+            "Accuracy on altered test images",
+            lambda: robustness_csv(kept.result) if kept is not None else "",
+        )
+
+
+def _row(line: RobustnessLine, *, with_test: bool) -> Sequence[Cell]:
+    """A line of the table; half and full are its last two points."""
+    words = f"{line.test}: {line.words}" if with_test else line.words
+    half, full = line.points[-2][1], line.points[-1][1]
+    lost = 100 * line.lost
+    return (
+        Cell(words),
+        Cell(share(half), half),
+        Cell(share(full), full),
+        Cell(f"{lost:.1f}", lost),
+    )

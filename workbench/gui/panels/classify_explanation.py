@@ -1,0 +1,15 @@
+"""Which places of the image count for a class."""
+
+from __future__ import annotations
+
+from workbench.gui.common.panel_spec import PanelSpec, imported
+
+SPEC = PanelSpec(
+    key="classify_explanation",
+    view="classify",
+    title="Explanation",
+    area="right",
+    order=40,
+    make=imported("workbench.gui.classify.explain.panel", "ExplanationPanel"),
+    opened_by=("class_chosen",),
+)

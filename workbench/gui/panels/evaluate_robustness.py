@@ -1,0 +1,14 @@
+"""Accuracy on altered test images, beside the scores."""
+
+from __future__ import annotations
+
+from workbench.gui.common.panel_spec import PanelSpec, imported
+
+SPEC = PanelSpec(
+    key="evaluate_robustness",
+    view="evaluate",
+    title="Robustness",
+    area="left",
+    order=18,
+    make=imported("workbench.gui.evaluate.robustness", "RobustnessPanel"),
+)

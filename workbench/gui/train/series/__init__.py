@@ -1,0 +1,1 @@
+"""Series of runs: cross-validation and sweeps, planned and compared."""

@@ -1,0 +1,239 @@
+"""What a sweep compares, as it is chosen: settings, their values, how often, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
+
+from workbench.checkup.sweep_check import CheckedSweep, check_sweep
+from workbench.client.background import Background
+from workbench.core.format import plural
+from workbench.core.params import IntParam
+from workbench.errors import ParamError, UsageError, WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.gui.forms.number_field import NumberField
+from workbench.gui.kit.buttons import SegmentedSwitch, button
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.train.series.axis_row import AxisRow
+from workbench.gui.train.series.setting_tree import SettingTree
+from workbench.gui.train.series.target_button import TargetButton
+from workbench.runs.library.series import MAX_RUNS
+from workbench.runs.library.sweep import SweepPlan
+from workbench.runs.library.sweep_axes import Sweepable, sweepable
+
+_NUM_RANDOM = IntParam("combinations", 12, "", minimum=2, maximum=MAX_RUNS)
+_SEEDS = IntParam("seeds", 1, "", minimum=1, maximum=20)
+_CHECK_MS = 400
+_FIELD_PX = 76
+_EMPTY = "Check the settings to compare at the left: learning rate, widths, dropout…"
+_STOPPING_TIP = (
+    "Ends a run whose best validation accuracy is below the median of the completed runs, after a "
+    "quarter of the epochs. It keeps its weights and can be resumed."
+)
+
+
+class SweepPlanPage(QWidget):
+    """Settings at the left, their values at the right, and below what is to be done with them.
+
+    Signals:
+        start_asked(SweepPlan): The runs shall be queued.
+
+    Attributes:
+        settings: The settings of the project.
+        rows: The values of those that are compared, by key.
+        words: What will be trained, or why it cannot be.
+        footer: The button, for the last line of the dialog.
+    """
+
+    start_asked = Signal(object)
+
+    def __init__(self, context: WindowContext, background: Background) -> None:
+        super().__init__()
+        self._context = context
+        self._document = context.document
+        self._background = background
+        self._settings: dict[str, Sweepable] = {}
+        self._checked: CheckedSweep | None = None
+        self._asked = 0
+        self.rows: dict[str, AxisRow] = {}
+        self.settings = SettingTree()
+        self.order = SegmentedSwitch([("grid", "Grid"), ("random", "Random")])
+        self._is_random = False
+        self.num_random, self.seeds = NumberField(_NUM_RANDOM), NumberField(_SEEDS)
+        self.stopping = QCheckBox("Stop hopeless runs early")
+        self.skip = QCheckBox()
+        self.targets = TargetButton(context.targets)
+        self.words = WaitLabel()
+        self.start = button("Start", role="primary")
+        self.footer = QWidget()
+        self._empty = plain_label(_EMPTY, role="dim", wrap=True)
+        self._timer = QTimer(self, singleShot=True, interval=_CHECK_MS)
+        self._build()
+        self._connect()
+        self.refresh()
+
+    def _build(self) -> None:
+        self.order.set_current("grid")
+        self.order.set_tip("grid", "All combinations of the values")
+        self.order.set_tip("random", "Some combinations, drawn from the values and ranges")
+        self.stopping.setChecked(True)
+        self.stopping.setToolTip(_STOPPING_TIP)
+        self.skip.hide()
+        labels = (plain_label("combinations"), plain_label("Seeds"), plain_label("on"))
+        self._random_words = labels[0]
+        for label, field in ((labels[0], self.num_random), (labels[1], self.seeds)):
+            label.setBuddy(field)
+            field.setFixedWidth(_FIELD_PX)
+            field.setAccessibleName(label.text().capitalize())
+        inner = QFrame()
+        self._rows = column(self._empty, STRETCH, parent=inner, spacing=8)
+        above = row(self.settings, (scroll_area(inner), 1), spacing=14)
+        order = row(self.order, self.num_random, labels[0], STRETCH, labels[1], self.seeds,
+                    labels[2], self.targets, spacing=8)  # fmt: skip
+        row(self.stopping, self.skip, STRETCH, self.start, parent=self.footer, spacing=14)
+        parts = ((above, 1), order, self.words)
+        column(*parts, parent=self, spacing=12)
+
+    def _connect(self) -> None:
+        self.settings.toggled.connect(self._on_toggled)
+        self.order.chosen.connect(self._on_order)
+        self.start.clicked.connect(self._on_start)
+        self.stopping.toggled.connect(self.check_soon)
+        self.skip.toggled.connect(self._show_checked)
+        self.targets.changed.connect(self.check_soon)
+        self._timer.timeout.connect(self._check)
+        self._document.edited.connect(self.refresh)
+        self._document.project_replaced.connect(self.refresh)
+        for field in (self.num_random, self.seeds):
+            field.entered.connect(lambda value, field=field: self._on_entered(field, value))
+
+    def refresh(self) -> None:
+        """The project has changed: its settings are listed again, what still is there is kept."""
+        project = self._document.project
+        self.targets.set_own(project.target)
+        self._background.run(lambda: sweepable(project), self._show_settings)
+
+    def _show_settings(self, settings: Sequence[Sweepable]) -> None:
+        self._settings = {each.key: each for each in settings}
+        for key in [key for key in self.rows if key not in self._settings]:
+            self._remove(key)
+        self.settings.set_settings(settings, self.rows)
+        self._on_order("random" if self._is_random else "grid")
+
+    def _on_toggled(self, key: str, is_on: bool) -> None:  # noqa: FBT001 - of a signal
+        if not is_on:
+            self._remove(key)
+        elif key not in self.rows:
+            added = self.rows[key] = AxisRow(self._context.theme, self._settings[key])
+            added.set_random(is_random=self._is_random)
+            added.changed.connect(self.check_soon)
+            added.removed.connect(self._on_removed)
+            self._rows.insertWidget(self._rows.count() - 1, added)
+        self.check_soon()
+
+    def _on_removed(self, key: str) -> None:
+        self.settings.set_checked(key, is_checked=False)
+        self._remove(key)
+        self.check_soon()
+
+    def _remove(self, key: str) -> None:
+        gone = self.rows.pop(key, None)
+        if gone is not None:
+            self._rows.removeWidget(gone)
+            gone.hide()
+            gone.deleteLater()
+
+    def _on_order(self, key: str) -> None:
+        self._is_random = key == "random"
+        self.order.set_current(key)
+        for part in (self.num_random, self._random_words):
+            part.setVisible(self._is_random)
+        for each in self.rows.values():
+            each.set_random(is_random=self._is_random)
+        self.check_soon()
+
+    def _on_entered(self, field: NumberField, value: object) -> None:
+        if isinstance(value, int | float):
+            field.set_value(value)
+        self.check_soon()
+
+    # the plan ----------------------------------------------------------------------------
+
+    def plan(self) -> SweepPlan:
+        """The sweep that is chosen; raises ParamError, UsageError."""
+        num_random = int(self.num_random.checked()) if self._is_random else 0
+        return SweepPlan(
+            self._document.project,
+            tuple(each.axis() for each in self.rows.values()),
+            num_random=num_random,
+            seeds=int(self.seeds.checked()),
+            targets=self.targets.chosen(),
+            is_stopping=self.stopping.isChecked(),
+        )
+
+    def check_soon(self) -> None:
+        """Checks the plan once no more is changed for a moment."""
+        self._checked = None
+        self._empty.setVisible(not self.rows)
+        self.start.setEnabled(False)
+        self._timer.start()
+
+    def _check(self) -> None:
+        """Checks all combinations in another thread."""
+        self._asked += 1
+        number = self._asked
+        self.skip.hide()
+        if not self.rows:
+            self.words.say("")
+            return
+        try:
+            plan = self.plan()
+        except (ParamError, UsageError) as error:
+            self.words.say(str(error), is_bad=True)
+            return
+        self.words.wait_for("Checking the combinations")
+        self._background.run(
+            lambda: _checked(plan),
+            lambda checked: self._on_checked(number, checked),
+            lambda error: self._on_refused(number, error),
+        )
+
+    def _on_refused(self, number: int, error: WorkbenchError) -> None:
+        if number == self._asked:
+            self.words.say(str(error), is_bad=True)
+
+    def _on_checked(self, number: int, checked: CheckedSweep) -> None:
+        if number != self._asked or self._timer.isActive():
+            return
+        self._checked = checked
+        self._show_checked()
+
+    def _show_checked(self) -> None:
+        checked = self._checked
+        if checked is None:
+            return
+        num = len(checked.impossible)
+        self.skip.setText(f"Leave out {plural(num, 'combination')} that cannot be trained")
+        self.skip.setVisible(bool(num) and checked.has_runs)
+        may_start = checked.has_runs and (not num or self.skip.isChecked())
+        self.start.setEnabled(may_start)
+        if may_start:
+            self.words.say(f"{checked.words()}.")
+        else:
+            self.words.say(checked.impossible_words(), is_bad=True)
+
+    def _on_start(self) -> None:
+        if self._checked is not None:
+            self.start_asked.emit(self._checked.possible)
+
+
+def _checked(plan: SweepPlan) -> CheckedSweep:
+    """The check, with all that takes time: it is kept in the value."""
+    checked = check_sweep(plan)
+    if checked.has_runs:
+        checked.words()
+    return checked

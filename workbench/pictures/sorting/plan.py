@@ -1,0 +1,174 @@
+"""Which image would go where; nothing is changed."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.core.storage.own_file import refuse_link
+from workbench.errors import UsageError, os_errors_as
+
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\ud800-\udfff]')
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_LONGEST_NAME = 100
+_CHECK_EVERY = 256
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One image.
+
+    Attributes:
+        source: Its file.
+        folder: The class folder it goes to, a name.
+        name: Its name there.
+        num_bytes: Its size.
+    """
+
+    source: str
+    folder: str
+    name: str
+    num_bytes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would be done.
+
+    Attributes:
+        into: Where the class folders are, or will be.
+        placements: Image by image, in order.
+        skipped: (file, reason) of images that stay where they are.
+        num_renamed: Images that get another name, as their own is taken there.
+    """
+
+    into: Path
+    placements: tuple[Placement, ...]
+    skipped: tuple[tuple[str, str], ...]
+    num_renamed: int
+
+    @property
+    def num_bytes(self) -> int:
+        """The size of all images."""
+        return sum(each.num_bytes for each in self.placements)
+
+    def counts(self) -> dict[str, int]:
+        """The number of images for each class folder, by name."""
+        counts = Counter(each.folder for each in self.placements)
+        return dict(sorted(counts.items()))
+
+    def reasons(self) -> dict[str, int]:
+        """The number of images that stay, by reason; the most frequent first."""
+        return dict(Counter(reason for _, reason in self.skipped).most_common())
+
+
+def make_plan(
+    answers: Iterable[tuple[str, str]], into: Path, *, check: Callable[[], None] = lambda: None
+) -> Plan:
+    """Plans where images go.
+
+    Args:
+        answers: File and class of each image; class "" where there is none.
+        into: Where the class folders are, or will be.
+        check: Called now and then; may raise to stop.
+
+    Raises:
+        UsageError: `into` is a file, or cannot be listed.
+        LinkFoundError: a class folder in it is a link.
+    """
+    if into.exists() and not into.is_dir():
+        raise UsageError("This is no folder.", where=str(into), expected="a folder")
+    planning = _Planning(Path(os.path.realpath(into)))
+    for number, (file, label) in enumerate(answers):
+        if number % _CHECK_EVERY == 0:
+            check()
+        reason = planning.add(file, label)
+        if reason:
+            planning.skipped.append((file, reason))
+    return Plan(into, tuple(planning.placements), tuple(planning.skipped), planning.num_renamed)
+
+
+class _Planning:
+    def __init__(self, into: Path) -> None:
+        self._into = into
+        self._taken: dict[str, set[str]] = {}
+        self._seen: set[str] = set()
+        self.placements: list[Placement] = []
+        self.skipped: list[tuple[str, str]] = []
+        self.num_renamed = 0
+
+    def add(self, file: str, label: str) -> str:
+        """Plans one image; the reason where it stays, "" where it does not."""
+        if not label:
+            return "has no predicted class"
+        source = os.path.abspath(file)  # noqa: PTH100 - a hundred thousand Paths are slow
+        if source in self._seen:
+            return "was listed before"
+        self._seen.add(source)
+        num_bytes = _size(source)
+        if num_bytes is None:
+            return "is not there any more"
+        return self._place(source, folder_name(label), num_bytes)
+
+    def _place(self, source: str, folder: str, num_bytes: int) -> str:
+        name, place = os.path.basename(source), self._into / folder  # noqa: PTH119 - as above
+        if os.path.realpath(os.path.dirname(source)) == str(place):  # noqa: PTH120 - as above
+            return "is in its class folder already"
+        taken = self._taken_in(folder)
+        if name.casefold() in taken and _is_same(source, place / name):
+            return "is in its class folder already, as a copy"
+        free = _free_name(name, taken)
+        taken.add(free.casefold())
+        self.num_renamed += free != name
+        self.placements.append(Placement(source, folder, free, num_bytes))
+        return ""
+
+    def _taken_in(self, folder: str) -> set[str]:
+        """The names in a class folder, those that are planned too, without regard to case."""
+        if folder not in self._taken:
+            place = self._into / folder
+            refuse_link(place)
+            with os_errors_as(UsageError, "The folder cannot be listed.", place):
+                names = os.listdir(place) if place.exists() else []  # noqa: PTH208 - names only
+            self._taken[folder] = {name.casefold() for name in names}
+        return self._taken[folder]
+
+
+def folder_name(label: str) -> str:
+    """A class name as the name of one folder, on every system."""
+    name = _UNSAFE.sub("_", label)[:_LONGEST_NAME].strip().rstrip(".")
+    if not name or name.startswith("."):
+        name = f"_{name.lstrip('.')}"
+    return f"{name}_" if _RESERVED.fullmatch(name) else name
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    stem, ending = os.path.splitext(name)  # noqa: PTH122 - as above
+    number, free = 1, name
+    while free.casefold() in taken:
+        number += 1
+        free = f"{stem} ({number}){ending}"
+    return free
+
+
+def _size(source: str) -> int | None:
+    """The size of a file; None where there is none."""
+    try:
+        found = os.stat(source)  # noqa: PTH116 - as above
+    except (OSError, ValueError):
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _is_same(source: str, target: Path) -> bool:
+    """Whether there is such a file with the same content: then a second copy is of no use."""
+    try:
+        return target.is_file() and filecmp.cmp(source, target, shallow=False)
+    except OSError:
+        return False

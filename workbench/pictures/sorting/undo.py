@@ -1,0 +1,137 @@
+"""Takes back what was copied or moved."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.errors import SaveError, os_errors_as
+from workbench.pictures.sorting.place import move_new
+from workbench.pictures.sorting.undo_file import MadeFolder, Placed, read_lines
+
+_GONE = "is not there any more"
+
+_CLOCK_NS = 2_000_000_000
+"""Some file systems keep times of change this coarsely."""
+
+
+@dataclass(frozen=True)
+class Undo:
+    """What an undo file says.
+
+    Attributes:
+        path: The file.
+        is_move: The images were moved, not copied.
+        images: Those that were placed, in order.
+        folders: Names of those that were made.
+    """
+
+    path: Path
+    is_move: bool
+    images: tuple[Placed, ...]
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What was taken back.
+
+    Attributes:
+        num_done: Images that were put back, or copies that were deleted.
+        kept: (file, reason) of images that were left where they are.
+    """
+
+    num_done: int
+    kept: tuple[tuple[str, str], ...]
+
+
+def read_undo(path: Path) -> Undo:
+    """Reads an undo file; changes nothing. Raises InputError."""
+    header, lines = read_lines(path)
+    return Undo(
+        path=path,
+        is_move=header.is_move,
+        images=tuple(line for line in lines if isinstance(line, Placed)),
+        folders=tuple(line.name for line in lines if isinstance(line, MadeFolder)),
+    )
+
+
+def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Undone:
+    """Puts moved images back, deletes copies and removes the folders that were made, where they are
+    empty. What was changed or removed since is left alone. The undo file is deleted once nothing is
+    left to take back.
+
+    Args:
+        what: See `read_undo`.
+        progress: Called with the number of images so far; whether to go on.
+    """
+    folder, num_done, kept, is_whole = what.path.parent, 0, [], True
+    for number, image in enumerate(reversed(what.images)):
+        if not progress(number):
+            is_whole = False
+            break
+        target = folder / image.target
+        if not os.path.lexists(target) and os.path.lexists(image.source):
+            continue  # never placed, or taken back before
+        try:
+            reason = _why_not(target, image) or _take_back(image, target, is_move=what.is_move)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+        if reason:
+            kept.append((str(target), reason))
+        else:
+            num_done += 1
+    for name in what.folders:
+        _remove_empty(folder / name)
+    if is_whole and all(reason == _GONE for _, reason in kept):
+        with os_errors_as(SaveError, "The undo file cannot be deleted.", what.path):
+            what.path.unlink()
+    return Undone(num_done, tuple(kept))
+
+
+def _why_not(target: Path, image: Placed) -> str:
+    """Why an image is left alone; "" where it is as it was placed."""
+    if target.parent.is_symlink() or target.is_symlink():
+        return "is a link"
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return _GONE
+    is_same = found.st_size == image.num_bytes
+    is_same = is_same and abs(found.st_mtime_ns - image.mtime_ns) <= _CLOCK_NS
+    return "" if is_same else "was changed"
+
+
+def _take_back(image: Placed, target: Path, *, is_move: bool) -> str:
+    return _put_back(image, target) if is_move else _delete_copy(image, target)
+
+
+def _put_back(image: Placed, target: Path) -> str:
+    source = Path(image.source)
+    if os.path.lexists(source):
+        if source.is_file() and filecmp.cmp(source, target, shallow=False):
+            target.unlink()  # killed after it was placed, before it was removed here
+            return ""
+        return "another file is where it was"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    move_new(target, source)
+    return ""
+
+
+def _delete_copy(image: Placed, target: Path) -> str:
+    """Only while the original is there: a copy may have become the only one."""
+    if not Path(image.source).is_file():
+        return "its original is not there any more"
+    target.unlink()
+    return ""
+
+
+def _remove_empty(folder: Path) -> None:
+    try:
+        if not folder.is_symlink():
+            folder.rmdir()
+    except OSError:
+        return  # something is in it

@@ -1,0 +1,133 @@
+"""The undo file: a line of JSON for each folder that was made and each image that was placed.
+
+It is beside the class folders, and names what is in them relative to itself: undoing changes
+nothing outside, but for putting images back where they were, and never replaces a file there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import count
+from pathlib import Path, PurePosixPath
+from typing import Self
+
+import msgspec
+
+from workbench.errors import InputError, SaveError, os_errors_as
+
+_VERSION = 1
+_MOST_BYTES = 1 << 30
+
+
+class UndoHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The first line. `is_move`: the images were moved, not copied."""
+
+    workbench_undo: int
+    is_move: bool
+
+
+class MadeFolder(msgspec.Struct, frozen=True, kw_only=True, tag="made_folder"):
+    """A folder that was made; removed again where it is empty."""
+
+    name: str
+
+
+class Placed(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
+    """An image that was, or was about to be, placed.
+
+    Attributes:
+        source: Where it was.
+        target: Where it is, relative to the undo file: FOLDER/NAME.
+        num_bytes, mtime_ns: Its size and time of change.
+    """
+
+    source: str
+    target: str
+    num_bytes: int
+    mtime_ns: int
+
+
+Line = MadeFolder | Placed
+
+
+class UndoWriter:
+    """A new undo file in a folder; use as a context manager. Each line is there before what it
+    describes.
+
+    Raises:
+        SaveError: it cannot be written.
+    """
+
+    def __init__(self, into: Path, *, is_move: bool) -> None:
+        with os_errors_as(SaveError, "The undo file cannot be written.", into):
+            self.path, self._file = _new_file(into)
+        self._write(UndoHeader(workbench_undo=_VERSION, is_move=is_move))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        os.close(self._file)
+
+    def add(self, line: Line) -> None:
+        """Writes a line."""
+        self._write(line)
+
+    def _write(self, value: UndoHeader | Line) -> None:
+        data = msgspec.json.encode(value) + b"\n"
+        with os_errors_as(SaveError, "The undo file cannot be written.", self.path):
+            while data:
+                data = data[os.write(self._file, data) :]
+
+
+def _new_file(into: Path) -> tuple[Path, int]:
+    stem = time.strftime("undo %Y-%m-%d %H.%M.%S")
+    for number in count(1):
+        path = into / f"{stem}{f' ({number})' if number > 1 else ''}.jsonl"
+        try:
+            return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        except FileExistsError:
+            continue
+    raise AssertionError("there is a free number")
+
+
+def read_lines(path: Path) -> tuple[UndoHeader, list[Line]]:
+    """What an undo file says; a line that a kill has torn is left out.
+
+    Raises:
+        InputError: it is no undo file, or names something outside of its folder.
+    """
+    with os_errors_as(InputError, "The undo file cannot be read.", path):
+        if path.stat().st_size > _MOST_BYTES:
+            raise _not_one(path, "a file of more than 1 GB")
+        lines = path.read_bytes().split(b"\n")[:-1]
+    try:
+        header = msgspec.json.decode(lines[0], type=UndoHeader)
+        rest = [msgspec.json.decode(line, type=Line) for line in lines[1:]]
+    except (msgspec.MsgspecError, IndexError) as error:
+        raise _not_one(path, str(error)) from None
+    if header.workbench_undo != _VERSION:
+        raise _not_one(path, f"version {header.workbench_undo}")
+    for line in rest:
+        parts = _parts(line)
+        if not parts:
+            raise _not_one(path, f"a path that leads out of the folder: {line!r}"[:300])
+    return header, rest
+
+
+def _parts(line: Line) -> tuple[str, ...]:
+    """The parts of the path in the folder; () where it leads elsewhere."""
+    name, num_parts = (line.name, 1) if isinstance(line, MadeFolder) else (line.target, 2)
+    parts = PurePosixPath(name).parts
+    is_inside = len(parts) == num_parts and not {"..", "/"} & set(parts) and "\\" not in name
+    return parts if is_inside and "\0" not in name else ()
+
+
+def _not_one(path: Path, received: str) -> InputError:
+    return InputError(
+        "This is no undo file of Workbench.",
+        where=str(path),
+        received=received,
+        expected="a file that `workbench classify --copy-into` or `--move-into` has written",
+    )

@@ -1,0 +1,1 @@
+"""What is found out about a trained model: its scores, its calibration, why it answers so."""

@@ -1,0 +1,129 @@
+"""Calibration of a run's model: what is kept of it, measuring it, and what an evaluation shows."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from workbench.core.calibration.reliability import NUM_BINS, NUM_THRESHOLDS, Reliability
+from workbench.core.calibration.temperature import LIMITS
+from workbench.protocol.bases import Request
+
+_Share = Annotated[float, Meta(ge=0, le=1)]
+_Finite = Annotated[float, Meta(ge=0, le=1e6)]
+_Count = Annotated[int, Meta(ge=0, le=2**53)]
+_Words = Annotated[str, Meta(max_length=400)]
+_Bins = Annotated[list[_Share], Meta(min_length=NUM_BINS, max_length=NUM_BINS)]
+_BinCounts = Annotated[list[_Count], Meta(min_length=NUM_BINS, max_length=NUM_BINS)]
+_Curve = Annotated[list[_Count], Meta(min_length=NUM_THRESHOLDS, max_length=NUM_THRESHOLDS)]
+
+
+class DistanceMark(msgspec.Struct, frozen=True, kw_only=True):
+    """The check of the distance from the training images.
+
+    Attributes:
+        checksum: SHA-256 of the references, which are in a file of their own.
+        limit: Highest distance of an image that is not "unknown", 0..2.
+        is_on: Whether it is applied.
+    """
+
+    checksum: Annotated[str, Meta(min_length=64, max_length=64)]
+    limit: Annotated[float, Meta(ge=-1, le=3)]
+    is_on: bool = True
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """Temperature and thresholds of a model, in its model card.
+
+    Attributes:
+        temperature: Its logits are divided by it; None for not calibrated.
+        reason: Why there is no temperature; "" where there is one.
+        count: Validation images that it was fitted on.
+        loss_before, loss_after: Mean negative log-likelihood on them without and with it.
+        error_before, error_after: Expected calibration error on them, of 15 bins of equal width.
+        least_probability: Least probability of an answer that is not "unknown"; None for any.
+        distance: The check of the distance; None without one.
+        no_distance: Why there is none; "" where there is one.
+    """
+
+    temperature: Annotated[float, Meta(ge=LIMITS[0] / 2, le=LIMITS[1] * 2)] | None = None
+    reason: _Words = ""
+    count: _Count = 0
+    loss_before: _Finite | None = None
+    loss_after: _Finite | None = None
+    error_before: _Share | None = None
+    error_after: _Share | None = None
+    least_probability: _Share | None = None
+    distance: DistanceMark | None = None
+    no_distance: _Words = ""
+
+    @property
+    def limit(self) -> float | None:
+        """Highest distance; None where it is not checked."""
+        return self.distance.limit if self.distance is not None and self.distance.is_on else None
+
+
+class Bins(msgspec.Struct, frozen=True, kw_only=True):
+    """A reliability diagram, see `core.calibration.reliability.Reliability`."""
+
+    counts: _BinCounts
+    confidence: _Bins
+    accuracy: _Bins
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error."""
+        return Reliability(self.counts, self.confidence, self.accuracy).error
+
+
+class KeptImages(msgspec.Struct, frozen=True, kw_only=True):
+    """For each threshold 0, 0.01, ... 1: images with at least that probability, and those of them
+    that are classified correctly.
+    """
+
+    all: _Curve
+    right: _Curve
+
+
+class CalibrationScores(msgspec.Struct, frozen=True, kw_only=True):
+    """What an evaluation says of a model's probabilities.
+
+    Attributes:
+        temperature, reason: As in `Calibration`.
+        expected_calibration_error: Of the probabilities that the model answers with.
+        before, after: Without and with the temperature; the same without one.
+        kept: How many images are kept by a threshold.
+        kept_near: The same among images within the limit of the distance, also where that is not
+            checked; None where it is not known.
+        no_distance: Why there is no such check.
+    """
+
+    temperature: Annotated[float, Meta(gt=0, le=1e3)] | None
+    expected_calibration_error: _Share
+    reason: _Words = ""
+    before: Bins
+    after: Bins
+    kept: KeptImages
+    kept_near: KeptImages | None = None
+    no_distance: _Words = ""
+
+
+class Calibrate(Request, frozen=True, kw_only=True, tag="calibrate"):
+    """Fits temperature and distance of a run's model on its validation images, and keeps them with
+    the run. Answer: Done with what was found in words.
+    """
+
+    model: str
+
+
+def calibration_words(found: Calibration) -> str:
+    """What a calibration has found, in one sentence."""
+    if found.temperature is None:
+        return f"Not calibrated: {found.reason or 'there is no temperature'}."
+    errors = [0.0 if each is None else each for each in (found.error_before, found.error_after)]
+    return (
+        f"Calibrated on {found.count:,} validation images: temperature {found.temperature:.2f}, "
+        f"expected calibration error {errors[0]:.3f} before, {errors[1]:.3f} after."
+    )

@@ -1,0 +1,1 @@
+"""Requests that find something out about a trained model: evaluate, calibrate, explain."""
