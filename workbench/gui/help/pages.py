@@ -28,6 +28,7 @@ GENERAL_PAGES = (
     ("runs", "Runs: pause, queue, compare"),
     ("sweep", "Sweep: compare settings"),
     ("classify", "Classifying pictures"),
+    ("calibration", "Calibration and “unknown”"),
     ("what_if", "What-if and robustness"),
     ("coach", "The training coach"),
     ("report", "Reports and model cards"),
