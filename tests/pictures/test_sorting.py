@@ -255,6 +255,17 @@ def test_no_room_left_stops_and_names_the_undo_file(photos, tmp_path, monkeypatc
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_stopped_it_can_be_taken_back(photos, tmp_path):
+    before = tree(tmp_path)
+    plan = make_plan(answers(photos), tmp_path / "out")
+    done = carry_out(plan, is_move=True, progress=lambda number: number < 2)
+    assert (done.num_done, done.is_stopped) == (2, True)
+    assert len(done.moved) == 2
+    assert undo(read_undo(done.undo_file), progress=lambda number: number < 1).num_done == 1
+    assert undo(read_undo(done.undo_file)).num_done == 1
+    assert tree(tmp_path) == before
+
+
 _MOVE = """
 import sys
 from pathlib import Path

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
@@ -10,9 +13,10 @@ from PySide6.QtGui import QImage
 from tests.gui.views.scripted import cat
 from workbench.core.format import share
 from workbench.gui.classify import pictures
+from workbench.gui.classify.folder import sorter
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, TRUTH
-from workbench.gui.classify.folder.rows import RIGHT, UNREADABLE, WRONG
+from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
 from workbench.protocol.classify import Classified, Classify, Score
@@ -239,6 +243,108 @@ def test_an_unfinished_table_is_continued_or_begun_again(
     assert [each.starts_over for each, _ in measurer.asked] == (
         [] if starts_over is None else [starts_over]
     )
+
+
+class Sorted:
+    """Three images on disk that are classified, and a folder to sort them into."""
+
+    def __init__(self, view, measurer, tmp_path):
+        self.photos, self.out = tmp_path / "photos", tmp_path / "out"
+        self.photos.mkdir()
+        self.view, self.folder = view, Folder(view, measurer, self.photos)
+        self.results = self.folder.results
+        rows = []
+        for name, share_of_cat in (("a.png", 0.9), ("b.png", 0.2), ("c.png", 0.95)):
+            (self.photos / name).write_bytes(name.encode())
+            rows.append(row(name, share_of_cat))
+        rows.append(cat(self.photos / "u.png", unknown="unlike the training images"))
+        (self.photos / "u.png").write_bytes(b"u")
+        rows = [replace(each, file=str(self.photos / Path(each.file).name)) for each in rows]
+        self.folder.take(*rows)
+        self.folder.answer(ManyClassified(num_images=4, num_bad=0))
+
+    def found(self, place):
+        return {str(each.relative_to(place)) for each in place.rglob("*.png")}
+
+
+@pytest.fixture
+def sorted_photos(ready, measurer, tmp_path, monkeypatch):
+    found = Sorted(ready, measurer, tmp_path)
+    found.out.mkdir()
+    monkeypatch.setattr(sorter, "ask_folder", lambda *_, **__: str(found.out))
+    return found
+
+
+ALL = {"a.png", "b.png", "c.png", "u.png"}
+SORTED = {"cat/a.png", "dog/b.png", "cat/c.png"}
+
+
+def answer_with(monkeypatch, choice):
+    """What is answered to each question; the questions."""
+    questions = []
+
+    def ask(_widget, what, more, choices):
+        questions.append((what, more, choices))
+        return choice
+
+    monkeypatch.setattr(sorter, "ask_choice", ask)
+    return questions
+
+
+@pytest.mark.parametrize(("choice", "verb"), [(0, "copied"), (1, "moved")])
+def test_images_are_sorted_into_class_folders_and_taken_back(
+    qtbot, sorted_photos, monkeypatch, choice, verb
+):
+    view, results, photos = sorted_photos.view, sorted_photos.results, sorted_photos.photos
+    questions = answer_with(monkeypatch, choice)
+    results.sort_button.click()
+    words = f"3 images {verb} into out."
+    qtbot.waitUntil(lambda: view.wait.text() == words)
+    assert questions[0][0] == "Sort 3 images into out?"
+    assert questions[0][1].splitlines()[:2] == ["cat: 2", "dog: 1"]
+    assert "Not sorted: 1 image (has no predicted class)." in questions[0][1]
+    assert sorted_photos.found(sorted_photos.out) == SORTED
+    assert sorted_photos.found(photos) == (ALL if verb == "copied" else {"u.png"})
+    files = set(results.model.rows.files)
+    place = sorted_photos.out / "cat" if verb == "moved" else photos
+    assert str(place / "a.png") in files
+    answer_with(monkeypatch, 0)
+    assert results.undo_button.isVisible()
+    results.undo_button.click()
+    qtbot.waitUntil(lambda: view.wait.text().startswith("3 images"))
+    qtbot.waitUntil(lambda: sorted_photos.found(photos) == ALL)
+    qtbot.waitUntil(lambda: not results.undo_button.isVisible())
+    assert str(photos / "a.png") in results.model.rows.files
+    assert list(sorted_photos.out.iterdir()) == []
+
+
+def test_only_the_images_shown_are_sorted_and_nothing_without_an_answer(
+    qtbot, sorted_photos, monkeypatch
+):
+    results = sorted_photos.results
+    sorted_photos.folder.choose(results.labels, "dog")
+    questions = answer_with(monkeypatch, 2)
+    results.sort_button.click()
+    qtbot.waitUntil(lambda: bool(questions))
+    assert questions[0][0] == "Sort 1 image into out?"
+    assert list(sorted_photos.out.iterdir()) == []
+    assert not results.undo_button.isVisible()
+
+
+def test_unknown_answers_are_marked_and_can_be_filtered(sorted_photos):
+    folder, results = sorted_photos.folder, sorted_photos.results
+    assert folder.column(1)[-1] == "unknown"
+    tip = folder.model.index(3, 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Unknown: unlike the training images" in tip
+    folder.choose(results.states, UNKNOWN)
+    assert folder.names() == ["u.png"]
+
+
+def test_while_images_are_classified_none_is_sorted(folder):
+    folder.take(*ROWS)
+    assert not folder.results.sort_button.isEnabled()
+    folder.answer(ManyClassified(num_images=5, num_bad=1))
+    assert folder.results.sort_button.isEnabled()
 
 
 def test_all_classes_of_one_image_can_be_scrolled_to(qtbot, ready, service):

@@ -90,7 +90,12 @@ class PicturesPanel(QWidget):
         state.folder_changed.connect(self.drop.set_busy)
         state.folder_begun.connect(self._on_folder)
         state.folder_rows.connect(self.results.add)
-        state.closing.connect(self.results.thumbnails.close)
+        state.folder_changed.connect(lambda busy: self.results.set_complete(is_complete=not busy))
+        state.closing.connect(self.results.close_background)
+        sorter = self.results.sorter
+        sorter.progressed.connect(state.waiting)
+        sorter.said.connect(state.said)
+        sorter.failed.connect(state.failed)
         state.cleared.connect(lambda: self._show_results(is_shown=False))
         self.results.closed.connect(lambda: self._show_results(is_shown=False))
         self.results.chosen.connect(state.classify_of_folder)

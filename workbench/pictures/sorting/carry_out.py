@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,23 +27,26 @@ class Sorted:
         num_done: Images that were placed.
         undo_file: Takes it back.
         failed: (file, reason) of images that stayed where they are.
+        moved: Where the moved images are now, by the path they had; {} of copies.
+        is_stopped: Whether `progress` ended it early.
     """
 
     num_done: int
     undo_file: Path
     failed: tuple[tuple[str, str], ...]
+    moved: Mapping[str, str]
+    is_stopped: bool = False
 
 
 def carry_out(
-    plan: Plan, *, is_move: bool, progress: Callable[[int], None] = lambda _: None
+    plan: Plan, *, is_move: bool, progress: Callable[[int], bool] = lambda _: True
 ) -> Sorted:
     """Copies or moves the images of a plan. What cannot be placed stays, and stops nothing.
 
     Args:
         plan: What to do.
         is_move: Move, do not copy.
-        progress: Called with the number of images so far; may raise to stop. What was done until
-            then is in the undo file.
+        progress: Called with the number of images so far; whether to go on.
 
     Raises:
         SaveError: a folder cannot be made, or there is no room left on the disk; the message has
@@ -56,17 +59,25 @@ def carry_out(
         _refuse_full(plan)
     with UndoWriter(plan.into, is_move=is_move) as undo:
         failed: list[tuple[str, str]] = []
+        placed: dict[str, str] = {}
         for folder in plan.counts():
             _make_folder(plan.into / folder, undo)
-        for number, each in enumerate(plan.placements):
-            progress(number)
+        for each in plan.placements:
+            if not progress(len(placed) + len(failed)):
+                break
             try:
-                _place(plan.into, each, undo, is_move=is_move)
+                placed[each.source] = _place(plan.into, each, undo, is_move=is_move)
             except OSError as error:
                 if error.errno in _FULL:
-                    raise _full(undo.path, number - len(failed)) from None
+                    raise _full(undo.path, len(placed)) from None
                 failed.append((each.source, _reason(error)))
-    return Sorted(len(plan.placements) - len(failed), undo.path, tuple(failed))
+    return Sorted(
+        num_done=len(placed),
+        undo_file=undo.path,
+        failed=tuple(failed),
+        moved=placed if is_move else {},
+        is_stopped=len(placed) + len(failed) < len(plan.placements),
+    )
 
 
 def _make_folder(path: Path, undo: UndoWriter) -> None:
@@ -77,7 +88,8 @@ def _make_folder(path: Path, undo: UndoWriter) -> None:
             path.mkdir()
 
 
-def _place(into: Path, each: Placement, undo: UndoWriter, *, is_move: bool) -> None:
+def _place(into: Path, each: Placement, undo: UndoWriter, *, is_move: bool) -> str:
+    """Places an image; its new path."""
     if is_move and os.path.islink(each.source):  # noqa: PTH114 - a hundred thousand Paths are slow
         raise OSError(errno.ELOOP, "is a link")
     found = os.stat(each.source)  # noqa: PTH116 - as above
@@ -87,6 +99,7 @@ def _place(into: Path, each: Placement, undo: UndoWriter, *, is_move: bool) -> N
     )
     undo.add(line)
     (move_new if is_move else copy_new)(each.source, into / target)
+    return str(into / target)
 
 
 def _reason(error: OSError) -> str:

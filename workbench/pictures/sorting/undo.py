@@ -59,18 +59,20 @@ def read_undo(path: Path) -> Undo:
     )
 
 
-def undo(what: Undo, *, progress: Callable[[int], None] = lambda _: None) -> Undone:
+def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Undone:
     """Puts moved images back, deletes copies and removes the folders that were made, where they are
     empty. What was changed or removed since is left alone. The undo file is deleted once nothing is
     left to take back.
 
     Args:
         what: See `read_undo`.
-        progress: Called with the number of images so far; may raise to stop.
+        progress: Called with the number of images so far; whether to go on.
     """
-    folder, num_done, kept = what.path.parent, 0, []
+    folder, num_done, kept, is_whole = what.path.parent, 0, [], True
     for number, image in enumerate(reversed(what.images)):
-        progress(number)
+        if not progress(number):
+            is_whole = False
+            break
         target = folder / image.target
         if not os.path.lexists(target) and os.path.lexists(image.source):
             continue  # never placed, or taken back before
@@ -84,7 +86,7 @@ def undo(what: Undo, *, progress: Callable[[int], None] = lambda _: None) -> Und
             num_done += 1
     for name in what.folders:
         _remove_empty(folder / name)
-    if all(reason == _GONE for _, reason in kept):
+    if is_whole and all(reason == _GONE for _, reason in kept):
         with os_errors_as(SaveError, "The undo file cannot be deleted.", what.path):
             what.path.unlink()
     return Undone(num_done, tuple(kept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QIcon
 
+from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import share
 from workbench.gui.classify.folder.rows import Filter, FolderRows, Numbers, SortKey
 from workbench.gui.images.thumbnails import ImageThumbnails
@@ -109,6 +110,14 @@ class FolderModel(QAbstractTableModel):
         """The row of `rows` that is shown there."""
         return int(self._order[index.row()])
 
+    def shown(self) -> Numbers:
+        """The rows of `rows` that are shown, in their order."""
+        return self._order.copy()
+
+    def relocate(self, moved: Mapping[str, str]) -> None:
+        """Files are elsewhere from now on: the new path by the old one."""
+        self.rows.relocate(moved)
+
     # for the table -----------------------------------------------------------------------
 
     def rowCount(self, parent: Index | None = None) -> int:
@@ -139,12 +148,13 @@ class FolderModel(QAbstractTableModel):
         if role == _Role.ForegroundRole:
             return self._color(row, column)
         if role == _Role.ToolTipRole:
-            return plain_tip("\n".join(filter(None, (self.rows.files[row], self.error(row)))))
+            return plain_tip("\n".join(filter(None, (self.rows.files[row], self.reason(row)))))
         return self._icon(row) if role == _Role.DecorationRole and column == 0 else None
 
-    def error(self, row: int) -> str:
-        """Why the image could not be read; "" for one that could."""
-        return self.rows.errors.get(row, "")
+    def reason(self, row: int) -> str:
+        """Why the image could not be read, or why the answer is "unknown"; "" elsewhere."""
+        unknown = self.rows.unknowns.get(row)
+        return unknown_words(unknown) if unknown else self.rows.errors.get(row, "")
 
     def _text(self, row: int, column: int) -> str:
         rows = self.rows
@@ -155,7 +165,7 @@ class FolderModel(QAbstractTableModel):
         if row in rows.errors:
             return "cannot be read" if column == 1 else ""
         return (
-            rows.label(row),
+            "unknown" if row in rows.unknowns else rows.label(row),
             share(rows.probability(row)),
             share(rows.margin(row)),
             rows.next_label(row),

@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
 
 from workbench.core.format import count
 from workbench.gui.classify.folder.model import COLUMNS, TRUTH, FolderModel
-from workbench.gui.classify.folder.rows import RIGHT, UNREADABLE, WRONG, Filter
+from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG, Filter
+from workbench.gui.classify.folder.sorter import FolderSorter
 from workbench.gui.common.context import WindowContext
 from workbench.gui.images.source import ImageSource
 from workbench.gui.images.thumbnails import ImageThumbnails
-from workbench.gui.kit.buttons import button
+from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import ElidedLabel
 from workbench.gui.kit.layout import column, row
@@ -26,6 +27,7 @@ _DOUBTS = ((0.0, "Any doubt"), (0.05, "Doubt > 5%"), (0.2, "Doubt > 20%"), (0.5,
 _STATES = (
     ("", "All images"),
     (UNREADABLE, "Cannot be read"),
+    (UNKNOWN, "Unknown"),
     (WRONG, "Wrong"),
     (RIGHT, "Correct"),
 )
@@ -47,17 +49,27 @@ class FolderResults(QFrame):
         self.setProperty("role", "card")
         self.thumbnails = ImageThumbnails(context.service, ImageSource, self)
         self.model = FolderModel(context.theme, self.thumbnails, self)
+        self.sorter = FolderSorter(self)
         self.heading = ElidedLabel()
         self.heading.setProperty("role", "strong")
         self.labels, self.states, self.doubts = (ElidedComboBox() for _ in range(3))
+        self.sort_button = button("Sort into folders…")
+        self.sort_button.setToolTip(
+            "Copies or moves the images shown into a folder for each predicted class"
+        )
+        self.undo_button = button("Undo sorting…")
+        self.undo_button.hide()
+        self.cancel_button = button("Cancel")
+        self.cancel_button.hide()
         self.close_button = button("Close")
         self.table = _table(context, self.model)
         self._sorting = QTimer(self)
         self._sorting.setSingleShot(True)
         self._sorting.setInterval(_SORT_MS)
         self._fill_filters()
-        filters = (self.labels, self.states, self.doubts, self.close_button)
-        top = row((self.heading, 1), *filters, spacing=8)
+        filters = (self.labels, self.states, self.doubts)
+        buttons = (self.undo_button, self.sort_button, self.cancel_button, self.close_button)
+        top = row((self.heading, 1), *filters, *buttons, spacing=8)
         column(top, (self.table, 1), parent=self, margins=(14, 10, 14, 10), spacing=8)
         self._connect()
         self.begin("", "")
@@ -79,13 +91,24 @@ class FolderResults(QFrame):
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
         self.close_button.clicked.connect(self.closed)
+        self._connect_sorter()
         self._sorting.timeout.connect(self.model.sort_again)
+
+    def _connect_sorter(self) -> None:
+        sorter = self.sorter
+        self.sort_button.clicked.connect(lambda _=False: self._on_sort())
+        self.undo_button.clicked.connect(lambda _=False: sorter.ask_undo())
+        self.cancel_button.clicked.connect(sorter.cancel)
+        sorter.busy_changed.connect(self._on_busy)
+        sorter.undo_changed.connect(self.undo_button.setVisible)
+        sorter.relocated.connect(self.model.relocate)
 
     # what the panel calls ----------------------------------------------------------------
 
     def begin(self, name: str, model: str) -> None:
         """Another folder of this name is being classified, with this model."""
         self._name, self._model = name, model
+        self.sorter.forget()
         self.thumbnails.clear()
         self.model.clear()
         self.table.setColumnHidden(TRUTH, True)
@@ -104,6 +127,25 @@ class FolderResults(QFrame):
         if any(answer.truth for answer in answers):
             self.table.setColumnHidden(TRUTH, False)
         self._show_counts()
+
+    def close_background(self) -> None:
+        """Nothing is read or written any more."""
+        self.thumbnails.close()
+        self.sorter.close()
+
+    def set_complete(self, *, is_complete: bool) -> None:
+        """Whether all rows are there: only then they are sorted into folders."""
+        self.sort_button.setEnabled(is_complete and bool(len(self.model.rows)))
+
+    def _on_sort(self) -> None:
+        rows, shown = self.model.rows, self.model.shown()
+        self.sorter.ask(lambda: rows.answers(shown))
+
+    def _on_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
+        buttons = (self.cancel_button, self.sort_button)
+        show_instead(*(buttons if is_busy else reversed(buttons)))
+        self.undo_button.setEnabled(not is_busy)
+        self.close_button.setEnabled(not is_busy)
 
     def _show_counts(self) -> None:
         rows = self.model.rows

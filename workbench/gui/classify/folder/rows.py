@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from workbench.protocol.classify import Classified
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 UNREADABLE = "unreadable"
+UNKNOWN = "unknown"
 WRONG = "wrong"
 RIGHT = "right"
 
@@ -27,7 +28,7 @@ class Filter:
 
     Attributes:
         label: The predicted class; "" for all.
-        state: UNREADABLE, WRONG, RIGHT; "" for all.
+        state: UNREADABLE, UNKNOWN, WRONG, RIGHT; "" for all.
         least_doubt: 1 - the probability of the answer is at least this.
     """
 
@@ -42,12 +43,14 @@ class FolderRows:
     Attributes:
         files: Paths.
         errors: Why images could not be read, by row.
+        unknowns: Why the answer is "unknown", by row; the most probable class counts as the label.
         names: The class names that occur, by number.
     """
 
     def __init__(self) -> None:
         self.files: list[str] = []
         self.errors: dict[int, str] = {}
+        self.unknowns: dict[int, str] = {}
         self.names: list[str] = []
         self._numbers: dict[str, int] = {}
         self._ids = np.full((3, _FIRST_SIZE), -1, np.int32)  # answer, next, truth
@@ -70,6 +73,8 @@ class FolderRows:
             self._ids[2, row] = self._number(answer.truth) if answer.truth else -1
             if answer.error is not None:
                 self.errors[row] = answer.error.what
+            if answer.unknown:
+                self.unknowns[row] = answer.unknown
             for place, score in enumerate(answer.scores[:2]):
                 self._ids[place, row] = self._number(score.name)
                 self._shares[place, row] = score.probability
@@ -85,6 +90,14 @@ class FolderRows:
     def truth(self, row: int) -> str:
         """The image's own label; "" where it has none."""
         return self._name(2, row)
+
+    def answers(self, rows: Numbers) -> list[tuple[str, str]]:
+        """File and predicted class of these rows; class "" where it is unknown, or unreadable."""
+        return [(self.files[n], "" if n in self.unknowns else self.label(n)) for n in rows.tolist()]
+
+    def relocate(self, moved: Mapping[str, str]) -> None:
+        """Files are elsewhere from now on: the new path by the old one."""
+        self.files = [moved.get(file, file) for file in self.files]
 
     def probability(self, row: int) -> float:
         """Of the predicted class, 0..1."""
@@ -118,6 +131,10 @@ class FolderRows:
             mask &= ids[0] == self._numbers.get(by.label, -2)
         if by.state == UNREADABLE:
             mask &= ids[0] < 0
+        elif by.state == UNKNOWN:
+            unknown = np.zeros(count, np.bool_)
+            unknown[list(self.unknowns)] = True
+            mask &= unknown
         elif by.state:
             folded = self._folded()
             known = (ids[0] >= 0) & (ids[2] >= 0)

@@ -1,0 +1,207 @@
+"""Copies or moves the images of a classified folder into class folders, in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from workbench.client.background import Background
+from workbench.core.format import bytes_text, count, plural
+from workbench.errors import WorkbenchError
+from workbench.gui.kit.file_dialogs import ask_folder
+from workbench.gui.kit.messages import ask_choice, show_notice
+from workbench.pictures.sorting import (
+    Plan,
+    Sorted,
+    Undo,
+    Undone,
+    carry_out,
+    make_plan,
+    read_undo,
+    undo,
+)
+
+Answers = Callable[[], list[tuple[str, str]]]
+
+_COPY, _MOVE = 0, 1
+_MOST_LINES = 12
+_REPORT_EVERY = 32
+
+
+class FolderSorter(QObject):
+    """Plans, asks, sorts and takes back.
+
+    Args:
+        widget: What the questions are in front of.
+
+    Signals:
+        progressed(str): What is being done.
+        said(str): How it ended, in words.
+        failed(WorkbenchError): It ended early.
+        busy_changed(bool): Whether something is being done, that `cancel` stops.
+        relocated(dict): Where images are from now on, by the path they had.
+        undo_changed(bool): Whether the latest sorting can be taken back.
+    """
+
+    progressed = Signal(str)
+    said = Signal(str)
+    failed = Signal(object)
+    busy_changed = Signal(bool)
+    relocated = Signal(object)
+    undo_changed = Signal(bool)
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._widget = widget
+        self._background = Background(self, max_threads=1)
+        self._stop = Event()
+        self._undo_file: Path | None = None
+        self.is_busy = False
+
+    def close(self) -> None:
+        """Stops soon what is being done, and waits for that."""
+        self._stop.set()
+        self._background.close()
+
+    def cancel(self) -> None:
+        """Stops soon; what was done until then can be taken back."""
+        self._stop.set()
+
+    def forget(self) -> None:
+        """Other images are shown: the undo file stays, its button does not."""
+        self._set_undo(None)
+
+    def ask(self, answers: Answers) -> None:
+        """Lets the user choose a folder, then shows what would be done.
+
+        Args:
+            answers: Called in the thread: file and class of each image.
+        """
+        into = ask_folder(self._widget, "Sort into class folders", kind="pictures")
+        if into and not self.is_busy:
+            plan = lambda: make_plan(answers(), Path(into), check=self._check)  # noqa: E731
+            self._do("Planning", plan, self._on_planned)
+
+    def ask_undo(self) -> None:
+        """Asks whether the latest sorting is to be taken back."""
+        path = self._undo_file
+        if path is not None and not self.is_busy:
+            self._do("Reading the undo file", lambda: read_undo(path), self._on_undo_read)
+
+    # steps -------------------------------------------------------------------------------
+
+    def _on_planned(self, plan: Plan) -> None:
+        if not plan.placements:
+            show_notice(self._widget, "No image would be copied or moved.", _plan_words(plan))
+            return
+        number = plural(len(plan.placements), "image")
+        what = f"Sort {number} into {plan.into.name}?"
+        choice = ask_choice(self._widget, what, _plan_words(plan), ("Copy", "Move", "Cancel"))
+        if choice in {_COPY, _MOVE}:
+            is_move = choice == _MOVE
+            words = "Moving" if is_move else "Copying"
+            work = lambda: self._sort(plan, is_move=is_move)  # noqa: E731
+            self._do(words, work, lambda done: self._on_sorted(plan, done, is_move=is_move))
+
+    def _sort(self, plan: Plan, *, is_move: bool) -> Sorted:
+        words = f"{'Moving' if is_move else 'Copying'} {{}} of {count(len(plan.placements))} images"
+        return carry_out(plan, is_move=is_move, progress=self._reporter(words))
+
+    def _on_sorted(self, plan: Plan, done: Sorted, *, is_move: bool) -> None:
+        self._set_undo(done.undo_file)
+        verb = "moved" if is_move else "copied"
+        stopped = ", then canceled" if done.is_stopped else ""
+        self.said.emit(
+            f"{plural(done.num_done, 'image')} {verb} into {plan.into.name}{stopped}. "
+            f"{_left_words(len(done.failed))}".strip()
+        )
+        if is_move:
+            self.relocated.emit(done.moved)
+
+    def _on_undo_read(self, what: Undo) -> None:
+        number = plural(len(what.images), "image")
+        verb = "Put back" if what.is_move else "Delete"
+        sentence = f"Put {number} back?" if what.is_move else f"Delete {number} that were copied?"
+        more = "What was changed since stays where it is."
+        if ask_choice(self._widget, sentence, more, (verb, "Cancel")) == 0:
+            doing = "Putting back image" if what.is_move else "Deleting copy"
+            work = lambda: undo(what, progress=self._reporter(doing + " {}"))  # noqa: E731
+            self._do(doing, work, lambda done: self._on_undone(what, done))
+
+    def _on_undone(self, what: Undo, done: Undone) -> None:
+        if not what.path.exists():
+            self._set_undo(None)
+        verb = "put back" if what.is_move else "deleted"
+        words = f"{plural(done.num_done, 'image')} {verb}. {_left_words(len(done.kept))}"
+        self.said.emit(words.strip())
+        if what.is_move:
+            kept = {file for file, _ in done.kept}
+            here = ((str(what.path.parent / each.target), each.source) for each in what.images)
+            self.relocated.emit({now: before for now, before in here if now not in kept})
+        if done.kept:
+            lines = [f"{Path(file).name}: {reason}" for file, reason in done.kept[:_MOST_LINES]]
+            show_notice(self._widget, _left_words(len(done.kept)), "\n".join(lines))
+
+    # the thread --------------------------------------------------------------------------
+
+    def _do(self, words: str, work: Callable[[], object], done: Callable[..., None]) -> None:
+        self._stop.clear()
+        self._set_busy(is_busy=True)
+        self.progressed.emit(words)
+
+        def end(result: object) -> None:
+            self._set_busy(is_busy=False)
+            self.said.emit("")
+            done(result)
+
+        self._background.run(work, end, self._on_failed)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._set_busy(is_busy=False)
+        self.failed.emit(error)
+
+    def _reporter(self, words: str) -> Callable[[int], bool]:
+        """Reports in the thread; whether to go on."""
+
+        def report(number: int) -> bool:
+            if number % _REPORT_EVERY == 0:
+                self.progressed.emit(words.format(count(number)))
+            return not self._stop.is_set()
+
+        return report
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise WorkbenchError("Canceled.")
+
+    def _set_busy(self, *, is_busy: bool) -> None:
+        self.is_busy = is_busy
+        self.busy_changed.emit(is_busy)
+
+    def _set_undo(self, path: Path | None) -> None:
+        self._undo_file = path
+        self.undo_changed.emit(path is not None)
+
+
+def _plan_words(plan: Plan) -> str:
+    """What would be done, a line for each class folder, and what stays, with the reason."""
+    counts = plan.counts()
+    lines = [f"{name}: {count(number)}" for name, number in list(counts.items())[:_MOST_LINES]]
+    if len(counts) > _MOST_LINES:
+        lines.append(f"and {plural(len(counts) - _MOST_LINES, 'other class', 'other classes')}")
+    lines += [""] if lines else []
+    if plan.placements:
+        lines.append(f"{bytes_text(plan.num_bytes)} in all. Nothing is replaced.")
+    if plan.num_renamed:
+        lines.append(f"Renamed, as the name is taken: {plural(plan.num_renamed, 'image')}.")
+    for reason, number in plan.reasons().items():
+        lines.append(f"Not sorted: {plural(number, 'image')} ({reason}).")
+    return "\n".join(lines)
+
+
+def _left_words(number: int) -> str:
+    return f"{plural(number, 'image')} left where they are." if number else ""
