@@ -31,6 +31,7 @@ GENERAL_PAGES = (
     ("calibration", "Calibration and “unknown”"),
     ("what_if", "What-if and robustness"),
     ("coach", "The training coach"),
+    ("explain", "Why this class? Heat maps"),
     ("report", "Reports and model cards"),
     (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),
