@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from workbench.checkup.analysed import analysed
 from workbench.core.format import plural, rough_duration
@@ -40,7 +41,7 @@ class CheckedSweep:
     impossible: tuple[Impossible, ...]
     seconds: float | None
 
-    @property
+    @cached_property
     def possible(self) -> SweepPlan:
         """The plan without the combinations that cannot be trained."""
         skipped = frozenset(each.combination.number for each in self.impossible)

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--layer",
         metavar="NAME",
         default="",
-        help="layer that Grad-CAM looks at (default: the last with places of the image)",
+        help="layer that Grad-CAM looks at (default: the one whose map counts most)",
     )
     add_json_option(parser)
 

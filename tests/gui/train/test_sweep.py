@@ -32,13 +32,21 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def dialog(window, project):
+def dialog(window, project, qtbot):
     window.context.library.open()
     window.context.document.new(project)
     window.actions_by_key["sweep"].trigger()
     (dialog,) = window.findChildren(SweepDialog)
+    qtbot.waitUntil(lambda: has_setting(dialog, _WIDTH), timeout=_PATIENCE_MS)
     yield dialog
     dialog.reject()
+
+
+def has_setting(dialog, key):
+    try:
+        return dialog.plan.settings.item(key) is not None
+    except KeyError:
+        return False
 
 
 def compare(qtbot, dialog, key, values):
@@ -63,8 +71,11 @@ def test_widths_and_training_settings_are_offered_but_not_what_changes_the_image
         with pytest.raises(KeyError):
             tree.item(key)
     tree.search.setText("rate")
-    assert tree.item(_WIDTH).isHidden()
-    assert not tree.item("learning_rate").isHidden()
+    assert tree.item("learning_rate").text(1) == "0.05"
+    with pytest.raises(KeyError):
+        tree.item(_WIDTH)
+    tree.search.clear()
+    assert tree.item(_WIDTH).parent().text(0) == "Widths"
 
 
 def test_the_plan_is_counted_and_a_wrong_value_is_named(dialog, qtbot):
@@ -104,6 +115,7 @@ def test_combinations_that_cannot_be_trained_are_left_out_only_when_agreed(
     convolution = ("input", {"shape": (8, 8, 1)}), ("conv2d", {"filters": 2}), ("flatten", {})
     graph = chain(*convolution, ("dense", {"units": 3, "activation": "softmax"}))
     window.context.document.new(replace(project, graph=graph))
+    qtbot.waitUntil(lambda: has_setting(dialog, "conv2d_1.kernel_size"), timeout=_PATIENCE_MS)
     compare(qtbot, dialog, "conv2d_1.kernel_size", "3, 9")
     qtbot.waitUntil(lambda: "1 of 2 combinations" in dialog.plan.words.text(), timeout=_PATIENCE_MS)
     assert not dialog.plan.start.isEnabled()
@@ -112,6 +124,28 @@ def test_combinations_that_cannot_be_trained_are_left_out_only_when_agreed(
     dialog.plan.skip.setChecked(True)
     dialog.plan.check_soon()
     assert "2 runs of 1 combination" in wait_for_check(qtbot, dialog)
+
+
+def test_runs_take_turns_on_several_targets(dialog, qtbot):
+    compare(qtbot, dialog, "learning_rate", "0.05, 0.01, 0.02")
+    button = dialog.plan.targets
+    assert button.text() == "This computer"
+    menu = button.menu()
+    menu.aboutToShow.emit()
+    lines = {action.text(): action for action in menu.actions() if action.isCheckable()}
+    own = next(action for words, action in lines.items() if words.startswith("This computer"))
+    assert own.isChecked()
+    other = next(action for action in lines.values() if "simulated" in action.text())
+    other.trigger()
+    assert button.text() == "2 targets"
+    wait_for_check(qtbot, dialog)
+    keys = [each.project.target.key for each in dialog.plan.plan().runs()]
+    assert len(keys) == 3
+    assert keys[0] == keys[2] != keys[1]
+    menu.aboutToShow.emit()
+    next(a for a in menu.actions() if a.isCheckable() and "simulated" in a.text()).trigger()
+    assert button.text() == "This computer"
+    assert dialog.plan.plan().targets == ()
 
 
 @pytest.mark.worker

@@ -65,7 +65,7 @@ def test_the_training_under_the_mouse_is_chosen(figure, qtbot):
     chosen = []
     figure.chosen.connect(chosen.append)
     for trial in TRIALS:
-        points = figure.points(trial) if hasattr(figure, "points") else [figure.point(trial)]
+        points = figure.points(trial)
         assert all(figure.rect().contains(point.toPoint()) for point in points)
         at = points[-1].toPoint()
         assert figure.trial_at(QPointF(at)) is trial

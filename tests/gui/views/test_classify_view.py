@@ -109,6 +109,26 @@ def test_a_worker_that_fails_is_reported_and_called_again_next_time(qtbot, ready
         service.answer_pictures()
 
 
+def test_an_unknown_answer_gives_its_reason_and_is_neither_right_nor_wrong(qtbot, ready, service):
+    ready.classify(["/x/photo.jpg"])
+    _, answer = service.take(Classify)
+    with qtbot.waitSignal(ready.state.classified):
+        answer(cat("/x/photo.jpg", unknown="unlike the training images", truth="dog"))
+        answer(Done(id=1))
+    result = ready.panels["classify_result"]
+    assert (result.label.full_text, result.figure.text()) == ("Unknown", "")
+    assert result.reason.full_text == "unlike the training images"
+    assert result.reason.isVisible()
+    assert result.entry.words() == "Unknown: unlike the training images"
+    assert result.entry.is_right is None
+    assert not result.classes.isHidden()  # all classes, as far as they go
+    ready.classify(["/x/other.jpg"])
+    with qtbot.waitSignal(ready.state.classified):
+        service.answer_pictures()
+    assert result.label.full_text == "cat"
+    assert not result.reason.isVisible()
+
+
 def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     qtbot, ready, service, tmp_path
 ):

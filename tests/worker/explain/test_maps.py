@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.explained import Grayed, random_correlation
 from tests.strategies import random_valid_graph
 from tests.worker.conftest import chain
 from workbench.core.network.graph import Edge, Graph, Node
@@ -163,7 +164,7 @@ def test_occlusion_and_gradients_are_hot_at_what_the_class_depends_on():
         assert not hot[:, :6].any()
         assert not hot[10:].any()
     assert found.method == "gradients"
-    assert found.layers == ("input_0",)
+    assert found.layers == (("input_0",),)
     nothing = explainer.explain(image, np.array([2]), "occlusion")
     assert not nothing.heat.any()  # less likely where the patch covers nothing of it
 
@@ -172,10 +173,10 @@ def test_a_layer_can_be_chosen_and_an_unknown_one_is_refused_with_all_names():
     graph = two_scales()
     explainer = explainer_of(runner_of(graph))
     image = np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3)).astype(np.uint8)
-    found = explainer.explain(image, np.array([0, 2]), layer="a")
-    assert (found.layers, found.heat.shape) == (("a",), (2, 16, 16))
+    found = explainer.explain(image, np.array([0, 2]), layers=["a"])
+    assert (found.layers, found.heat.shape) == ((("a",), ("a",)), (2, 16, 16))
     with pytest.raises(UsageError) as refused:
-        explainer.explain(image, np.array([0, 2]), layer="p")
+        explainer.explain(image, np.array([0, 2]), layers=["p"])
     assert (refused.value.received, refused.value.expected) == ("p", "i, a, b")
 
 
@@ -220,3 +221,100 @@ def test_the_rank_correlation_is_spearmans():
     # By hand: ranks 1 2 3 4 and 2 1 4 3, 1 - 6 * 4 / (4 * 15).
     assert rank_correlation(np.array([1, 2, 3, 4]), np.array([2, 1, 4, 3])) == pytest.approx(0.6)
     assert rank_correlation(first, np.zeros((2, 3))) is None
+
+
+def residual():
+    """Two convolutions around which a way goes, one before and one behind."""
+    return graph_of(
+        [("i", "a"), ("a", "b"), ("b", "r"), ("r", "s"), ("a", "s"), ("s", "e"), ("e", "p"),
+         ("p", "d")],
+        i=IMAGE,
+        a=CONV,
+        b=CONV,
+        r=("activation", {"activation": "relu"}),
+        s=("add", {}),
+        e=("conv2d", {"filters": 6, "strides": (2, 2)}),
+        p=POOL,
+        d=HEAD,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("graph", "passages"),
+    [
+        (chain(IMAGE, CONV, ("relu", {}), CONV, POOL, HEAD), ["relu_2", "conv2d_3"]),
+        (residual(), ["a", "s", "e"]),
+        (gated("multiply"), ["m"]),
+        (two_scales(), ["a"]),
+        (chain(IMAGE, ("flatten", {}), HEAD), []),
+    ],
+    ids=["chain", "residual", "gate", "two scales", "no convolution"],
+)
+def test_no_way_goes_around_a_passage(graph, passages):
+    explainer = explainer_of(runner_of(graph))
+    assert [graph.nodes[key].name for key in explainer.places.passages] == passages
+
+
+def test_a_map_of_a_passage_is_the_same_beside_others_and_alone():
+    explainer = explainer_of(runner_of(residual()))
+    image = np.random.default_rng(0).integers(0, 256, (16, 16, 3)).astype(np.uint8)
+    for heat, (key,) in explainer.maps_at_passages(image, 1):
+        (alone,) = explainer.explain(image[None], np.array([1]), layers=[key]).heat
+        top = max(float(heat.max()), 1e-12)
+        np.testing.assert_allclose(np.maximum(heat, 0) / top, alone, atol=1e-4)
+
+
+def blobs(count, seed):
+    """Noise with a square, and the color of the square: 0 is red, 1 green, 2 blue."""
+    rng = np.random.default_rng(seed)
+    images = rng.integers(90, 165, (count, 24, 24, 3)).astype(np.uint8)
+    labels = rng.integers(0, 3, count)
+    for image, label, (top, left) in zip(
+        images, labels, rng.integers(0, 18, (count, 2)), strict=True
+    ):
+        image[top : top + 6, left : left + 6, label] = 250
+    return images, labels
+
+
+@pytest.fixture(scope="module")
+def taught():
+    """A runner whose network knows the squares."""
+    graph = chain(
+        ("input", {"shape": (24, 24, 3)}),
+        ("rescaling", {"scale": 1 / 128, "offset": -1.0}),
+        ("conv2d", {"filters": 8, "padding": "same", "activation": "relu"}),
+        ("conv2d", {"filters": 8, "padding": "same", "strides": (2, 2), "activation": "relu"}),
+        ("conv2d", {"filters": 8, "padding": "same", "activation": "relu"}),
+        POOL,
+        HEAD,
+    )
+    runner = runner_of(graph)
+    images, labels = blobs(600, 0)
+    optimizer = keras.optimizers.Adam(0.01)
+    runner.built.model.compile(optimizer, "sparse_categorical_crossentropy")
+    runner.built.model.fit(images, labels, batch_size=50, epochs=6, verbose=0)
+    return runner
+
+
+def test_graying_out_what_is_hot_counts_more_than_another_place_of_its_shape(taught):
+    explainer, rng, grayed = explainer_of(taught), np.random.default_rng(0), Grayed()
+    images, labels = blobs(60, 1)
+    right = np.flatnonzero(taught.predict(images).argmax(axis=1) == labels)
+    assert len(right) > 50
+    for at in right.tolist():
+        heat = explainer.explain(images[at : at + 1], labels[at : at + 1]).heat[0]
+        grayed.add(taught, images[at], int(labels[at]), heat, rng)
+    assert grayed.count == len(right)
+    assert grayed.share >= 0.85, grayed
+
+
+def test_maps_of_random_weights_are_others(taught):
+    explainer = explainer_of(taught)
+    images, labels = blobs(20, 2)
+    found = [
+        random_correlation(explainer, taught, image, int(label))
+        for image, label in zip(images, labels, strict=True)
+    ]
+    known = [abs(value) for value in found if value is not None]
+    assert len(known) > 10
+    assert np.mean(known) < 0.6

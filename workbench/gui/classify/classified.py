@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
+from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import share
 from workbench.protocol.classify import Classified
 
@@ -50,15 +51,19 @@ class ClassifiedPicture:
 
     @property
     def is_right(self) -> bool | None:
-        """Whether the answer is the true class; None where the model has no such class, and where
-        the label is not known.
+        """Whether the answer is the true class; None where it is "unknown", where the model has no
+        such class, and where the label is not known.
         """
-        return self.answer.label == self.true_class if self.true_class else None
+        if self.answer.unknown or not self.true_class:
+            return None
+        return self.answer.label == self.true_class
 
     def label_words(self) -> str:
         """What the label says of the answer; "" without one."""
         if not self.truth or self.answer.error is not None:
             return ""
+        if self.answer.unknown and self.true_class:
+            return f"label: {self.truth}"
         if self.is_right is None:
             return f"label: {self.truth}, not a class of this model"
         return f"{'Correct' if self.is_right else 'Wrong'} (label: {self.truth})"
@@ -67,6 +72,8 @@ class ClassifiedPicture:
         """The answer in one line."""
         if self.answer.error is not None:
             return "cannot be read"
+        if self.answer.unknown:
+            return unknown_words(self.answer.unknown)
         return f"{self.answer.label} {share(self.probability)}"
 
 

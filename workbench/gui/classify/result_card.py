@@ -17,6 +17,7 @@ from workbench.gui.kit.theme import Theme
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.log.scores import weights_words
 
+UNKNOWN = "Unknown"
 PICTURE_PX = 176
 RADIUS_PX = 8
 
@@ -108,6 +109,9 @@ class ResultCard(QFrame):
         self.label.setFont(theme.font(26, weight=600))
         self.figure = plain_label(role="dim")
         self.figure.setFont(theme.font(16, tabular=True))
+        self.reason = ElidedLabel()
+        self.reason.setProperty("role", "warning")
+        self.reason.setFont(theme.font(16, tabular=True))
         self.truth = ElidedLabel()
         self.message = plain_label(role="dim", wrap=True)
         self.bars = ScoreBars(theme)
@@ -123,8 +127,10 @@ class ResultCard(QFrame):
 
     def _build(self) -> None:
         bottom = Qt.AlignmentFlag.AlignBottom
-        headline = row((self.label, 100), self.figure, Gap(12), (self.truth, 100), spacing=10)
+        says = (self.label, 100), self.figure, (self.reason, 100)
+        headline = row(*says, Gap(12), (self.truth, 100), spacing=10)
         headline.setAlignment(self.figure, bottom)
+        headline.setAlignment(self.reason, bottom)
         headline.setAlignment(self.truth, bottom)
         lines = (
             row((self.caption, 2), (self.note, 1), spacing=12),
@@ -187,7 +193,10 @@ class ResultCard(QFrame):
         if answer.error is not None:
             self._show_error(answer.error)
             return
-        self._say(answer.label, share(entry.probability))
+        if answer.unknown:
+            self._say(UNKNOWN, "", answer.unknown)
+        else:
+            self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.true_class)
         self.classes.verticalScrollBar().setValue(0)
@@ -201,11 +210,13 @@ class ResultCard(QFrame):
         if shape:
             self.seen.caption.setToolTip(plain_tip(f"Model input, {image_size_text(shape)}"))
 
-    def _say(self, label: str, figure: str) -> None:
+    def _say(self, label: str, figure: str, reason: str = "") -> None:
         # As wide as its words, so that the percentage is beside them.
         self.label.setMaximumWidth(self.label.fontMetrics().horizontalAdvance(label) + 4)
         self.label.set_full_text(label)
         self.figure.setText(figure)
+        self.reason.set_full_text(reason)
+        self.reason.setVisible(bool(reason))
 
     def _show_error(self, error: ErrorParts) -> None:
         self._say("Cannot be read", "")

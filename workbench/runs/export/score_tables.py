@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.core.calibration.reliability import NUM_BINS
+from workbench.protocol.trained.calibration import Bins
 from workbench.protocol.trained.evaluate import Robustness
 from workbench.runs.export.tables import csv_cells
 
@@ -16,6 +18,23 @@ def confusion_csv(classes: Sequence[str], confusion: Sequence[Sequence[int]]) ->
         for name, counts in zip(classes, confusion, strict=True)
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def reliability_csv(before: Bins, after: Bins) -> str:
+    """A reliability diagram: a row for each bin of confidence, empty cells without images."""
+    names = ("images", "confidence", "accuracy")
+    heads = [f"{name} {state}" for state in ("uncalibrated", "calibrated") for name in names]
+    lines = [csv_cells(["from", "to", *heads])]
+    for number in range(NUM_BINS):
+        ends = [f"{end / NUM_BINS:.4f}" for end in (number, number + 1)]
+        lines.append(csv_cells([*ends, *_bin(before, number), *_bin(after, number)]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _bin(bins: Bins, number: int) -> list[str]:
+    images = bins.counts[number]
+    shares = bins.confidence[number], bins.accuracy[number]
+    return [str(images), *(f"{value:.6f}" if images else "" for value in shares)]
 
 
 def robustness_csv(result: Robustness) -> str:

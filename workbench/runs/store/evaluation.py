@@ -13,6 +13,7 @@ from workbench.core.storage.json_file import DAMAGED, refuse_newer
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError, os_errors_as
 from workbench.protocol.events import TestResult
+from workbench.protocol.trained.calibration import Calibration
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
@@ -70,12 +71,14 @@ class KnownScores:
         test: The test at the end of its training; None where it has none.
         checksum: Of the weights that are there now.
         problem: Why the kept evaluation is not shown; None where nothing is wrong.
+        calibration: Temperature and thresholds that are there now; None for none.
     """
 
     kept: KeptEvaluation | None
     test: TestResult | None
     checksum: str
     problem: RunFolderError | None = None
+    calibration: Calibration | None = None
 
 
 def keep_evaluation(
@@ -155,7 +158,7 @@ def known_scores(run: RunFolder) -> KnownScores:
         kept, problem = read_evaluation(run, card.class_names), None
     except RunFolderError as error:
         kept, problem = None, error
-    return KnownScores(kept, card.test, card.checksum, problem)
+    return KnownScores(kept, card.test, card.checksum, problem, card.calibration)
 
 
 def _damaged(run: RunFolder, received: str) -> RunFolderError:

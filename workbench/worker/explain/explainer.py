@@ -30,6 +30,14 @@ _NOISY_COPIES = 16
 _NOISE = 0.1 * 255
 """Of SmoothGrad: standard deviation, a tenth of the range of values."""
 
+_TRIED = (3, 3, 2)
+"""So many layers of the last size, of the one before and of the third, the last of each: a batch of
+eight. On photos of flowers the hottest tenth of the best map counted on 95% of them with pretrained
+EfficientNet-Lite0, on 90% with its last eight layers, on 57% with the last one."""
+
+GRAY = 127
+"""What is put over the hottest places: the middle of the range of values."""
+
 _MOST_PERCENT = 99.0
 """A few single pixels of a gradient are far above all others and count as this percentile, as in
 the paper on SmoothGrad."""
@@ -46,12 +54,12 @@ class Explanation:
         heat: float32 (n, height, width) of the model's input, 0..1; the hottest place of each map
             is 1, or all of it 0.
         method: The one that was used.
-        layers: Names of the layers that were looked at; none for occlusion.
+        layers: For each image the names of the layers that were looked at; none for occlusion.
     """
 
     heat: Maps
     method: Method
-    layers: tuple[str, ...]
+    layers: tuple[tuple[str, ...], ...]
 
 
 class Explainer:
@@ -62,7 +70,8 @@ class Explainer:
         self._graph = graph_from_plain(runner.card.graph, runner.card.title)
         self.places = find_places(self._graph, all_layers(), runner.built.layers)
         self._size = tuple(runner.card.input_shape[:2])
-        self._compiled: dict[tuple[str, ...], Slopes] = {}
+        self._compiled: dict[tuple[tuple[str, ...], bool], Slopes] = {}
+        self._passages = self._tried()
 
     def explain(
         self,
@@ -70,7 +79,7 @@ class Explainer:
         classes: Labels,
         method: Method = "gradcam",
         *,
-        layer: str = "",
+        layers: Sequence[str] = (),
         on_progress: OnProgress = lambda _fraction: None,
     ) -> Explanation:
         """The maps of images, each for a class.
@@ -81,32 +90,84 @@ class Explainer:
             method: Grad-CAM (Selvaraju et al. 2017) shows gradients instead where the network has
                 no convolution; gradients are those of SmoothGrad (Smilkov et al. 2017); occlusion
                 is that of Zeiler and Fergus (2014).
-            layer: Name of the layer that Grad-CAM looks at; "" for the last ones on each way to
-                the scores whose output still has places.
+            layers: Names of the layers that Grad-CAM looks at; none to choose for each image the
+                one whose map matters most: graying out its hottest tenth lowers the probability
+                of the class most.
             on_progress: Called now and then.
 
         Raises:
             UsageError: there is no such layer, or its output has no places of the image.
             RunError: the model's answer or its gradients are not finite.
         """
-        at = self._chosen(layer) if layer else list(self.places.last)
-        used: Method = "gradients" if method == "gradcam" and not at else method
+        has_convolution = bool(layers or self.places.last)
+        used: Method = "gradients" if method == "gradcam" and not has_convolution else method
+        pairs = list(zip(x, classes.tolist(), strict=True))
         if used == "occlusion":
             each = partial(occlusion_drops, self._runner, on_progress=on_progress)
-            maps = [each(image, number) for image, number in zip(x, classes, strict=True)]
-            return Explanation(_scaled(maps, least=LEAST_DROP), used, ())
+            maps = [each(image, number) for image, number in pairs]
+            return Explanation(_scaled(maps, least=LEAST_DROP), used, ((),) * len(x))
         if used == "gradients":
             at = self._starts()
-            pairs = zip(x, classes, strict=True)
-            heat = _scaled([self._smooth_gradient(at, *one) for one in pairs])
-        else:
-            heat = _scaled(self._cam(at, x, classes))
-        return Explanation(heat, used, tuple(self._graph.nodes[key].name for key in at))
+            heat = _scaled([self._smooth_gradient(at, image, number) for image, number in pairs])
+            return Explanation(heat, used, (self._names(at),) * len(x))
+        return self._grad_cam(x, classes, layers)
 
-    def _chosen(self, layer: str) -> list[str]:
+    def _grad_cam(self, x: Pixels, classes: Labels, layers: Sequence[str]) -> Explanation:
+        if layers:
+            at = [self._chosen(layer) for layer in layers]
+            heat = _scaled(self._cam(at, x, classes))
+            return Explanation(heat, "gradcam", (self._names(at),) * len(x))
+        pairs = zip(x, classes.tolist(), strict=True)
+        choices = [self._most_telling(image, number) for image, number in pairs]
+        heat = np.stack([one for one, _ in choices])
+        return Explanation(heat, "gradcam", tuple(self._names(at) for _, at in choices))
+
+    def _tried(self) -> tuple[str, ...]:
+        """The passages that Grad-CAM is tried at, in the order of the graph."""
+        by_size: dict[tuple[int, ...], list[str]] = {}
+        for key in reversed(self.places.passages):
+            by_size.setdefault(self.places.planes[key][:2], []).append(key)
+        pairs = zip(by_size.values(), _TRIED, strict=False)
+        chosen = {key for keys, count in pairs for key in keys[:count]}
+        return tuple(key for key in self.places.passages if key in chosen)
+
+    def _names(self, at: Sequence[str]) -> tuple[str, ...]:
+        return tuple(self._graph.nodes[key].name for key in at)
+
+    def _most_telling(self, image: Pixels, number: int) -> tuple[Maps, Sequence[str]]:
+        """Of the maps at different depths the one whose hottest tenth counts most for the class,
+        and where it was computed; the deepest of equal ones.
+        """
+        maps = self.maps_at_passages(image, number)
+        if self.places.last != self._passages[-1:]:
+            (one,) = self._cam(self.places.last, image[None], np.array([number]))
+            maps = [(one, self.places.last), *maps]
+        heat = _scaled([one for one, _ in maps])
+        if len(maps) == 1:
+            return heat[0], maps[0][1]
+        covered = np.stack([grayed(image, hottest(one)) for one in heat])
+        left = self._runner.predict(covered)[:, number]
+        left[~heat.any(axis=(1, 2))] = np.inf
+        best = int(left.argmin())
+        return heat[best], maps[best][1]
+
+    def maps_at_passages(self, image: Pixels, number: int) -> list[tuple[Maps, Sequence[str]]]:
+        """The maps at each passage, the deepest first."""
+        if not self._passages:
+            return []
+        values, slopes = self._slopes(
+            self._passages, image[None], np.array([number]), is_chain=True
+        )
+        each = zip(self._passages, values, slopes, strict=True)
+        maps: list[tuple[Maps, Sequence[str]]] = []
+        for key, value, slope in each:
+            maps.append((self._weighted(value, slope)[0], (key,)))
+        return maps[::-1]
+
+    def _chosen(self, layer: str) -> str:
         names = {self._graph.nodes[key].name: key for key in self.places.planes}
         if layer in names:
-            return [names[layer]]
+            return names[layer]
         raise UsageError(
             "There is no layer of this name whose output is laid out as the image is.",
             received=layer,
@@ -114,15 +175,15 @@ class Explainer:
         )
 
     def _cam(self, at: Sequence[str], x: Pixels, classes: Labels) -> list[Maps]:
-        values, slopes = self._slopes(at, x.astype(np.float32), classes)
-        total = np.zeros((len(x), *self._size), np.float32)
-        for value, slope in zip(values, slopes, strict=True):
-            weights = slope.mean(axis=(1, 2))
-            maps = np.einsum("nhwc,nc->nhw", value, weights)
-            # Sums over all places are shares of the score: so they stay at another resolution.
-            share = np.float32(np.prod(maps.shape[1:]) / np.prod(self._size))
-            total += share * np.stack([_resized(one, self._size) for one in maps])
-        return list(total)
+        values, slopes = self._slopes(at, x, classes)
+        return list(sum(map(self._weighted, values, slopes), np.zeros((len(x), *self._size))))
+
+    def _weighted(self, values: Maps, slopes: Maps) -> Maps:
+        """Grad-CAM at one place, over the images: float32 (n, height, width)."""
+        maps = np.einsum("nhwc,nc->nhw", values, slopes.mean(axis=(1, 2)))
+        # Sums over all places are shares of the score: so they stay at another resolution.
+        share = np.float32(np.prod(maps.shape[1:]) / np.prod(self._size))
+        return share * np.stack([_resized(one, self._size) for one in maps])
 
     def _starts(self) -> list[str]:
         """Where gradients end: at the image, and behind what has none."""
@@ -138,11 +199,15 @@ class Explainer:
             total += _resized(np.abs(slope).max(axis=-1).mean(axis=0), self._size)
         return np.minimum(total, np.percentile(total, _MOST_PERCENT))
 
-    def _slopes(self, at: Sequence[str], x: Maps, classes: Labels) -> tuple[list[Maps], list[Maps]]:
-        key = tuple(at)
+    def _slopes(
+        self, at: Sequence[str], x: Maps | Pixels, classes: Labels, *, is_chain: bool = False
+    ) -> tuple[list[Maps], list[Maps]]:
+        key = tuple(at), is_chain
         if key not in self._compiled:
             built = self._runner.built
-            self._compiled[key] = compile_slopes(self._graph, built, self.places, key)
+            self._compiled[key] = compile_slopes(
+                self._graph, built, self.places, at, is_chain=is_chain
+            )
         values, slopes = self._compiled[key](np.float32(x), np.int64(classes))
         arrays = [each.numpy() for each in (*values, *slopes)]
         if not all(np.isfinite(each).all() for each in arrays):
@@ -159,6 +224,19 @@ def explainer_of(runner: Runner) -> Explainer:
     kept: Explainer = runner.extras.setdefault(_KEY, None) or Explainer(runner)
     runner.extras[_KEY] = kept
     return kept
+
+
+def hottest(heat: Maps, part: float = 0.1) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Where a map (height, width) is hottest: bool of its shape, true for a part of its places."""
+    count = max(1, round(part * heat.size))
+    found = np.zeros(heat.size, bool)
+    found[np.argpartition(heat.ravel(), -count)[-count:]] = True
+    return found.reshape(heat.shape)
+
+
+def grayed(image: Pixels, places: np.ndarray[Any, np.dtype[np.bool_]]) -> Pixels:
+    """An image (height, width, channels) with some places (height, width) in gray."""
+    return np.where(places[..., None], np.uint8(GRAY), image)
 
 
 def _resized(values: Maps, size: Sequence[int]) -> Maps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ class Places:
             each with its shape (height, width, channels).
         last: The last of these on each way to the scores that has a convolution before it: what
             is known of each place of the picture at the end. Empty without a convolution.
+        passages: Planes that all ways from the picture to the scores go through: of each
+            convolution the last one before the next, in the order of the graph.
         stops: Nodes before the scores through which TensorFlow has no gradient.
     """
 
@@ -35,6 +38,7 @@ class Places:
     score: str
     planes: Mapping[str, Shape]
     last: tuple[str, ...]
+    passages: tuple[str, ...]
     stops: tuple[str, ...]
 
 
@@ -51,14 +55,17 @@ def find_places(graph: Graph, layers: Layers, made: Mapping[str, Any]) -> Places
     way = graph.ancestors(score) | {score}
     found = Propagation(graph, layers)
     planes = _planes(graph, found.shapes, made, start)
-    convolved = _convolved(graph, made)
-    last = [key for key in _last_planes(graph, score, planes) if key in convolved]
+    convolved = _convolutions_before(graph, made)
+    last = [key for key in _last_planes(graph, score, planes) if convolved[key]]
+    all_ways = [key for key in _passages(graph, start, way) if key in planes and convolved[key]]
+    # A later one of as many convolutions replaces those before it: a convolution's activation it.
+    passages = {convolved[key]: key for key in all_ways}
     stops = [
         key
         for key in graph.order
         if key in way and layers[graph.nodes[key].kind].stops_learning(found.params[key])
     ]
-    return Places(start, score, planes, tuple(last), tuple(stops))
+    return Places(start, score, planes, tuple(last), tuple(passages.values()), tuple(stops))
 
 
 def _planes(
@@ -80,14 +87,26 @@ def _planes(
     return planes
 
 
-def _convolved(graph: Graph, made: Mapping[str, Any]) -> set[str]:
-    """Nodes that are a convolution, or are behind one."""
-    found: set[str] = set()
-    for key in graph.order:
-        weights = made[key].weights if key in made else []
-        is_convolution = any(len(each.shape) == _KERNEL_RANK for each in weights)
-        if is_convolution or not found.isdisjoint(graph.sources(key)):
-            found.add(key)
+def _convolutions_before(graph: Graph, made: Mapping[str, Any]) -> dict[str, int]:
+    """How many convolutions are before each node, itself among them."""
+    ones = {
+        key
+        for key, layer in made.items()
+        if any(len(each.shape) == _KERNEL_RANK for each in layer.weights)
+    }
+    return {key: len(ones & (graph.ancestors(key) | {key})) for key in graph.order}
+
+
+def _passages(graph: Graph, start: str, way: AbstractSet[str]) -> list[str]:
+    """Nodes that no way from the start to the end of `way` goes around, in order."""
+    behind = graph.descendants(start) | {start}
+    nodes = [key for key in graph.order if key in way and key in behind]
+    at = {key: number for number, key in enumerate(nodes)}
+    found, furthest = [], 0
+    for number, key in enumerate(nodes):
+        if furthest <= number:
+            found.append(key)
+        furthest = max([furthest, *(at[each] for each in graph.targets(key) if each in at)])
     return found
 
 

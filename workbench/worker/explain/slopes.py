@@ -19,22 +19,26 @@ Slopes = Callable[[Tensor, Tensor], tuple[list[Tensor], list[Tensor]]]
 """
 
 
-def compile_slopes(graph: Graph, built: BuiltModel, places: Places, at: Sequence[str]) -> Slopes:
+def compile_slopes(
+    graph: Graph, built: BuiltModel, places: Places, at: Sequence[str], *, is_chain: bool = False
+) -> Slopes:
     """A function that is compiled on its first call, for any number of images and any class.
 
     The score is the logit of the probability, from what the network computes before its last
     activation: by how much a class is above the others. Behind a softmax the gradient of a class
     that the model is sure of is almost 0; and what raises all classes alike is no evidence for one.
-    Each place counts for what reaches the scores without another
-    one, so that their shares can be summed.
+    Each place counts for what reaches the scores without another one, so that their shares can be
+    summed; or, where they are one behind the other, for all that goes through it.
 
     Args:
         graph: The network.
         built: The same, whole, with its weights, which may change later.
         places: Of the network.
         at: Ids of the nodes in question.
+        is_chain: They are in order one behind the other, and no way goes around one.
     """
-    before = {key for each in at for key in (*graph.ancestors(each), each)}
+    starts = at[:1] if is_chain else at
+    before = {key for each in starts for key in (*graph.ancestors(each), each)}
     way = graph.ancestors(places.score) | {places.score}
     first = [key for key in graph.order if key in before]
     second = [key for key in graph.order if key in way - before]
@@ -42,11 +46,11 @@ def compile_slopes(graph: Graph, built: BuiltModel, places: Places, at: Sequence
     def slopes(images: Tensor, classes: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         tensors = {places.input: images}
         _run(graph, built.layers, places, tensors, first)
-        values = [tensors[each] for each in at]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch(values)
+            tape.watch([tensors[each] for each in starts])
             _run(graph, built.layers, places, tensors, second)
             score = _above_others(tensors[places.score], classes)
+        values = [tensors[each] for each in at]
         zero = tf.UnconnectedGradients.ZERO
         return values, tape.gradient(score, values, unconnected_gradients=zero)
 

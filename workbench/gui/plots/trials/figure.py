@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from workbench.gui.kit.labels import plain_tip
@@ -55,6 +55,7 @@ class TrialFigure(QWidget):
         self.accuracies = AccuracyScale(0.0, 1.0)
         self._marked: int | None = None
         self._near: Trial | None = None
+        self._corners: list[list[QPointF]] | None = None  # once they are looked for
         self.setMouseTracking(True)
         self.setAccessibleName(name)
         self.setMinimumSize(260, 140)
@@ -67,7 +68,7 @@ class TrialFigure(QWidget):
         columns = [[trial.values[place] for trial in trials] for place in range(len(titles))]
         self.scales = tuple(map(Scale.of, columns))
         self.accuracies = AccuracyScale.of([trial.accuracy for trial in trials])
-        self._near = None
+        self._near = self._corners = None
         self.setAccessibleDescription("; ".join(trial.words for trial in trials))
         self.update()
 
@@ -81,8 +82,12 @@ class TrialFigure(QWidget):
 
     # what each figure is -----------------------------------------------------------------
 
-    def distance_px(self, trial: Trial, point: QPointF) -> float:
-        """How far a training is from a point of the widget."""
+    def points(self, trial: Trial) -> list[QPointF]:
+        """The corners of what is drawn for a training, in pixels of the widget."""
+        raise NotImplementedError
+
+    def distance_px(self, points: Sequence[QPointF], point: QPointF) -> float:
+        """How far a point of the widget is from a training with these corners."""
         raise NotImplementedError
 
     def paint(self, painter: QPainter) -> None:
@@ -115,7 +120,7 @@ class TrialFigure(QWidget):
     def color(self, trial: Trial) -> QColor:
         """From pale for the lowest accuracy to the accent for the highest."""
         colors = self._theme.colors
-        low, high = QColor(colors.faint), QColor(colors.accent)
+        low, high = QColor(colors.dim), QColor(colors.accent)
         part = min(1.0, max(0.0, self.accuracies.place(trial.accuracy)))
         ends = (
             (low.red(), high.red()),
@@ -124,7 +129,7 @@ class TrialFigure(QWidget):
         )
         color = QColor(*(round(start + (end - start) * part) for start, end in ends))
         if not self.is_stressed(trial):
-            color.setAlphaF(0.35 + 0.6 * part)
+            color.setAlphaF(0.5 + 0.5 * part)
         return color
 
     def write(self, painter: QPainter, place: QRectF, side: Qt.AlignmentFlag, text: str) -> None:
@@ -134,13 +139,20 @@ class TrialFigure(QWidget):
         short = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, int(place.width()))
         painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, short)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._corners = None
+
     # the mouse ---------------------------------------------------------------------------
 
     def trial_at(self, point: QPointF) -> Trial | None:
         """The training near a point of the widget."""
-        found = min(self.trials, key=lambda each: self.distance_px(each, point), default=None)
-        is_near = found is not None and self.distance_px(found, point) <= NEAR_PX
-        return found if is_near else None
+        if self._corners is None:
+            self._corners = [self.points(trial) for trial in self.trials]
+        apart = [self.distance_px(points, point) for points in self._corners]
+        nearest = min(range(len(apart)), key=apart.__getitem__, default=None)
+        is_near = nearest is not None and apart[nearest] <= NEAR_PX
+        return self.trials[nearest] if nearest is not None and is_near else None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         near = self.trial_at(event.position())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -25,16 +26,13 @@ class TrialScatter(TrialFigure):
 
     def set_axis(self, axis: int) -> None:
         """Chooses the setting, by its place."""
-        self.axis = axis
+        self.axis, self._corners = axis, None
         self.update()
 
-    def point(self, trial: Trial) -> QPointF:
-        """Where the dot of a training is."""
+    def points(self, trial: Trial) -> list[QPointF]:
         scale = self.scales[self._shown()]
-        return QPointF(
-            self._x(scale.places[trial.values[self._shown()]]),
-            self._y(self.accuracies.place(trial.accuracy)),
-        )
+        x = self._x(scale.places[trial.values[self._shown()]])
+        return [QPointF(x, self._y(self.accuracies.place(trial.accuracy)))]
 
     def _shown(self) -> int:
         return min(self.axis, len(self.scales) - 1)
@@ -45,9 +43,8 @@ class TrialScatter(TrialFigure):
     def _y(self, place: float) -> float:
         return self.height() - _BOTTOM_PX - place * (self.height() - _TOP_PX - _BOTTOM_PX)
 
-    def distance_px(self, trial: Trial, point: QPointF) -> float:
-        at = self.point(trial)
-        return math.hypot(point.x() - at.x(), point.y() - at.y())
+    def distance_px(self, points: Sequence[QPointF], point: QPointF) -> float:
+        return math.hypot(point.x() - points[0].x(), point.y() - points[0].y())
 
     def paint(self, painter: QPainter) -> None:
         self._paint_axes(painter)
@@ -58,7 +55,7 @@ class TrialScatter(TrialFigure):
             ground = QColor(self._theme.colors.panel)
             painter.setBrush(ground if trial.is_stopped else color)
             size = _DOT_PX + 1.5 * self.is_stressed(trial)
-            painter.drawEllipse(self.point(trial), size, size)
+            painter.drawEllipse(self.points(trial)[0], size, size)
 
     def _paint_axes(self, painter: QPainter) -> None:
         colors = self._theme.colors

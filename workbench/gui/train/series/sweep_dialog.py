@@ -154,19 +154,20 @@ class SweepDialog(QDialog):
 
     def _look(self) -> None:
         """Reads the runs of the series in another thread."""
-        project_id, home, series = self._document.project.id, self._library.home, self._series
+        project, home, series = self._document.project, self._library.home, self._series
 
-        def work() -> SweepResult:
-            found = series or newest_series(project_id, home, is_sweep=True)
-            return sweep_result(found, home) if found else SweepResult()
+        def work() -> tuple[SweepResult, dict[str, str]]:
+            found = series or newest_series(project.id, home, is_sweep=True)
+            result = sweep_result(found, home) if found else SweepResult()
+            return result, {each.key: each.words for each in sweepable(project)}
 
         self._background.run(work, self._on_looked)
 
-    def _on_looked(self, found: SweepResult) -> None:
-        is_first = not self._series and bool(found.series)
-        self._series = found.series
-        titles = {each.key: each.words for each in sweepable(self._document.project)}
-        self.results.show_result(found, {key: titles[key] for key in found.keys if key in titles})
+    def _on_looked(self, found: tuple[SweepResult, dict[str, str]]) -> None:
+        result, titles = found
+        is_first = not self._series and bool(result.series)
+        self._series = result.series
+        self.results.show_result(result, titles)
         if is_first and not self.plan.rows:
             self._show_page("result")
 

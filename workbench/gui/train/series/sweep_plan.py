@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
@@ -21,7 +23,7 @@ from workbench.gui.train.series.setting_tree import SettingTree
 from workbench.gui.train.series.target_button import TargetButton
 from workbench.runs.library.series import MAX_RUNS
 from workbench.runs.library.sweep import SweepPlan
-from workbench.runs.library.sweep_axes import sweepable
+from workbench.runs.library.sweep_axes import Sweepable, sweepable
 
 _NUM_RANDOM = IntParam("combinations", 12, "", minimum=2, maximum=MAX_RUNS)
 _SEEDS = IntParam("seeds", 1, "", minimum=1, maximum=20)
@@ -54,6 +56,7 @@ class SweepPlanPage(QWidget):
         self._context = context
         self._document = context.document
         self._background = background
+        self._settings: dict[str, Sweepable] = {}
         self._checked: CheckedSweep | None = None
         self._asked = 0
         self.rows: dict[str, AxisRow] = {}
@@ -110,20 +113,22 @@ class SweepPlanPage(QWidget):
 
     def refresh(self) -> None:
         """The project has changed: its settings are listed again, what still is there is kept."""
-        settings = sweepable(self._document.project)
-        keys = {each.key for each in settings}
-        for key in [key for key in self.rows if key not in keys]:
+        project = self._document.project
+        self.targets.set_own(project.target)
+        self._background.run(lambda: sweepable(project), self._show_settings)
+
+    def _show_settings(self, settings: Sequence[Sweepable]) -> None:
+        self._settings = {each.key: each for each in settings}
+        for key in [key for key in self.rows if key not in self._settings]:
             self._remove(key)
         self.settings.set_settings(settings, self.rows)
-        self.targets.set_own(self._document.project.target)
         self._on_order("random" if self._is_random else "grid")
 
     def _on_toggled(self, key: str, is_on: bool) -> None:  # noqa: FBT001 - of a signal
         if not is_on:
             self._remove(key)
         elif key not in self.rows:
-            found = {each.key: each for each in sweepable(self._document.project)}
-            added = self.rows[key] = AxisRow(self._context.theme, found[key])
+            added = self.rows[key] = AxisRow(self._context.theme, self._settings[key])
             added.set_random(is_random=self._is_random)
             added.changed.connect(self.check_soon)
             added.removed.connect(self._on_removed)
@@ -192,7 +197,7 @@ class SweepPlanPage(QWidget):
             return
         self.words.wait_for("Checking the combinations")
         self._background.run(
-            lambda: check_sweep(plan),
+            lambda: _checked(plan),
             lambda checked: self._on_checked(number, checked),
             lambda error: self._on_refused(number, error),
         )
@@ -224,3 +229,11 @@ class SweepPlanPage(QWidget):
     def _on_start(self) -> None:
         if self._checked is not None:
             self.start_asked.emit(self._checked.possible)
+
+
+def _checked(plan: SweepPlan) -> CheckedSweep:
+    """The check, with all that takes time: it is kept in the value."""
+    checked = check_sweep(plan)
+    if checked.has_runs:
+        checked.words()
+    return checked

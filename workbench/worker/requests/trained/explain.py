@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from workbench.pictures.heat import heat_levels, on_picture, overlaid
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.messages import AnyAnswer
-from workbench.protocol.trained.explain import Explain, Explained
+from workbench.protocol.trained.explain import Explain, Explained, Method
 from workbench.worker.explain.explainer import Explanation, explainer_of
 from workbench.worker.explain.occlusion import LEAST_DROP
 from workbench.worker.explain.random_weights import random_weights, rank_correlation
@@ -52,9 +52,11 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
     fitted = fit_picture(decoded.pixels, shape, fit=fit)
     probabilities = runner.predict(fitted[None])[0]
     number = int(probabilities.argmax()) if wanted is None else wanted
-    found = _map(job, runner, request, fitted, number)
+    mapper = _Mapper(job, runner, request.method, fitted, number)
+    found = mapper.explained((request.layer,) if request.layer else ())
     milliseconds = 1000 * (time.perf_counter() - started)
-    check = _with_random_weights(job, runner, request, fitted, number)
+    at = found.layers[0] if found.method == "gradcam" else ()
+    check = mapper.with_random_weights(at) if request.with_check else None
     name = runner.card.class_names[number]
     answer = Explained(
         id=job.id,
@@ -62,7 +64,7 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
         class_name=name,
         probability=float(probabilities[number]),
         method=found.method,
-        layers=list(found.layers),
+        layers=list(found.layers[0]),
         note=" ".join(_notes(request, found, name)),
         milliseconds=round(milliseconds, 3),
         correlation=None if check is None else rank_correlation(found.heat[0], check),
@@ -112,34 +114,40 @@ def _number(runner: Runner, name: str) -> int:
     raise UsageError("Unknown class.", received=name, expected=", ".join(names))
 
 
-def _map(job: Job, runner: Runner, request: Explain, fitted: Pixels, number: int) -> Explanation:
-    def on_progress(fraction: float) -> None:
-        job.check_cancelled()
-        job.progress("Computing the heat map", fraction)
+@dataclass(frozen=True)
+class _Mapper:
+    """Makes maps of one image for one class."""
 
-    return explainer_of(runner).explain(
-        fitted[None],
-        np.array([number]),
-        request.method,
-        layer=request.layer,
-        on_progress=on_progress,
-    )
+    job: Job
+    runner: Runner
+    method: Method
+    fitted: Pixels
+    number: int
 
+    def explained(self, layers: Sequence[str]) -> Explanation:
+        """The map at some layers; at none of them to choose."""
+        return explainer_of(self.runner).explain(
+            self.fitted[None],
+            np.array([self.number]),
+            self.method,
+            layers=layers,
+            on_progress=self._report,
+        )
 
-def _with_random_weights(
-    job: Job, runner: Runner, request: Explain, fitted: Pixels, number: int
-) -> Heat | None:
-    """The map of the same method and class with random weights; None where it is not requested."""
-    if not request.with_check:
-        return None
-    heat = np.zeros(fitted.shape[:2], np.float32)
-    for seed in range(_TRIES):
-        job.check_cancelled()
-        with random_weights(runner.built, seed):
-            heat = _map(job, runner, request, fitted, number).heat[0]
-        if heat.any():
-            break
-    return heat
+    def with_random_weights(self, layers: Sequence[str]) -> Heat:
+        """The map at the same layers with random weights."""
+        heat = np.zeros(self.fitted.shape[:2], np.float32)
+        for seed in range(_TRIES):
+            self.job.check_cancelled()
+            with random_weights(self.runner.built, seed):
+                heat = self.explained(layers).heat[0]
+            if heat.any():
+                break
+        return heat
+
+    def _report(self, fraction: float) -> None:
+        self.job.check_cancelled()
+        self.job.progress("Computing the heat map", fraction)
 
 
 def _notes(request: Explain, found: Explanation, name: str) -> Iterator[str]:

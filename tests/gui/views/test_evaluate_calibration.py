@@ -1,0 +1,175 @@
+"""The calibration page of the evaluate view: its figures, and thresholds that go to the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+
+from tests.gui.views.scripted import ScriptedService, give_weights
+from tests.gui.views.test_evaluate_view import RESULT
+from workbench.core.calibration.distance import references
+from workbench.core.calibration.reliability import kept_counts, reliability
+from workbench.gui.evaluate.view import EvaluateView
+from workbench.gui.panels import panels_of
+from workbench.protocol.messages import Done
+from workbench.protocol.trained.calibration import (
+    Bins,
+    Calibrate,
+    Calibration,
+    CalibrationScores,
+    DistanceMark,
+    KeptImages,
+)
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
+from workbench.runs.store.references import keep_calibration
+
+CONFIDENCE = np.array([0.99, 0.95, 0.9, 0.8, 0.72, 0.6, 0.5, 0.45, 0.4, 0.3], np.float32)
+IS_RIGHT = np.array([1, 1, 1, 1, 1, 0, 1, 0, 0, 0], bool)
+NEAR = np.array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0], bool)
+
+
+def bins(confidence):
+    found = reliability(confidence, IS_RIGHT)
+    return Bins(counts=found.counts, confidence=found.confidence, accuracy=found.accuracy)
+
+
+def kept(chosen):
+    everything, right = kept_counts(CONFIDENCE[chosen], IS_RIGHT[chosen])
+    return KeptImages(all=everything, right=right)
+
+
+SCORES = CalibrationScores(
+    temperature=1.5,
+    expected_calibration_error=bins(CONFIDENCE).error,
+    before=bins(np.minimum(1, CONFIDENCE * 1.1)),
+    after=bins(CONFIDENCE),
+    kept=kept(np.ones(10, bool)),
+    kept_near=kept(NEAR),
+)
+FOUND = Calibration(
+    temperature=1.5, count=90, distance=DistanceMark(checksum="0" * 64, limit=0.4, is_on=False)
+)
+
+
+@pytest.fixture
+def run(model):
+    made = model("cifar")
+    give_weights(made)
+    folder = RunFolder(made.folder.path)
+    write_card(
+        folder.path,
+        ModelCard(
+            class_names=["cat", "dog"], input_shape=[8, 8, 1], fit="crop", graph={}, checksum="c"
+        ),
+    )
+    hidden = np.random.default_rng(3).normal(size=(60, 5)).astype(np.float32)
+    keep_calibration(folder, FOUND, references(hidden))
+    result = msgspec.structs.replace(RESULT, calibration=SCORES)
+    keep_evaluation(folder, KeptEvaluation(result=result, checksum="c", created=5.0))
+    return folder
+
+
+@pytest.fixture
+def service():
+    return ScriptedService()
+
+
+@pytest.fixture
+def view(qtbot, context, service, run, open_library):
+    context.service.end()
+    view = EvaluateView(replace(context, service=service), panels_of("evaluate"))
+    view.resize(1200, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    open_library()
+    qtbot.waitUntil(lambda: view.state.latest is not None)
+    yield view
+    view.close_background()
+
+
+@pytest.fixture
+def panel(view):
+    return view.panels["evaluate_calibration"]
+
+
+def test_it_shows_the_error_before_and_after(panel):
+    assert panel.before.value.text() == f"{SCORES.before.error:.3f}"
+    assert panel.after.value.text() == f"{SCORES.after.error:.3f}"
+    assert panel.temperature.value.text() == "1.50"
+    assert panel.limit.text() == "never"
+    assert panel.covered.text().startswith("Coverage 100.0%: 10 of 10 images have an answer, 60.0%")
+    assert "confident: 100% of 1 correct" in panel.reliability.accessibleDescription()
+    assert panel.calibrate.isHidden()
+
+
+def test_coverage_and_accuracy_follow_the_slider_and_the_run_keeps_it(qtbot, panel, run):
+    panel.slider.setValue(70)
+    assert panel.limit.text() == "below 70%"
+    assert panel.covered.text() == (
+        "Coverage 50.0%: 5 of 10 images have an answer, 100.0% of these correct."
+    )
+    qtbot.waitUntil(lambda: run.model_card().calibration.least_probability == 0.7)
+    assert not run.model_card().calibration.distance.is_on
+    panel.slider.setValue(0)
+    panel.distance.click()
+    assert panel.covered.text().startswith("Coverage 80.0%: 8 of 10 images")
+    qtbot.waitUntil(lambda: run.model_card().calibration.distance.is_on)
+    assert run.model_card().calibration.least_probability is None
+    qtbot.waitUntil(lambda: panel.wait.text() == "Kept with the run.")
+
+
+def test_what_was_changed_last_is_kept_when_the_window_closes(view, panel, run):
+    panel.slider.setValue(42)
+    view.close_background()
+    assert run.model_card().calibration.least_probability == 0.42
+
+
+def test_a_threshold_set_elsewhere_is_shown(qtbot, view, panel, run):
+    card = run.model_card()
+    found = msgspec.structs.replace(card.calibration, least_probability=0.35)
+    write_card(run.path, msgspec.structs.replace(card, calibration=found))
+    view.state.look()
+    qtbot.waitUntil(lambda: panel.slider.value() == 35)
+
+
+def test_a_run_of_an_earlier_version_is_calibrated_on_request(qtbot, view, panel, run, service):
+    write_card(run.path, msgspec.structs.replace(run.model_card(), calibration=None))
+    view.state.look()
+    qtbot.waitUntil(lambda: not panel.calibrate.isHidden())
+    assert not panel.distance.isEnabled()
+    panel.calibrate.click()
+    request, answer = service.take(Calibrate)
+    assert request.model == str(run.path)
+    answer(Done(id=1, text="Calibrated on 90 validation images."))
+    assert panel.wait.text() == "Calibrated on 90 validation images."
+    assert panel.calibrate.isEnabled()
+
+
+def test_an_evaluation_without_calibration_says_so(view, panel):
+    view.state.evaluation = None
+    view.state.evaluated.emit(RESULT)
+    assert "Evaluate again" in panel.words.text()
+    assert panel.diagrams.isHidden()
+    assert panel.before.value.text() == "–"
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "csv"])
+def test_the_diagram_is_saved(qtbot, panel, tmp_path, ending):
+    path = tmp_path / f"reliability.{ending}"
+    with qtbot.waitSignal(panel.saver.said):
+        panel.saver.save(path)
+    data = path.read_bytes()
+    if ending == "csv":
+        head, *lines = data.decode().splitlines()
+        assert head.split(",")[:3] == ["from", "to", "images uncalibrated"]
+        assert len(lines) == 15
+        assert lines[-1].split(",")[5:] == ["2", "0.970000", "1.000000"]
+    else:
+        assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml"}[ending])
+        assert len(data) > 2_000

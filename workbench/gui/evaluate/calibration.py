@@ -1,0 +1,243 @@
+"""Calibration of the evaluated model: how far its probabilities can be trusted, and its thresholds.
+
+The thresholds are kept with the run once they have been still for a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QCheckBox, QMenu, QSlider, QToolButton, QWidget
+
+from workbench.client.question import Handlers, Question
+from workbench.core.calibration.reliability import NUM_THRESHOLDS
+from workbench.core.format import count, share
+from workbench.errors import WorkbenchError
+from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.evaluate.reliability_figure import ReliabilityFigure, ThresholdFigure
+from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.kit.buttons import IconButton, button
+from workbench.gui.kit.cards import Figure, TitledBox
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.plots.figure_file import figure_file
+from workbench.protocol.trained.calibration import (
+    Calibrate,
+    Calibration,
+    CalibrationScores,
+    KeptImages,
+)
+from workbench.protocol.trained.evaluate import Evaluation
+from workbench.runs.export.score_tables import reliability_csv
+from workbench.runs.folder import RunFolder
+from workbench.runs.store.references import keep_thresholds
+
+STILL_MS = 400
+_MOST = NUM_THRESHOLDS - 1
+_NONE = "This evaluation is of an earlier version, which measured no calibration. Evaluate again."
+
+
+class CalibrationPanel(TitledBox):
+    """Reliability diagram, expected calibration error, and when an answer is "unknown"."""
+
+    def __init__(self, state: EvaluateState) -> None:
+        super().__init__("Calibration")
+        theme = state.context.theme
+        self._state = state
+        self._scores: CalibrationScores | None = None
+        self._question = Question(state.context.service)
+        figures = [Figure(title) for title in ("ECE before", "ECE after", "Temperature")]
+        self.before, self.after, self.temperature = figures
+        for figure in (self.before, self.after):
+            figure.setToolTip(
+                "Expected calibration error: the mean gap between confidence and accuracy,\n"
+                "over 15 bins, without and with the temperature"
+            )
+        self.temperature.setToolTip("The scores are divided by it: above 1, answers are less sure")
+        self.reliability, self.curves = ReliabilityFigure(theme), ThresholdFigure(theme)
+        self.diagrams = QWidget()
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.limit = plain_label(role="value")
+        self.covered = plain_label(wrap=True)
+        self.distance = QCheckBox("Unlike the training images")
+        self.calibrate = button("Calibrate")
+        self.words = plain_label(role="dim", wrap=True)
+        self.wait = WaitLabel()
+        self.menu_button = IconButton(theme, "more", "Save the reliability diagram")
+        self._timer = QTimer(self)
+        self._pending: Path | None = None
+        self._build(figures)
+        self._connect()
+
+    def _build(self, figures: list[Figure]) -> None:
+        self.slider.setRange(0, _MOST)
+        self.slider.setAccessibleName("Least probability of an answer, in percent")
+        self.slider.setToolTip("Answers that are less probable are “unknown”")
+        self.limit.setMinimumWidth(self.limit.fontMetrics().horizontalAdvance("below 100%"))
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(STILL_MS)
+        self.saver = FigureSaver(
+            self, self._state.background, "reliability", "reliability diagram", self._writer
+        )
+        menu = QMenu(self)
+        self.saver.add_to(menu)
+        self.menu_button.setMenu(menu)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        row((self.reliability, 1), (self.curves, 1), parent=self.diagrams, spacing=8)
+        self.unknown = QWidget()
+        column(
+            plain_label("Answer “unknown”", role="strong"),
+            row(plain_label("Not confident enough"), (self.slider, 1), self.limit, spacing=8),
+            self.distance,
+            self.covered,
+            parent=self.unknown,
+            spacing=6,
+        )
+        self.column.addLayout(row(*figures, STRETCH, self.menu_button, spacing=24))
+        self.column.addWidget(self.words)
+        self.column.addWidget(self.diagrams, 1)
+        self.column.addWidget(self.unknown)
+        self.column.addLayout(row(self.calibrate, (self.wait, 1), spacing=12))
+        self.column.addStretch(0)
+        self.setMinimumWidth(430)
+
+    def _connect(self) -> None:
+        state = self._state
+        state.evaluated.connect(self._show)
+        state.looked.connect(self._show_thresholds)
+        state.closing.connect(self._close)
+        self.slider.valueChanged.connect(self._on_changed)
+        self.distance.toggled.connect(self._on_changed)
+        self.calibrate.clicked.connect(self._calibrate)
+        self._timer.timeout.connect(self._keep)
+        self.saver.said.connect(self.wait.say)
+
+    # showing -----------------------------------------------------------------------------
+
+    @property
+    def _found(self) -> Calibration:
+        known = self._state.known
+        return (known.calibration if known is not None else None) or Calibration()
+
+    def _show(self, result: Evaluation) -> None:
+        scores = self._scores = result.calibration
+        self.reliability.set_scores(scores)
+        for part in (self.diagrams, self.menu_button):
+            part.setVisible(scores is not None)
+        errors = (scores.before.error, scores.after.error) if scores is not None else (None, None)
+        for figure, error in zip((self.before, self.after), errors, strict=True):
+            figure.value.setText("–" if error is None else f"{error:.3f}")
+        found = scores.temperature if scores is not None else None
+        self.temperature.value.setText("–" if found is None else f"{found:.2f}")
+        reason = f"Not calibrated: {scores.reason}." if scores and scores.reason else ""
+        self.words.setText(reason if scores is not None else _NONE)
+        self.words.setVisible(bool(self.words.text()))
+        self._show_live()
+
+    def _show_thresholds(self) -> None:
+        """The thresholds of the run, unless others are about to be kept."""
+        if self._pending is not None:
+            return
+        found = self._found
+        for part in (self.slider, self.distance):
+            part.blockSignals(True)
+        self.slider.setValue(round(_MOST * (found.least_probability or 0.0)))
+        self.distance.setChecked(found.limit is not None)
+        self.distance.setEnabled(found.distance is not None)
+        self.distance.setToolTip(
+            "Measured by the last hidden layer: 95% of the validation images are near enough"
+            if found.distance is not None
+            else found.no_distance or "The run is not calibrated yet"
+        )
+        for part in (self.slider, self.distance):
+            part.blockSignals(False)
+        self.calibrate.setVisible(found.temperature is None)
+        self._show_live()
+
+    def _kept(self) -> KeptImages | None:
+        scores = self._scores
+        if scores is None:
+            return None
+        is_near = self.distance.isChecked() and scores.kept_near is not None
+        return scores.kept_near if is_near else scores.kept
+
+    def _show_live(self) -> None:
+        at, scores, kept = self.slider.value(), self._scores, self._kept()
+        self.limit.setText(f"below {at}%" if at else "never")
+        self.curves.set_kept(kept, at)
+        self.covered.setVisible(kept is not None)
+        if kept is None or scores is None:
+            return
+        total, images, right = scores.kept.all[0], kept.all[at], kept.right[at]
+        covered = share(images / total) if total else "–"
+        accuracy = f"{share(right / images)} of these correct" if images else "none of them correct"
+        self.covered.setText(
+            f"Coverage {covered}: {count(images)} of {count(total)} images have an answer, "
+            f"{accuracy}."
+        )
+
+    # keeping -----------------------------------------------------------------------------
+
+    def _on_changed(self) -> None:
+        self._show_live()
+        self._pending = self._state.run
+        self._timer.start()
+
+    def _keep(self) -> None:
+        run, self._pending = self._pending, None
+        if run is None:
+            return
+        at = self.slider.value()
+        self._state.background.run(
+            partial(
+                keep_thresholds,
+                RunFolder(run),
+                least_probability=at / _MOST if at else None,
+                checks_distance=self.distance.isChecked(),
+            ),
+            lambda _found: self._on_kept("Kept with the run."),
+            lambda error: self._on_kept(str(error), is_bad=True),
+        )
+
+    def _on_kept(self, words: str, *, is_bad: bool = False) -> None:
+        self.wait.say(words, is_bad=is_bad)
+        self._state.look()
+
+    def _close(self) -> None:
+        self._timer.stop()
+        self._keep()
+        self._question.drop()
+
+    def _calibrate(self) -> None:
+        run = self._state.run
+        if run is None or self._question.is_open:
+            return
+        self.calibrate.setEnabled(False)
+        self.wait.wait_for("Calibrating")
+        self._question.ask(
+            Calibrate(id=0, model=str(run)),
+            Handlers(
+                on_done=lambda done: self._on_calibrated(done.text),
+                on_failed=self._on_failed,
+                on_progress=lambda progress: self.wait.wait_for(progress.text),
+            ),
+        )
+
+    def _on_calibrated(self, words: str) -> None:
+        self.calibrate.setEnabled(True)
+        self._on_kept(words)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.calibrate.setEnabled(True)
+        self.wait.say(str(error), is_bad=True)
+
+    def _writer(self, path: Path) -> Callable[[], None]:
+        return figure_file(path, self.diagrams, "Reliability diagram", self._table)
+
+    def _table(self) -> str:
+        scores = self._scores
+        return reliability_csv(scores.before, scores.after) if scores is not None else ""
