@@ -127,12 +127,12 @@ class WrittenRun:
         self.losses += losses
         self.accuracies += accuracies
 
-    def epoch(self, number, *, val_accuracy=0.6, val_loss=0.9):
+    def epoch(self, number, *, val_accuracy=0.6, val_loss=0.9, loss=0.8):
         self._writer.write(
             EpochFinished(
                 epoch=number,
                 step=self.step,
-                loss=0.8,
+                loss=loss,
                 accuracy=0.55,
                 val_loss=val_loss,
                 val_accuracy=val_accuracy,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.coach.advice import Change
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Choice, Project
@@ -259,6 +260,19 @@ def test_fixes_are_applied_as_one_step(document):
     assert set(document.positions) == set(document.graph.nodes)
 
 
+def test_what_a_run_of_a_sweep_had_is_taken_in_one_step(document):
+    _, conv = chain(document, "input", "conv2d")
+    graph = document.graph.with_params(conv, filters=5)
+    recipe = document.recipe.with_values(learning_rate=0.25)
+    count = document.undo_stack.count()
+    document.take_trial(recipe, graph, "Use lr 0.25")
+    assert texts(document)[count:] == ["Use lr 0.25"]
+    assert (document.recipe, document.graph) == (recipe, graph)
+    document.undo_stack.undo()
+    assert document.recipe.learning_rate != 0.25
+    assert document.graph.nodes[conv].params["filters"] == 32
+
+
 def test_recipe_data_set_and_target(document, qtbot):
     with qtbot.waitSignals([document.recipe_changed, document.analysis_changed]):
         document.set_recipe(epochs=3)
@@ -465,3 +479,25 @@ def test_robustness_tests_are_saved_with_the_project_and_undone(document, tmp_pa
     with qtbot.waitSignal(document.robustness_changed):
         document.undo_stack.undo()
     assert document.project.robustness == ()
+
+
+def test_a_change_of_recipe_and_layers_is_one_step(document):
+    dense = document.add_node("dense")
+    before, steps = document.project, document.undo_stack.count()
+    layers = {dense: {"activation": "leaky_relu"}, "n99": {"units": 3}}  # n99 was removed since
+    change = Change(recipe={"learning_rate": 0.01}, layers=layers)
+    document.apply_change(change, "Apply: Dead units")
+    assert document.recipe.learning_rate == 0.01
+    assert document.graph.nodes[dense].params["activation"] == "leaky_relu"
+    assert document.undo_stack.count() == steps + 1
+    assert document.undo_stack.undoText() == "Apply: Dead units"
+    document.undo_stack.undo()
+    assert document.project == before
+
+
+def test_a_change_of_a_layer_that_is_of_another_type_by_now_is_refused(document):
+    node = document.add_node("flatten")
+    before = document.project
+    with pytest.raises(ParamError):
+        document.apply_change(Change(layers={node: {"activation": "relu"}}), "Apply")
+    assert document.project == before

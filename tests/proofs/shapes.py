@@ -61,8 +61,7 @@ def keras_build(keras: Any, graph: Graph) -> tuple[dict[str, Any], dict[str, Any
             made[node.id] = make_layer(
                 getattr(keras.layers, spec.title), node.name, arguments, seed=1
             )
-    connect(graph, made, tensors, {start})
-    return tensors, made
+    return {**tensors, **connect(graph, made, tensors, {start})}, made
 
 
 def differences(keras: Any, graph: Graph) -> list[str]:

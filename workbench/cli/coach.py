@@ -1,4 +1,4 @@
-"""`workbench coach`: what the training coach sees in a run."""
+"""`workbench coach`: the findings of the training coach on a run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import argparse
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_json, printable
 from workbench.runs.library.find import open_run
+from workbench.runs.library.index import list_runs
+from workbench.runs.library.rival import rival_of
 from workbench.runs.log.coaching import advice_on, advice_text, advice_to_plain, watched_words
 
 NAME = "coach"
-HELP = "show what the training coach sees in a run: overfitting, dead units, leaks and more"
+HELP = "show the findings of the training coach on a run: overfitting, dead units, leaks and more"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the findings, the gravest first."""
-    found = advice_on(open_run(arguments.run_name))
+    run = open_run(arguments.run_name)
+    found = advice_on(run, rival_of(run.path, list_runs()))
     if arguments.json:
         print_json({"findings": [advice_to_plain(advice) for advice in found]})
         return 0

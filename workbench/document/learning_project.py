@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.backbones import Inserted, insert_backbone, lost_weights
+from workbench.core.coach.advice import Change, with_change
 from workbench.core.network.blocks import arrange_blocks
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Graph, Training
@@ -88,6 +89,17 @@ class LearningProject(GroupedProject):
         kind = specs_of(self.layers, Role.INPUT)[0]
         node = graph_edits.new_node(self.graph, kind.key, self.layers, spec.input_shape)
         return self.graph.with_node(node), node.id
+
+    def apply_change(self, change: Change, text: str) -> None:
+        """Changes values of the recipe and of layers in one step that `text` names.
+
+        Raises:
+            ParamError: a value does not fit, or a layer is of another type by now.
+        """
+        nodes = self.graph.nodes
+        for key in change.layers.keys() & nodes.keys():
+            graph_edits.checked_params(nodes[key], change.layers[key], self.layers)
+        self._push(text, with_change(self._state, change))
 
     def _push_backbone(
         self, spec: BackboneSpec, inserted: Inserted, position: Position | None

@@ -15,7 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.run_record import record_of, with_run
+from workbench.runs.log.run_record import read_project, record_of, with_files
 
 pytestmark = pytest.mark.worker
 
@@ -39,7 +39,7 @@ def coached(train_here, small_project, monkeypatch):
             assert "diverged" in str(error)  # noqa: PT017 - the one error that a fault here causes
         history = MetricHistory()
         history.add_all(read_all(run.events_path))
-        record = with_run(record_of(history), run)
+        record = with_files(record_of(history), run, read_project(run))
         found = advise(record, all_coach_rules().values())
         for advice in found:
             check_words(advice, project)

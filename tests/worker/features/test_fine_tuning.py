@@ -11,7 +11,14 @@ import pytest
 
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Choice
-from workbench.protocol.events import EpochFinished, LogLine, RunFinished, RunStarted, TimeSpent
+from workbench.protocol.events import (
+    CheckpointKept,
+    EpochFinished,
+    LogLine,
+    RunFinished,
+    RunStarted,
+    TimeSpent,
+)
 from workbench.runs.control import request_pause
 from workbench.runs.start import start_trainer
 from workbench.runs.state.throughput import read_speeds
@@ -180,6 +187,7 @@ def test_a_run_killed_in_either_phase_ends_as_if_it_had_not_been(
     paused = trainer(frozen_project(augment=augment, **recipe))
     paused.wait_for(EpochFinished, count=epochs)
     if epochs == 3:
+        paused.wait_for(CheckpointKept)  # it is written in the background
         os.kill(paused.pid, signal.SIGKILL)
     else:
         request_pause(paused.run)

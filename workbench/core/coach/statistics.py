@@ -19,7 +19,7 @@ def accuracy_error(accuracy: float, images: int) -> float:
     images, and where all are right.
     """
     total = images + 4
-    share = (accuracy * images + 2) / total
+    share = (min(max(accuracy, 0.0), 1.0) * images + 2) / total  # a log may hold anything
     return math.sqrt(share * (1.0 - share) / total)
 
 

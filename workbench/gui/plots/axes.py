@@ -26,6 +26,9 @@ _LABEL_PX = 18
 _X_AXIS_PX = 38
 """Numbers and name of the x axis; kept also while it has no numbers."""
 
+_SPAN_ALPHA = 30
+"""Opacity of a marked part, 0..255: curves and grid stay clear in both themes."""
+
 
 class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
     """A pyqtgraph widget in the colors of the theme.
@@ -72,6 +75,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self._ring = pg.ScatterPlotItem(size=12, brush=None, antialias=True, useCache=False)
         self._tick = pg.InfiniteLine(angle=90, movable=False)
         self._phase = PhaseMark(is_low=is_share)
+        self._span = pg.LinearRegionItem(movable=False)
         self.strip = MarkStrip(theme, self.box)
         self._empty = plain_label(role="dim", wrap=True, parent=self)
         self._line = pg.InfiniteLine(angle=90, movable=False)
@@ -83,11 +87,12 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         theme.changed.connect(self._style)
 
     def _add_marks(self) -> None:
-        marks = ((-6, self._phase), (-5, self._tick))
+        marks = ((-7, self._span), (-6, self._phase), (-5, self._tick))
         for z, mark in (*marks, (205, self._dots), (206, self._ring), (208, self._line)):
             mark.setZValue(z)
             self.plot_item.addItem(mark, ignoreBounds=True)
         self._tick.hide()
+        self._span.hide()
         self._phase.hide()
         self._line.hide()
         grid = self.plot_item.layout
@@ -123,6 +128,11 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self._ring.setPen(pg.mkPen(QColor(colors.text), width=1.5))
         self._phase.set_look(QColor(colors.fine_tuning), self._theme.font(11))
         self._tick.setPen(pg.mkPen(text, style=Qt.PenStyle.DotLine))
+        soft, edge = QColor(colors.warning), QColor(colors.warning)
+        soft.setAlpha(_SPAN_ALPHA)
+        self._span.setBrush(soft)
+        for line in self._span.lines:
+            line.setPen(pg.mkPen(edge, width=1))
         self.strip.update()
 
     def _grid(self) -> int | bool:
@@ -237,6 +247,17 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
     def show_phase(self, x: float | None, words: str) -> None:
         """Marks where a phase begins, by a named line behind the curves; None removes it."""
         self._phase.show_at(x, words)
+
+    def show_span(self, span: Span | None) -> None:
+        """Marks a part of the x axis by a band behind the curves; None removes it."""
+        self._span.setVisible(span is not None)
+        if span is not None:
+            self._span.setRegion(span)
+
+    def span(self) -> Span | None:
+        """The marked part of the x axis; None for none."""
+        low, high = self._span.getRegion()
+        return (float(low), float(high)) if self._span.isVisible() else None
 
     def show_line(self, x: float | None) -> None:
         """Places the crosshair line at `x`; None hides it."""

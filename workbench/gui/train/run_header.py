@@ -96,7 +96,6 @@ class RunHeader(QFrame):
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
         self.how = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
-        self.verdict = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.plan = button("Execution settings", role="link")
         self.popup = PlanPopup(self)
         self._tick = QTimer(self)
@@ -108,7 +107,7 @@ class RunHeader(QFrame):
 
     def _dress(self) -> None:
         """Gives the parts their looks and tooltips."""
-        roles = ((self.caption, "heading"), (self.how, "dim"), (self.verdict, "warning"))
+        roles = ((self.caption, "heading"), (self.how, "dim"))
         for label, role in roles:
             label.setProperty("role", role)
         self.bar.setRange(0, PROGRESS_STEPS)
@@ -138,7 +137,7 @@ class RunHeader(QFrame):
         line = QWidget()
         row((self.how, 1), self.plan, parent=line, spacing=12)
         margins = (MARGIN_PX, 12, MARGIN_PX, 8)
-        parts = (top, self._progress, self.verdict, line)
+        parts = (top, self._progress, line)
         column(*parts, parent=self, margins=margins, spacing=6)
 
     def _keep_room_for_left(self, *, has_head: bool) -> None:
@@ -328,8 +327,6 @@ class RunHeader(QFrame):
         words = best_words(best, best_by, is_on_test=on_test)
         for figure in (self.best, self.best_epoch):
             figure.setToolTip(f"{words}\n{_ON_TEST_TIP}" if on_test else words)
-        self.verdict.set_full_text(history.verdict)
-        self.verdict.setVisible(bool(history.verdict))
 
 
 def _weights_words(history: MetricHistory) -> str:

@@ -15,6 +15,7 @@ from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, scroll_area
+from workbench.gui.train.diagnosis.controller import DiagnosisController
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.info_bar import InfoBar
@@ -71,6 +72,7 @@ class TrainView(QMainWindow):
         self.trouble = ErrorBanner()
         self.curves = RunPages(theme)
         self.plots = self.curves.plots
+        self.diagnosis = DiagnosisController(context, self.curves, self)
         self.log = LogPanel(theme)
         self.empty = EmptyPage(
             theme,
@@ -99,7 +101,8 @@ class TrainView(QMainWindow):
         parts.setStretchFactor(1, 1)
         parts.setSizes([600, 130])
         page = QFrame()
-        above = (self.header, self.next_steps, self.notice, self.trouble)
+        strip = self.diagnosis.strip
+        above = (self.header, self.next_steps, self.notice, self.trouble, strip)
         column(*above, (parts, 1), parent=page, margins=14, spacing=12)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(scroll_area(page))
@@ -122,7 +125,7 @@ class TrainView(QMainWindow):
             pressed.clicked.connect(lambda _checked=False, ask=ask: self._ask(ask))
         trouble.retry_wanted.connect(self._on_retry)
         header.popup.pin_wanted.connect(self._on_pin)
-        for part in (self.plots, self.actions_of_runs, self.finders):
+        for part in (self.plots, self.actions_of_runs, self.finders, self.diagnosis):
             part.said.connect(self._say)
         self.empty.pressed.connect(self.train_requested)
         self.actions_of_runs.project_wanted.connect(self.project_wanted)
@@ -142,6 +145,7 @@ class TrainView(QMainWindow):
         """Waits for what still reads; called before the application ends."""
         self.state.background.close()
         self.curves.close_background()
+        self.diagnosis.close()
         self.actions_of_runs.close()
 
     # the run shown -----------------------------------------------------------------------
@@ -159,6 +163,7 @@ class TrainView(QMainWindow):
         self._show_time()
         self.state.run_changed.emit(self._path)
         self.curves.set_follower(follower, self._shown_title)
+        self.diagnosis.set_follower(follower)
         if follower is None:
             return
         follower.loaded.connect(self._on_loaded)
@@ -188,6 +193,7 @@ class TrainView(QMainWindow):
     def _on_loaded(self) -> None:
         if self._follower is not None:
             self.curves.set_follower(self._follower, self._shown_title)
+            self.diagnosis.set_follower(self._follower)
             self.log.clear()
             self.log.add_events(self._follower.notes, self._epochs())
             self.header.refresh()
@@ -197,6 +203,7 @@ class TrainView(QMainWindow):
         self.log.add_events(events, self._epochs())
         self.header.events_arrived()
         self.curves.events_arrived(events)
+        self.diagnosis.events_arrived(events)
         self._show_time()
         if any(not isinstance(event, Heartbeat | LogLine | TimeSpent) for event in events):
             self.plots.grow()

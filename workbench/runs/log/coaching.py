@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 from workbench.coach import all_coach_rules
 from workbench.core.coach.advice import Advice, advise
+from workbench.core.coach.record import RunRecord
 from workbench.core.format import list_text
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.run_record import record_of, with_run
+from workbench.runs.log.run_record import read_project, record_of, with_files
+
+Rival = tuple[str, float]
+"""Name and validation accuracy of the run that a run is compared with."""
+
+NO_RIVAL: Rival = ("", math.nan)
 
 
-def advice_on(run: RunFolder) -> list[Advice]:
+def advice_on(run: RunFolder, rival: Rival = NO_RIVAL) -> list[Advice]:
     """What the rules see in a run up to now, the gravest first; reads its log."""
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
-    return advise(with_run(record_of(history), run), all_coach_rules().values())
+    return advice_of(with_files(record_of(history), run, read_project(run)), rival)
+
+
+def advice_of(record: RunRecord, rival: Rival = NO_RIVAL) -> list[Advice]:
+    """What the rules see in a run, the gravest first."""
+    return advise(replace(record, rival=rival), all_coach_rules().values())
 
 
 def watched_words() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from workbench.core.coach.record import (
@@ -22,30 +23,42 @@ from workbench.runs.log.history import MetricHistory
 
 
 def record_of(history: MetricHistory) -> RunRecord:
-    """What a run's log shows up to now. Its arrays are views or copies that nobody changes: it may
-    be looked at in another thread.
+    """What a run's log shows up to now."""
+    return record_later(history)()
+
+
+def record_later(history: MetricHistory) -> Callable[[], RunRecord]:
+    """Keeps what a run's log shows up to now, quickly; the call makes the record of it, in any
+    thread, whatever is added to the history meanwhile.
     """
-    return replace(
-        record_of_epochs(history.epochs, history.data),
-        steps=history.steps,
-        step_losses=history.losses,
-        measured=tuple(_measurement(event) for event in history.layers),
-    )
+    epochs, layers = list(history.epochs), list(history.layers)
+    data, steps, losses = history.data, history.steps, history.losses
+
+    def make() -> RunRecord:
+        return replace(
+            record_of_epochs(epochs, data),
+            steps=steps,
+            step_losses=losses,
+            measured=tuple(_measurement(event) for event in layers),
+        )
+
+    return make
 
 
-def with_run(record: RunRecord, run: RunFolder) -> RunRecord:
-    """The record with what the run's other files add; reads them. Without what cannot be read."""
+def read_project(run: RunFolder) -> Project | None:
+    """What a run trains; None where it cannot be read."""
+    try:
+        return run.request().to_project()
+    except WorkbenchError:
+        return None
+
+
+def with_files(record: RunRecord, run: RunFolder, project: Project | None) -> RunRecord:
+    """The record with what is trained, and with what the run's other files add; reads them."""
     last = int(record.epochs[-1]) if len(record.epochs) else 0
     record = replace(record, confusion=read_confusion(run, last))
-    try:
-        project = run.request().to_project()
-    except WorkbenchError:
+    if project is None:
         return record
-    return with_project(record, project)
-
-
-def with_project(record: RunRecord, project: Project) -> RunRecord:
-    """The record with what is trained."""
     return replace(
         record,
         recipe=project.recipe,

@@ -74,6 +74,7 @@ class LivePlot(QFrame):
         self.overlays: dict[Hashable, RunCurves] = {}
         self._bounds: Span | None = None
         self._fitted: Span | None = None
+        self._marked: tuple[int, int] | None = None
         self._build()
         theme.changed.connect(self._on_theme_changed)
 
@@ -138,9 +139,15 @@ class LivePlot(QFrame):
             self.overlays[key].set_look(look)
         self.fit()
 
+    def mark_epochs(self, epochs: tuple[int, int] | None) -> None:
+        """Marks the current run's epochs from the first to the last; None removes the mark."""
+        self._marked = epochs
+        self.changed.emit()
+
     def clear(self) -> None:
         """Empties the current run's part, for another run."""
         self.main.clear()
+        self._marked = None
         self.fit()
         self.show_crosshair(None)
 
@@ -284,6 +291,18 @@ class LivePlot(QFrame):
         self.axes.show_best(point, series.best_words, is_log=self.is_log)
         if point is None and step is not None:
             self.axes.show_tick(main.scale.place(step), series.best_words)
+        self.axes.show_span(self._marked_places() if main.is_shown else None)
+
+    def _marked_places(self) -> Span | None:
+        """The places of the x axis where the marked epochs are."""
+        per_epoch = self.series.steps_per_epoch
+        if self._marked is None or not per_epoch:
+            return None
+        first, last = self._marked
+        # A logarithmic axis has no place for step 0.
+        steps = (first - 1) * per_epoch or 1, last * per_epoch
+        low, high = (self.main.scale.place(float(step)) for step in steps)
+        return (low, high) if np.isfinite([low, high]).all() else None
 
     def _on_lines_changed(self) -> None:
         lines = self.lines

@@ -214,6 +214,11 @@ class RunPlots(QWidget):
         others = (n for each in histories for n in (len(each.epochs), each.num_rewinds))
         return sum(len(each.steps) for each in histories), *others
 
+    def mark_epochs(self, key: str, epochs: tuple[int, int] | None) -> None:
+        """Marks epochs, from the first to the last, in the plot of a curve, and in no other."""
+        for each, plot in self.by_key.items():
+            plot.mark_epochs(epochs if each == key else None)
+
     def show_all(self) -> None:
         """Brings all values into sight and keeps them there."""
         self._is_following = True
