@@ -35,11 +35,11 @@ class Column:
 
 COLUMNS = (
     Column("Image", "order"),
-    Column("Prediction", "label", 150),
-    Column("Probability", "probability", 112, "Of the predicted class"),
-    Column("Margin", "margin", 92, "Difference to the probability of the next class"),
-    Column("Next class", "next", 150),
-    Column("Label", "truth", 130, "The class folder that the image is in"),
+    Column("Prediction", "label", 130),
+    Column("Probability", "probability", 104, "Of the predicted class"),
+    Column("Margin", "margin", 84, "Difference to the probability of the next class"),
+    Column("Next class", "next", 124),
+    Column("Label", "truth", 116, "The true class of the image"),
 )
 TRUTH = len(COLUMNS) - 1
 _FIGURES = {2, 3}
