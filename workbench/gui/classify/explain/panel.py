@@ -20,7 +20,7 @@ from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.buttons import IconButton, button
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.layout import STRETCH, Stretch, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.plots.figure_file import figure_file
 from workbench.pictures.heat import OPACITY
@@ -84,6 +84,7 @@ class ExplanationPanel(TitledBox):
             self.wait,
             self.note,
             row(self.check, STRETCH),
+            Stretch(0),
             parent=self.body,
             spacing=8,
         )
@@ -189,7 +190,7 @@ class ExplanationPanel(TitledBox):
         self.figure.set_layers(tuple(layers), f"Heat map: {words}")
         self.wait.say(words)
         notes = [answer.note] if answer.note else []
-        if is_checked and not answer.note:
+        if is_checked:
             notes.append(check_words(answer.correlation))
         self.note.setText(" ".join(notes))
         self.note.setVisible(bool(notes))
