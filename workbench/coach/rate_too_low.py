@@ -35,6 +35,7 @@ def _look(record: RunRecord) -> Seen | None:
     has_no_update = update < _NO_UPDATE
     if not (has_no_update or (_is_straight(record) and not update > _SMALL_UPDATE)):
         return None
+    factor = 100 if update < _SMALL_UPDATE / 100 else 10
     fallen = 1.0 - float(record.loss[-1] / record.loss[0])
     words = (
         f"Each step changes the weights by {update * 100:.2g}% only"
@@ -47,14 +48,15 @@ def _look(record: RunRecord) -> Seen | None:
     return Seen(
         sees=f"{words}, and the training loss has fallen by {share(fallen, 0)} in "
         f"{len(record.epochs):,} epochs: the learning rate is too low.",
-        do="Train again at ten times the learning rate, or let “Find learning rate” choose it.",
+        do=f"Train again at {factor} times the learning rate, or let “Find learning rate” choose "
+        "it.",
         evidence=Evidence(
             (*figures, ("Learning rate", rate_words(record))),
             curve="loss",
             first=1,
             last=int(record.epochs[-1]),
         ),
-        change=rate_change(record, 10.0),
+        change=rate_change(record, factor),
     )
 
 
