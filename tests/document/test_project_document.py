@@ -260,6 +260,19 @@ def test_fixes_are_applied_as_one_step(document):
     assert set(document.positions) == set(document.graph.nodes)
 
 
+def test_what_a_run_of_a_sweep_had_is_taken_in_one_step(document):
+    _, conv = chain(document, "input", "conv2d")
+    graph = document.graph.with_params(conv, filters=5)
+    recipe = document.recipe.with_values(learning_rate=0.25)
+    count = document.undo_stack.count()
+    document.take_trial(recipe, graph, "Use lr 0.25")
+    assert texts(document)[count:] == ["Use lr 0.25"]
+    assert (document.recipe, document.graph) == (recipe, graph)
+    document.undo_stack.undo()
+    assert document.recipe.learning_rate != 0.25
+    assert document.graph.nodes[conv].params["filters"] == 32
+
+
 def test_recipe_data_set_and_target(document, qtbot):
     with qtbot.waitSignals([document.recipe_changed, document.analysis_changed]):
         document.set_recipe(epochs=3)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QWidget
 
 from tests.end2end.robot import center
 from tests.end2end.user import Designer, at_the_window
+from workbench.gui.classify.score_bars import ROW_PX
 
 
 class FirstUser(Designer):
@@ -92,6 +93,23 @@ class FirstUser(Designer):
         self.robot.pause(200)
         return card.label.text()
 
+    def look_why(self) -> str:
+        """Waits for the heat map, clicks the second class and compares with random weights; what
+        is said of both maps.
+        """
+        panels = self.window.views.currentWidget().panels
+        panel, bars = panels["classify_explanation"], panels["classify_result"].bars
+        self.robot.wait(panel.check.isEnabled, "a heat map", timeout_s=90)
+        self.shot("explanation")
+        second = bars.scores[1][0]
+        self.robot.click(bars.mapToGlobal(QPoint(20, ROW_PX + ROW_PX // 2)))
+        self.robot.wait(lambda: panel.class_box.currentText() == second, f"{second} explained")
+        self.robot.wait(panel.check.isEnabled, "its heat map", timeout_s=90)
+        self.robot.click(center(panel.check))
+        self.robot.wait(lambda: len(panel.figure.layers) == 2, "two maps", timeout_s=90)
+        self.robot.pause(200)
+        return panel.note.text()
+
 
 def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
     user.open_empty_canvas()
@@ -116,6 +134,8 @@ def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
         user.train()
     label = user.drop_picture(picture)
     user.shot("classify")
+    note = user.look_why()
+    user.shot("random_weights")
     history = user.window.context.library.current.history
     return {
         "was_connected_by_hand": not was_connected,
@@ -126,6 +146,7 @@ def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
         "val_accuracy": history.epochs[-1].val_accuracy,
         "validates_on_test": history.data.validates_on_test,
         "label": label,
+        "note": note,
         "has_tensorflow": "tensorflow" in sys.modules,
     }
 

@@ -34,5 +34,9 @@ def test_the_dropped_picture_got_its_name(seen):
     assert seen["label"] == "Trouser"
 
 
+def test_its_heat_map_is_compared_with_random_weights(seen):
+    assert "map" in seen["note"]
+
+
 def test_the_window_never_loaded_tensorflow(seen):
     assert seen["has_tensorflow"] is False

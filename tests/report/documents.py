@@ -85,11 +85,11 @@ def scored(names, *, images=400, seed=1, examples=4):
             actual=0,
             predicted=place % 2,
             probability=0.9,
-            heat=random.random((7, 7)),
+            heat=random.random((28, 28)).astype(np.float32),
         )
         for place in range(examples)
     )
-    return Scored(result, shown)
+    return Scored(result, shown, method="gradcam")
 
 
 def document_of(run, scores=None):

@@ -36,7 +36,7 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --copy-into, ..."""
+    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --truth, ..."""
     parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("images", metavar="IMAGE", nargs="*", type=Path, help="file or folder")
     parser.add_argument(
@@ -63,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the images are in folders named like their classes: count the correct ones",
     )
+    parser.add_argument(
+        "--truth",
+        metavar="FILE",
+        type=Path,
+        help="CSV file with columns path and label, the true classes: count the correct ones",
+    )
     add_sorting_options(parser)
     add_force(parser, "the table")
     add_json_option(parser)
@@ -85,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
             table="" if table is None else str(table),
             starts_over=arguments.force,
             top=max(0, arguments.top),
+            truth="" if arguments.truth is None else str(arguments.truth),
             has_class_folders=arguments.class_folders,
         )
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.alterations import all_alterations, checked, strength_words
@@ -11,9 +12,19 @@ from workbench.cli._options import RUN_WORDS, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
 from workbench.core.format import count, share
-from workbench.core.projects.project_file import read_project
+from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
+from workbench.core.projects.robustness import (
+    MAX_NAME,
+    MAX_TESTS,
+    RobustnessTest,
+    is_name,
+    with_test,
+)
+from workbench.core.storage.file_stamp import OnlyOver
+from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
 from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
+from workbench.runs.home import data_home
 from workbench.runs.library.find import find_model
 
 NAME = "robustness"
@@ -21,7 +32,7 @@ HELP = "accuracy of a run on altered test images: rotated, blurred, darker, nois
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --alter, --project, --images, --json."""
+    """RUN, --alter, --project, --save, --name, --images, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     keys = ", ".join(
         f"{spec.key} ({spec.words(spec.least)} to {spec.words(spec.greatest)})"
@@ -41,6 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="project file whose robustness tests are used (default: as the run was trained)",
     )
     parser.add_argument(
+        "--save",
+        metavar="FILE",
+        type=Path,
+        help="project file to save the alterations in, as a robustness test of its later runs",
+    )
+    parser.add_argument(
+        "--name", default="", help="name of the test that is saved (default: its alterations)"
+    )
+    parser.add_argument(
         "--images",
         metavar="N",
         type=int,
@@ -58,12 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
             received=str(arguments.images),
             expected="0 or more",
         )
+    tests = _tests(arguments)
     request = MeasureRobustness(
-        id=1,
-        model=find_model(arguments.model),
-        tests=_tests(arguments),
-        images=arguments.images,
+        id=1, model=find_model(arguments.model), tests=tests, images=arguments.images
     )
+    if arguments.save is not None:
+        _save(arguments.save, tests[0])
     answer = ask_one(request, Robustness, is_quiet=arguments.json)
     if arguments.json:
         print_json(
@@ -80,7 +100,10 @@ def _tests(arguments: argparse.Namespace) -> list[NamedStrengths]:
         raise UsageError("Choose alterations or a project, not both.")
     if arguments.alter:
         strengths = checked(_strengths(arguments.alter))
-        return [NamedStrengths(name=strength_words(strengths), strengths=strengths)]
+        name = arguments.name.strip() or strength_words(strengths)[:MAX_NAME]
+        return [NamedStrengths(name=name, strengths=strengths)]
+    if arguments.save is not None or arguments.name:
+        raise UsageError("Nothing to save.", fix="Choose what to alter: --alter KEY=STRENGTH.")
     if arguments.project is None:
         return []
     tests = read_project(arguments.project).robustness
@@ -91,6 +114,22 @@ def _tests(arguments: argparse.Namespace) -> list[NamedStrengths]:
             fix="Save one with What-if in the Classify view, or use --alter.",
         )
     return [NamedStrengths(name=test.name, strengths=dict(test.strengths)) for test in tests]
+
+
+def _save(path: Path, test: NamedStrengths) -> None:
+    """Adds a test to a project file, in place of one of its name."""
+    project, stamp = read_stamped(path)
+    if not is_name(test.name):
+        raise UsageError(
+            "This is no name of a robustness test.",
+            received=test.name,
+            expected=f"1 to {MAX_NAME} visible characters",
+        )
+    tests = with_test(project.robustness, RobustnessTest(test.name, test.strengths))
+    if len(tests) > MAX_TESTS:
+        raise UsageError(f"A project has at most {MAX_TESTS} robustness tests.", where=str(path))
+    guard = OnlyOver(path, [stamp], data_home() / "open")  # a window may be saving it just now
+    save_bytes(path, project_bytes(replace(project, robustness=tests), path), guard=guard)
 
 
 def _strengths(words: Sequence[str]) -> dict[str, float]:

@@ -13,10 +13,10 @@ from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
-from workbench.datasets._csv_table import EXPECTED, PARTS, Row, read_table
 from workbench.datasets._label_values import MAX_CLASSES, plain_name
 from workbench.errors import DatasetError
 from workbench.pictures.folders import is_picture, natural_key
+from workbench.pictures.listed.table import EXPECTED, PARTS, Row, read_table
 
 _CHECK_EVERY = 256
 _PARTS = ("train", "test", "validation")

@@ -37,6 +37,7 @@ def _script(
     names = names_of(calls)
     resize = ["pixels", "INPUT_SHAPE[:2]", "antialias=True", *_RESIZE.get(card.fit, ())]
     values = {
+        **_calibration(card),
         **fit_values(context.recipe, is_logits=card.is_logits),
         "test_share": literal(context.recipe.test_share),
         "title": comment_text(card.title) or "A network",
@@ -56,6 +57,20 @@ def _script(
         "shares": "np.asarray(keras.ops.softmax(outputs))" if card.is_logits else "outputs",
     }
     return fill(read("script.py.txt"), values)
+
+
+def _calibration(card: Any) -> dict[str, Any]:
+    """Temperature and threshold of a run's weights; a project has none."""
+    found = getattr(card, "calibration", None)
+    temperature = found.temperature if found is not None else None
+    least = found.least_probability if found is not None else None
+    return {
+        "is_calibrated": temperature is not None,
+        "temperature": literal(temperature),
+        "has_least": least is not None,
+        "least": literal(least),
+        "has_limit": found is not None and found.limit is not None,
+    }
 
 
 def _write(context: Any, path: str) -> None:

@@ -13,8 +13,7 @@ class ImageSource(msgspec.Struct, frozen=True, kw_only=True):
     """Images to classify.
 
     Attributes:
-        path: An image file, a folder with all images in it and in the folders inside, or a CSV
-            file that lists images.
+        path: An image file, or a folder with all images in it and in the folders inside.
         name: What an image file is called in the table, where that is not its path.
         label: The true class of an image file, where it is known.
     """
@@ -34,8 +33,9 @@ class ClassifyMany(Request, frozen=True, kw_only=True, tag="classify_many"):
             is unfinished is continued.
         starts_over: Replace the table, also one that is unfinished.
         top: Number of classes of each answer, 0 for all. The table always has all.
-        truth: Column of the CSV lists that holds the true class; "" for none.
-        has_class_folders: An image's true class is the name of a folder that it is in.
+        truth: CSV file with the true classes of images, see `pictures.listed`; "" for none.
+        has_class_folders: An image's true class is the name of a folder that it is in, where
+            `truth` has none.
     """
 
     model: str

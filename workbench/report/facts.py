@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_from_plain, project_text
 from workbench.errors import RunFolderError, WorkbenchError
 from workbench.layers import all_layers
+from workbench.pictures.heat import Heat
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import Evaluation
+from workbench.protocol.trained.explain import Method
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.library.summary import RunSummary, summarise
@@ -50,7 +52,7 @@ class Example:
     actual: int
     predicted: int
     probability: float
-    heat: np.ndarray[Any, np.dtype[np.floating[Any]]] | None = None
+    heat: Heat | None = None
 
     @property
     def is_right(self) -> bool:
@@ -66,12 +68,14 @@ class Scored:
         result: Scores; None where there are none.
         examples: Some images, the wrong ones first, each kind with the most confident first.
         problem: Why something is missing; "" where nothing is.
+        method: How the heat maps of the examples were made; "" where there are none.
         images: What was kept of each image; None where nothing was.
     """
 
     result: Evaluation | None = None
     examples: tuple[Example, ...] = ()
     problem: str = ""
+    method: Method | Literal[""] = ""
     images: ScoredImages | None = None
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from workbench.pictures.heat import Heat, heat_levels, overlaid
+
 SIDE = 224
 """Pixels of the longer side: sharp enough in print, and small as a file."""
 
@@ -15,12 +17,6 @@ _LEAST = 96
 """Smaller images are enlarged as sharp squares, as JPEG would blur single pixels."""
 
 _QUALITY = 82
-_STRENGTH = 0.55
-_RAMP = np.array(
-    [[48, 18, 59], [65, 125, 236], [32, 211, 178], [163, 253, 60], [249, 151, 34], [122, 4, 3]],
-    np.float32,
-)
-"""Colors from cold to warm: of Turbo, by Google (Apache-2.0)."""
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -30,16 +26,12 @@ def jpeg(pixels: Pixels) -> bytes:
     return _encoded(_sized(_image(pixels)))
 
 
-def heat_jpeg(pixels: Pixels, heat: np.ndarray[Any, Any]) -> bytes:
+def heat_jpeg(pixels: Pixels, heat: Heat) -> bytes:
     """The image with a heat map of 0..1 over it, of any height and width."""
-    image = _sized(_image(pixels)).convert("L").convert("RGB")
-    values = np.nan_to_num(np.asarray(heat, np.float32)).clip(0, 1)
-    small = Image.fromarray(np.round(values * 255).astype(np.uint8))
-    scaled = np.asarray(small.resize(image.size, Image.Resampling.BICUBIC), np.float32) / 255
-    places = np.linspace(0, 1, len(_RAMP))
-    colors = np.stack([np.interp(scaled, places, _RAMP[:, each]) for each in range(3)], axis=-1)
-    mixed = np.asarray(image, np.float32) * (1 - _STRENGTH) + colors * _STRENGTH
-    return _encoded(Image.fromarray(np.round(mixed).astype(np.uint8)))
+    image = _sized(_image(pixels))
+    values = Image.fromarray(np.ascontiguousarray(heat, np.float32))
+    scaled = np.asarray(values.resize(image.size, Image.Resampling.BILINEAR)).clip(0, 1)
+    return _encoded(Image.fromarray(overlaid(np.asarray(image), heat_levels(scaled))))
 
 
 def _image(pixels: Pixels) -> Image.Image:

@@ -126,6 +126,28 @@ def test_combinations_that_cannot_be_trained_are_left_out_only_when_agreed(
     assert "2 runs of 1 combination" in wait_for_check(qtbot, dialog)
 
 
+def test_runs_take_turns_on_several_targets(dialog, qtbot):
+    compare(qtbot, dialog, "learning_rate", "0.05, 0.01, 0.02")
+    button = dialog.plan.targets
+    assert button.text() == "This computer"
+    menu = button.menu()
+    menu.aboutToShow.emit()
+    lines = {action.text(): action for action in menu.actions() if action.isCheckable()}
+    own = next(action for words, action in lines.items() if words.startswith("This computer"))
+    assert own.isChecked()
+    other = next(action for action in lines.values() if "simulated" in action.text())
+    other.trigger()
+    assert button.text() == "2 targets"
+    wait_for_check(qtbot, dialog)
+    keys = [each.project.target.key for each in dialog.plan.plan().runs()]
+    assert len(keys) == 3
+    assert keys[0] == keys[2] != keys[1]
+    menu.aboutToShow.emit()
+    next(a for a in menu.actions() if a.isCheckable() and "simulated" in a.text()).trigger()
+    assert button.text() == "This computer"
+    assert dialog.plan.plan().targets == ()
+
+
 @pytest.mark.worker
 def test_a_sweep_is_trained_shown_saved_and_used(dialog, window, qtbot, tmp_path):
     compare(qtbot, dialog, "learning_rate", "0.05, 0.000001")
@@ -187,4 +209,16 @@ def test_a_sweep_is_stopped_and_goes_on(dialog, window, qtbot):
     qtbot.waitUntil(lambda: not dialog.results.stop.isVisible(), timeout=_PATIENCE_MS)
     home = window.context.library.home
     assert not queue.waiting(home)
-    assert len(series_runs(dialog._series, home)) == 6
+    series = dialog._series
+    waiting = {run.path for run in series_runs(series, home)[1:]}
+    assert len(waiting) == 5
+
+    # The same plan goes on with the same runs, but for one that had nothing yet to be resumed.
+    dialog.pages.chosen.emit("plan")
+    wait_for_check(qtbot, dialog)
+    dialog.plan.start.click()
+    qtbot.waitUntil(dialog.results.stop.isVisible, timeout=_PATIENCE_MS)
+    assert dialog._series == series
+    assert {run.path for run in series_runs(series, home)[1:]} == waiting
+    dialog.results.stop.click()
+    qtbot.waitUntil(lambda: not dialog.results.stop.isVisible(), timeout=_PATIENCE_MS)

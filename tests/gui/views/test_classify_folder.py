@@ -9,13 +9,14 @@ from msgspec.structs import replace
 from PIL import Image
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
 from workbench.core.format import share
 from workbench.gui.classify import pictures
-from workbench.gui.classify.folder import sorter
+from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
-from workbench.gui.classify.folder.model import COLUMNS, TRUTH
+from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
@@ -224,9 +225,29 @@ def test_correct_images_of_class_folders_are_counted(ready, measurer, tmp_path):
     )
     folder.answer(ManyClassified(num_images=7, num_bad=1, agreement=agreement))
     assert ready.wait.text() == (
-        "6 images classified; 1 image could not be read. 3 of 5 correct (60.0%); 1 image in "
-        "folders that are no class of this model."
+        "6 images classified; 1 image could not be read. 3 of 5 correct (60.0%); 1 image with a "
+        "label that is no class of this model."
     )
+    page = folder.results
+    page.switch.chosen.emit("classes")
+    assert page.classes.isVisible()
+    assert not page.filters.isVisible()
+    shown = [page.classes.model().index(0, place).data() for place in range(5)]
+    assert shown == ["cat", "50.0%", "100.0%", "66.7%", "3"]
+    ready.state.classify_folder(FolderTask(tmp_path))
+    assert page.table.isVisible()  # of the next folder no scores are known
+    assert not page.switch.isVisible()
+
+
+def test_labels_of_a_table_are_compared_with_the_answers(ready, measurer, tmp_path, monkeypatch):
+    folder = Folder(ready, measurer, tmp_path)
+    folder.take(*ROWS)
+    folder.answer(ManyClassified(num_images=5, num_bad=1))
+    monkeypatch.setattr(results, "ask_file", lambda *_, **__: "/x/labels.csv")
+    folder.results.truth_button.click()
+    request, _ = measurer.take(ClassifyMany)
+    assert (request.truth, request.table) == ("/x/labels.csv", "")
+    assert [source.path for source in request.sources] == [str(tmp_path)]
 
 
 @pytest.mark.parametrize(("choice", "starts_over"), [(0, False), (1, True), (2, None)])
@@ -338,6 +359,17 @@ def test_unknown_answers_are_marked_and_can_be_filtered(sorted_photos):
     assert "Unknown: unlike the training images" in tip
     folder.choose(results.states, UNKNOWN)
     assert folder.names() == ["u.png"]
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 900])
+def test_in_a_narrow_window_the_table_is_not_cut(qtbot, folder, ready, width):
+    folder.take(*ROWS)
+    ready.resize(width, 600)
+    results = folder.results
+    qtbot.waitUntil(lambda: results.table.isColumnHidden(NEXT) is (results.width() < 780))
+    area = next(each for each in ready.findChildren(QScrollArea) if each.isAncestorOf(results))
+    qtbot.waitUntil(lambda: not area.horizontalScrollBar().isVisible())
+    assert not results.table.horizontalScrollBar().isVisible()
 
 
 def test_while_images_are_classified_none_is_sorted(folder):

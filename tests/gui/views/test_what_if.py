@@ -180,3 +180,9 @@ def test_there_is_a_limit_of_tests(bench):
     assert str(MAX_TESTS) in bench.message.text()
     bench.save_test("3")  # in place of the one of this name
     assert document.project.robustness[-1] == RobustnessTest("3", {"blur": 5})
+
+
+def test_it_fits_beside_the_explanation_in_a_small_window(bench):
+    room_px = 670
+    """Of a window of 1024 pixels, inside the card."""
+    assert bench.minimumSizeHint().width() <= room_px

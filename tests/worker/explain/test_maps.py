@@ -12,7 +12,7 @@ from tests.strategies import random_valid_graph
 from tests.worker.conftest import chain
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project_file import graph_to_plain
-from workbench.errors import UsageError
+from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
 from workbench.runs.model_card import ModelCard
 from workbench.worker.explain.explainer import explainer_of
@@ -221,6 +221,20 @@ def test_the_rank_correlation_is_spearmans():
     # By hand: ranks 1 2 3 4 and 2 1 4 3, 1 - 6 * 4 / (4 * 15).
     assert rank_correlation(np.array([1, 2, 3, 4]), np.array([2, 1, 4, 3])) == pytest.approx(0.6)
     assert rank_correlation(first, np.zeros((2, 3))) is None
+
+
+def test_where_there_is_no_gradient_nothing_counts():
+    graph = chain(IMAGE, ("flatten", {}), HEAD)
+    runner = runner_of(graph)
+    kernel = np.zeros((16 * 16 * 3, 3), np.float32)
+    kernel[:48] = np.nan
+    kernel[48:96, 1] = 0.1
+    runner.built.layers["n2"].kernel.assign(kernel)
+    image = np.ones((1, 16, 16, 3), np.uint8)
+    heat = explainer_of(runner).explain(image, np.array([1]), "gradients").heat[0]
+    assert np.isfinite(heat).all()
+    with pytest.raises(RunError):
+        runner.predict(image)
 
 
 def residual():

@@ -14,8 +14,8 @@ from PIL import Image
 from tests.worker.conftest import chain, stripes
 from workbench.alterations import altered
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.project_file import graph_to_plain, save_project
-from workbench.core.projects.robustness import RobustnessTest
+from workbench.core.projects.project_file import graph_to_plain, read_project, save_project
+from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
 from workbench.layers import all_layers
 from workbench.protocol.classify import Classified, Classify, ClassifyAltered
 from workbench.protocol.trained.evaluate import (
@@ -197,11 +197,33 @@ def test_the_command_prints_what_is_kept(run_command, run, capsys, tmp_path):
         (["--alter", "blur=99"], "out of its bounds"),
         (["--alter", "blur=2", "--project", "a.workbench"], "not both"),
         (["--images", "-1"], "no such number"),
+        (["--name", "Soft"], "Nothing to save"),
     ],
 )
 def test_wrong_words_are_refused(run_command, run, capsys, words, fault):
     assert run_command(["robustness", str(run.path), *words]) != 0
     assert fault in capsys.readouterr().err
+
+
+def test_a_test_is_saved_in_a_project_and_replaced_by_its_name(run_command, run, tmp_path):
+    path = tmp_path / "p.workbench"
+    save_project(run.project(), path)
+    for strength in ("2", "4"):
+        words = ["--alter", f"blur={strength}", "--images", "5", "--name", "Soft", "--save"]
+        assert run_command(["robustness", str(run.path), *words, str(path)]) == 0
+    assert read_project(path).robustness == (CAMERA, RobustnessTest("Soft", {"blur": 4.0}))
+
+
+def test_a_test_that_cannot_be_saved_is_refused(run_command, run, capsys, tmp_path):
+    path = tmp_path / "p.workbench"
+    full = tuple(RobustnessTest(str(number), {"blur": 1.0}) for number in range(MAX_TESTS))
+    save_project(replace(run.project(), robustness=full), path)
+    words = ["robustness", str(run.path), "--alter", "blur=2", "--save", str(path)]
+    assert run_command([*words, "--name", "x" * (MAX_NAME + 1)]) != 0
+    assert "no name of a robustness test" in capsys.readouterr().err
+    assert run_command(words) != 0
+    assert f"at most {MAX_TESTS}" in capsys.readouterr().err
+    assert read_project(path).robustness == full
 
 
 def test_a_project_without_tests_is_refused_with_a_way_out(run_command, run, capsys, tmp_path):

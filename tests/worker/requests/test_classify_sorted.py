@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -82,3 +83,26 @@ def test_without_anybody_to_answer_nothing_is_begun(brightness, photos, run_comm
     assert "--copy-into DIR" in capsys.readouterr().err
     assert run_command(["undo", str(photos / "bad.png"), "--yes"]) == 3
     assert "no undo file" in capsys.readouterr().err
+
+
+def test_a_table_of_true_classes_gives_metrics_and_a_column(
+    brightness, photos, run_command, capsys
+):
+    """Half of the bright ones are said to be dark."""
+    truth, table = photos.parent / "truth.csv", photos.parent / "t.csv"
+    lines = [f"day/{number}.png,{'bright' if number < 4 else 'dark'}" for number in (1, 3, 5, 7)]
+    truth.write_text("\n".join(["path,label", *lines, "0.png,Dark", "night/2.png,dusk"]))
+    words = ["classify", brightness.run, str(photos), "--truth", str(truth), "--csv", str(table)]
+    assert run_command([*words, "--json"]) == 0
+    found = printed(capsys)[-1]["agreement"]
+    assert (found["num_right"], found["num_wrong"]) == (3, 2)
+    assert (found["num_foreign"], found["num_unlabeled"]) == (1, 2)
+    assert {each["class"]: each["recall"] for each in found["per_class"]} == {
+        "bright": 1.0,
+        "dark": pytest.approx(1 / 3),
+    }
+    with table.open(newline="") as file:
+        truths = {row["file"].rsplit("/", 1)[-1]: row["class"] for row in csv.DictReader(file)}
+    assert truths["5.png"] == "dark"
+    assert truths["4.png"] == ""
+    assert run_command([*words[:3], "--truth", str(table.with_suffix(".none")), "--json"]) == 3

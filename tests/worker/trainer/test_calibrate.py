@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import msgspec
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ from PIL import Image
 
 from workbench.errors import RunFolderError
 from workbench.protocol.classify import Classified, Classify
+from workbench.protocol.export import Export
 from workbench.protocol.messages import Done, Failed
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.calibration import Calibrate
@@ -148,6 +152,46 @@ def test_an_answer_is_unknown_where_a_threshold_says_so(calibrated, tmp_path):
     assert without.unknown == ""
     for each in (unsure, far, without):
         assert (each.label, each.scores) == (first.label, first.scores)
+
+
+def test_what_is_exported_answers_as_the_run_does(calibrated, tmp_path):
+    run, random = calibrated.run, np.random.default_rng(3)
+    files = [str(tmp_path / f"{number}.png") for number in range(40)]
+    for number, file in enumerate(files):
+        image = random.integers(0, 200, (8, 8))
+        image[1 + 2 * (number % 3)] += 22
+        if number % 5 == 4:
+            image[:], image[:, number // 5] = 0, 255
+        Image.fromarray(image.astype(np.uint8)).save(file)
+    keep_thresholds(run, least_probability=0.6, checks_distance=True)
+    with ServiceCall() as service:
+        for kind, name in (("keras", "m.keras"), ("weights", "w.weights.h5"), ("python", "s.py")):
+            where = str(tmp_path / name)
+            answer_of(service, Export(id=1, model=str(run.path), format=kind, path=where), Done)
+
+        def answers(model):
+            request = Classify(id=2, model=str(model), pictures=files)
+            return [each for each in service.answers(request) if isinstance(each, Classified)]
+
+        own, exported = answers(run.path), answers(tmp_path / "m.keras")
+        keep_thresholds(run, least_probability=0.6, checks_distance=False)
+        without = answers(run.path)
+    reasons = {answer.unknown.split(" (")[0] for answer in own}
+    assert reasons == {"", "not confident enough", "unlike the training images"}
+    for one, other in zip(own, exported, strict=True):
+        assert (one.label, one.unknown) == (other.label, other.unknown)
+        assert one.scores[0].probability == pytest.approx(other.scores[0].probability, rel=1e-4)
+    command = [sys.executable, "s.py", "classify", "w.weights.h5", *files]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stdout.splitlines() if ".png: " in line]
+    assert lines == [script_line(answer) for answer in without]
+
+
+def script_line(answer):
+    share = f"{answer.scores[0].probability:.1%}"
+    if answer.unknown:
+        return f"{answer.file}: unknown ({answer.label}, {share})"
+    return f"{answer.file}: {answer.label} ({share})"
 
 
 def with_limit(run, limit):

@@ -13,13 +13,13 @@ import numpy as np
 
 from workbench.core.specs import FilePart, LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
-from workbench.datasets._csv_table import PARTS
 from workbench.datasets._label_values import MAX_CLASSES
 from workbench.datasets._records.example import BadExampleError, read_example
 from workbench.datasets._records.features import Keys, find_keys, image_of, label_of
 from workbench.datasets._records.frames import read_records
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
+from workbench.pictures.listed.table import PARTS
 from workbench.pictures.signatures import HEAD_BYTES, sniff
 
 _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "BMP": ".bmp", "WEBP": ".webp"}

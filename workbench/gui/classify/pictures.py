@@ -90,6 +90,8 @@ class PicturesPanel(QWidget):
         state.folder_changed.connect(self.drop.set_busy)
         state.folder_begun.connect(self._on_folder)
         state.folder_rows.connect(self.results.add)
+        state.folder_done.connect(self.results.finish)
+        self.results.truth_chosen.connect(lambda path: state.compare_folder(Path(path)))
         state.folder_changed.connect(lambda busy: self.results.set_complete(is_complete=not busy))
         state.closing.connect(self.results.close_background)
         sorter = self.results.sorter

@@ -70,7 +70,8 @@ class ScoreBars(PaintedWidget):
         for each in (self, area.viewport()):  # on the card, not on a background of their own
             each.setAutoFillBackground(False)
         area.setFixedHeight(ROW_PX * NUM_ROWS)
-        area.setMinimumWidth(self.minimumSizeHint().width())
+        bar_px = area.verticalScrollBar().sizeHint().width()
+        area.setMinimumWidth(self.minimumSizeHint().width() + bar_px)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.verticalScrollBar().setSingleStep(ROW_PX)
         return area

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QObject, QTemporaryDir, QUrl, Signal
@@ -105,6 +106,7 @@ class ClassifyState(QObject):
         self._warm: Path | None = None
         self._job: FolderJob | None = None
         self._waiting_folder: FolderTask | None = None
+        self._last_folder: FolderTask | None = None
         self._queue.progressed.connect(self.waiting)
         self._queue.classified.connect(self._on_classified)
         self._queue.emptied.connect(self._on_emptied)
@@ -275,6 +277,7 @@ class ClassifyState(QObject):
         if self.run is None:
             self._waiting_folder = task
             return
+        self._last_folder = task
         self._job = FolderJob(self.context.measurer, self.run, task, self)
         self._job.progressed.connect(self.waiting)
         self._job.rows_came.connect(self.folder_rows)
@@ -283,6 +286,11 @@ class ClassifyState(QObject):
         self.folder_changed.emit(True)
         self.folder_begun.emit(task.folder)
         self._job.start()
+
+    def compare_folder(self, truth: Path) -> None:
+        """Classifies the last folder again, with the true classes of a CSV file."""
+        if self._last_folder is not None:
+            self.classify_folder(replace(self._last_folder, table=None, truth=truth))
 
     def cancel_folder(self) -> None:
         """Ends the classification of a folder; its table stays unfinished."""

@@ -10,21 +10,15 @@ from PySide6.QtWidgets import QStackedWidget
 
 from workbench.core.confusion import ConfusedPair, balanced_accuracy, most_confused
 from workbench.core.format import count, share
-from workbench.gui.evaluate.number_table import Cell, Column, NumberTable
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
-from workbench.protocol.trained.evaluate import ClassScore, Evaluation
+from workbench.gui.tables.class_scores import class_row, class_table
+from workbench.gui.tables.number_table import Cell, Column, NumberTable
+from workbench.protocol.trained.evaluate import Evaluation
 
-CLASS_COLUMNS = (
-    Column("Class"),
-    Column("Precision", 86, "Of the images predicted as this class, the share that belongs to it"),
-    Column("Recall", 74, "Of the images of this class, the share predicted as it"),
-    Column("F1", 70, "Harmonic mean of precision and recall"),
-    Column("Support", 80, "Test images of this class"),
-)
 PAIR_COLUMNS = (
     Column("Actual"),
     Column("Predicted"),
@@ -53,7 +47,7 @@ class ClassesPanel(TitledBox):
         self.pictures.setToolTip("Test images")
         self.switch = SegmentedSwitch((("classes", "Per class"), ("pairs", "Most confused")))
         self.switch.set_tip("pairs", "Pairs of classes, by the number of images")
-        self.table = NumberTable(state.context.theme, "Scores per class", CLASS_COLUMNS)
+        self.table = class_table(state.context.theme)
         self.pairs = NumberTable(state.context.theme, "Most confused pairs", PAIR_COLUMNS)
         self.no_pairs = plain_label(NO_PAIRS, role="dim")
         self._pages = QStackedWidget()
@@ -87,7 +81,7 @@ class ClassesPanel(TitledBox):
         self.balanced.value.setText(share(balanced_accuracy(counts)))
         self.loss.value.setText("NaN" if result.loss is None else f"{result.loss:.4f}")
         self.pictures.value.setText(count(int(counts.sum())))
-        self.table.set_rows(map(_class_row, result.per_class))
+        self.table.set_rows(map(class_row, result.per_class))
         self._pairs = most_confused(counts, MOST_PAIRS)
         totals: list[int] = counts.sum(axis=1).tolist()
         self.pairs.set_rows(map(partial(_pair_row, result.classes, totals), self._pairs))
@@ -96,12 +90,6 @@ class ClassesPanel(TitledBox):
     def _on_pair_chosen(self, number: int) -> None:
         pair = self._pairs[number]
         self._state.cell_pointed.emit(pair.actual, pair.predicted)
-
-
-def _class_row(score: ClassScore) -> list[Cell]:
-    figures = (score.precision, score.recall, score.f1)
-    numbers = [Cell(share(value), value) for value in figures]
-    return [Cell(score.name), *numbers, Cell(count(score.count), score.count)]
 
 
 def _pair_row(names: Sequence[str], totals: Sequence[int], pair: ConfusedPair) -> list[Cell]:

@@ -16,7 +16,6 @@ from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import WorkbenchError
 from workbench.gui.common.figure_saver import FigureSaver
 from workbench.gui.common.run_text import when
-from workbench.gui.evaluate.number_table import Cell, Column, NumberTable
 from workbench.gui.evaluate.robustness_plot import RobustnessLine, RobustnessPlot, lines_of
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import IconButton, button, show_instead
@@ -24,6 +23,7 @@ from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.plots.figure_file import figure_file
+from workbench.gui.tables.number_table import Cell, Column, NumberTable
 from workbench.protocol.messages import Progress
 from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
 from workbench.runs.export.score_tables import robustness_csv

@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from workbench.core.format import share
+from workbench.protocol.trained.explain import Method
 from workbench.report.blocks import Block, Gallery, Picture, Section, Text, plain_name, plain_text
 from workbench.report.facts import Example, Facts
 from workbench.report.pictures import heat_jpeg, jpeg
+
+_METHODS: dict[Method, str] = {
+    "gradcam": "Grad-CAM",
+    "gradients": "SmoothGrad",
+    "occlusion": "occlusion",
+}
+"""Names of the methods in papers."""
 
 
 def section(facts: Facts) -> Section:
@@ -20,10 +28,11 @@ def section(facts: Facts) -> Section:
     blocks: list[Block] = []
     wrong = [example for example in examples if not example.is_right]
     right = [example for example in examples if example.is_right]
-    if any(example.heat is not None for example in examples):
+    if facts.scored.method:
+        method = _METHODS[facts.scored.method]
         words = (
-            "Beside an image is its heat map (Grad-CAM): the warmer a place, the more it has "
-            "raised the score of the predicted class."
+            f"Beside an image is its heat map ({method}): the brighter a place, the more it has "
+            "raised the score of the predicted class. A map without bright places found none."
         )
         blocks.append(Text(words, "note"))
     for title, group in (("Wrong, most confident first", wrong), ("Right", right)):

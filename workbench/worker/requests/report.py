@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,14 @@ from workbench.report.write import check_ending, write_report
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.image_scores import ScoredImages
+from workbench.worker.explain.explainer import explainer_of
 from workbench.worker.input.sources import match_classes, run_test_part
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.evaluation import evaluation_of
 from workbench.worker.saved_models.scoring import score_all
 
-MOST_WRONG, MOST_RIGHT = 12, 8
+MOST_WRONG, MOST_RIGHT = 12, 9
 """Images that are shown."""
 
 _SEED = 7  # of the choice of right ones
@@ -48,7 +51,7 @@ def report(job: Job, request: MakeReport) -> AnyAnswer:
     check_ending(path)
     job.progress("Reading the run")
     facts = read_facts(RunFolder(Path(request.run)))
-    facts = with_scores(facts, _scored(job, facts))
+    facts = with_scores(facts, _explained(job, facts, _scored(job, facts)))
     job.progress(f"Writing {path.name}")
     job.check_cancelled()
     write_report(compose(facts), path)
@@ -74,6 +77,27 @@ def _scored(job: Job, facts: Facts) -> Scored:
         raise
     except WorkbenchError as error:
         return Scored(problem=str(error))
+
+
+def _explained(job: Job, facts: Facts, scored: Scored) -> Scored:
+    """The examples with heat maps of their predictions; without, where none can be computed."""
+    if not scored.examples:
+        return scored
+    job.check_cancelled()
+    pixels = np.stack([example.pixels for example in scored.examples])
+    classes = np.array([example.predicted for example in scored.examples], np.int64)
+    try:
+        runner = job.runner(str(facts.run.path))
+        job.progress("Computing heat maps")
+        found = explainer_of(runner).explain(pixels, classes)
+    except CancelledError:
+        raise
+    except WorkbenchError as error:
+        sys.stderr.write(f"The report has no heat maps. {error}\n")
+        return scored
+    pairs = zip(scored.examples, found.heat, strict=True)
+    examples = tuple(replace(example, heat=heat) for example, heat in pairs)
+    return replace(scored, examples=examples, method=found.method)
 
 
 def _computed(job: Job, facts: Facts, card: ModelCard, part: PreparedPart, truth: Labels) -> Scored:

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QLinearGradient,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.gui.classify.explain.requests import LEVELS
@@ -53,6 +62,22 @@ class MapFigure(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(_HINT_PX, _HINT_PX)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """Takes no more height than the pictures need below each other; that follows from its width
+        alone, so that no layout goes round in circles.
+        """
+        if self._picture.isNull():
+            return
+        count = max(1, len(self._layers))
+        picture = self.width() * self._picture.height() / self._picture.width()
+        each = picture + (_WORDS_PX if count > 1 else 0)
+        height = count * each + (count - 1) * _GAP_PX + _WORDS_PX + _GAP_PX
+        self.setMaximumHeight(max(_LEAST_PX, round(height)))
+
     def set_picture(self, picture: QImage) -> None:
         """Shows a picture without a map; null shows nothing."""
         self._picture = picture
@@ -62,6 +87,7 @@ class MapFigure(QWidget):
         """Lays maps over the picture; the words describe them for those who cannot see them."""
         self._layers = layers
         self.setAccessibleName(words or "The picture")
+        self._fit_height()
         self.update()
 
     def set_opacity(self, opacity: float) -> None:
@@ -91,8 +117,7 @@ class MapFigure(QWidget):
         painter.end()
 
     def _room(self) -> QRectF:
-        room = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        return room.adjusted(0, 0, 0, -(_WORDS_PX + _GAP_PX)) if self._layers else room
+        return QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5 - _WORDS_PX - _GAP_PX)
 
     def _fitted(self, place: QRectF) -> QRectF:
         words = _WORDS_PX if any(layer.words for layer in self._layers) else 0

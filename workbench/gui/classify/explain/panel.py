@@ -9,18 +9,19 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QShowEvent
 from PySide6.QtWidgets import QMenu, QSlider, QToolButton, QWidget
 
+from workbench.core.map_comparison import comparison_words
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.explain.figure import Layer, MapFigure
 from workbench.gui.classify.explain.requests import MapRequests, ShownMap
-from workbench.gui.classify.explain.words import METHODS, check_words, facts_of
+from workbench.gui.classify.explain.words import METHODS, facts_of
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.figure_saver import FigureSaver
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.buttons import IconButton, button
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.layout import STRETCH, Stretch, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.plots.figure_file import figure_file
 from workbench.pictures.heat import OPACITY
@@ -84,6 +85,7 @@ class ExplanationPanel(TitledBox):
             self.wait,
             self.note,
             row(self.check, STRETCH),
+            Stretch(0),
             parent=self.body,
             spacing=8,
         )
@@ -189,8 +191,8 @@ class ExplanationPanel(TitledBox):
         self.figure.set_layers(tuple(layers), f"Heat map: {words}")
         self.wait.say(words)
         notes = [answer.note] if answer.note else []
-        if is_checked and not answer.note:
-            notes.append(check_words(answer.correlation))
+        if is_checked:
+            notes.append(comparison_words(answer.correlation))
         self.note.setText(" ".join(notes))
         self.note.setVisible(bool(notes))
         self.check.setEnabled(not is_checked)

@@ -32,12 +32,14 @@ class FolderTask:
         table: CSV or Parquet file that the rows are written to; None for none.
         starts_over: Replace that file.
         has_class_folders: The folders inside are named like the classes of their images.
+        truth: CSV file with the true classes; None for none.
     """
 
     folder: Path
     table: Path | None = None
     starts_over: bool = False
     has_class_folders: bool = False
+    truth: Path | None = None
 
 
 class FolderJob(QObject):
@@ -86,6 +88,7 @@ class FolderJob(QObject):
             starts_over=task.starts_over,
             top=SCORES,
             has_class_folders=task.has_class_folders,
+            truth="" if task.truth is None else str(task.truth),
         )
         handlers = Handlers(
             on_done=self.finished.emit,
@@ -134,7 +137,7 @@ def agreement_words(agreement: Agreement | None) -> str:
         parts.append(f"{right} ({agreement.accuracy:.1%})")
     if agreement.num_foreign:
         words = plural(agreement.num_foreign, "image")
-        parts.append(f"{words} in folders that are no class of this model")
+        parts.append(f"{words} with a label that is no class of this model")
     if agreement.num_unlabeled:
-        parts.append(f"{plural(agreement.num_unlabeled, 'image')} in no class folder")
+        parts.append(f"{plural(agreement.num_unlabeled, 'image')} without a label")
     return f"{'; '.join(parts)}." if parts else ""

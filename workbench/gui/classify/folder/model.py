@@ -35,13 +35,14 @@ class Column:
 
 COLUMNS = (
     Column("Image", "order"),
-    Column("Prediction", "label", 150),
-    Column("Probability", "probability", 112, "Of the predicted class"),
-    Column("Margin", "margin", 92, "Difference to the probability of the next class"),
-    Column("Next class", "next", 150),
-    Column("Label", "truth", 130, "The class folder that the image is in"),
+    Column("Prediction", "label", 130),
+    Column("Probability", "probability", 104, "Of the predicted class"),
+    Column("Margin", "margin", 84, "Difference to the probability of the next class"),
+    Column("Next class", "next", 124),
+    Column("Label", "truth", 116, "The true class of the image"),
 )
 TRUTH = len(COLUMNS) - 1
+NEXT = TRUTH - 1
 _FIGURES = {2, 3}
 
 
@@ -175,7 +176,7 @@ class FolderModel(QAbstractTableModel):
         colors = self._theme.colors
         if column == 1 and (row in self.rows.errors or self.rows.is_right(row) is False):
             return QColor(colors.bad)
-        return QColor(colors.dim) if column == TRUTH - 1 else None
+        return QColor(colors.dim) if column == NEXT else None
 
     def _icon(self, row: int) -> QIcon | None:
         if row in self.rows.errors:

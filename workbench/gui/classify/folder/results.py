@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from workbench.core.format import count
-from workbench.gui.classify.folder.model import COLUMNS, TRUTH, FolderModel
+from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH, FolderModel
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG, Filter
 from workbench.gui.classify.folder.sorter import FolderSorter
 from workbench.gui.common.context import WindowContext
 from workbench.gui.images.source import ImageSource
 from workbench.gui.images.thumbnails import ImageThumbnails
-from workbench.gui.kit.buttons import button, show_instead
+from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
 from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.file_dialogs import ask_file
 from workbench.gui.kit.labels import ElidedLabel
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.painted import SortHeader
+from workbench.gui.tables.class_scores import class_row, class_table
 from workbench.protocol.classify import Classified
+from workbench.protocol.classify_many import Agreement, ManyClassified
 
 ROW_PX, THUMBNAIL_PX = 36, 30
+_NARROW_PX = 780
+_IMAGES, _CLASSES = "images", "classes"
 _SORT_MS = 1_000
 """While rows come, they are put in their places this often at most."""
 
@@ -38,10 +44,12 @@ class FolderResults(QFrame):
 
     Signals:
         chosen(str, str): File and label of the image that was clicked or entered.
+        truth_chosen(str): A CSV file with the true classes.
         closed(): Close was clicked.
     """
 
     chosen = Signal(str, str)
+    truth_chosen = Signal(str)
     closed = Signal()
 
     def __init__(self, context: WindowContext) -> None:
@@ -62,17 +70,33 @@ class FolderResults(QFrame):
         self.cancel_button = button("Cancel")
         self.cancel_button.hide()
         self.close_button = button("Close")
+        self.switch = SegmentedSwitch(((_IMAGES, "Images"), (_CLASSES, "Per class")))
+        self.truth_button = button("Labels from table…")
+        self.truth_button.setToolTip(
+            "Compares with the true classes in a CSV file with columns path and label"
+        )
+        self.filters = QWidget()
         self.table = _table(context, self.model)
+        self.classes = class_table(context.theme)
+        self._pages = QStackedWidget()
         self._sorting = QTimer(self)
         self._sorting.setSingleShot(True)
         self._sorting.setInterval(_SORT_MS)
         self._fill_filters()
-        filters = (self.labels, self.states, self.doubts)
-        buttons = (self.undo_button, self.sort_button, self.cancel_button, self.close_button)
-        top = row((self.heading, 1), *filters, *buttons, spacing=8)
-        column(top, (self.table, 1), parent=self, margins=(14, 10, 14, 10), spacing=8)
+        self._build()
         self._connect()
         self.begin("", "")
+
+    def _build(self) -> None:
+        filters = row(self.labels, self.states, self.doubts, spacing=8, parent=self.filters)
+        filters.setContentsMargins(0, 0, 0, 0)
+        sorting = (self.undo_button, self.sort_button, self.cancel_button)
+        top = row((self.heading, 1), self.truth_button, *sorting, self.close_button, spacing=8)
+        second = row(self.switch, self.filters, STRETCH, spacing=8)
+        self._pages.addWidget(self.table)
+        self._pages.addWidget(self.classes)
+        column(top, second, (self._pages, 1), parent=self, margins=(14, 10, 14, 10), spacing=8)
+        self._show_page(_IMAGES)
 
     def _fill_filters(self) -> None:
         self.labels.setAccessibleName("Predicted class")
@@ -91,8 +115,15 @@ class FolderResults(QFrame):
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
         self.close_button.clicked.connect(self.closed)
+        self.switch.chosen.connect(self._show_page)
+        self.truth_button.clicked.connect(lambda _=False: self._ask_truth())
         self._connect_sorter()
         self._sorting.timeout.connect(self.model.sort_again)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the names of the images go before the next class."""
+        super().resizeEvent(event)
+        self.table.setColumnHidden(NEXT, self.width() < _NARROW_PX)
 
     def _connect_sorter(self) -> None:
         sorter = self.sorter
@@ -109,6 +140,7 @@ class FolderResults(QFrame):
         """Another folder of this name is being classified, with this model."""
         self._name, self._model = name, model
         self.sorter.forget()
+        self._show_agreement(None)
         self.thumbnails.clear()
         self.model.clear()
         self.table.setColumnHidden(TRUTH, True)
@@ -128,6 +160,28 @@ class FolderResults(QFrame):
             self.table.setColumnHidden(TRUTH, False)
         self._show_counts()
 
+    def finish(self, done: ManyClassified) -> None:
+        """All images are there; and the scores of the classes, where true classes are known."""
+        self._show_agreement(done.agreement)
+
+    def _show_agreement(self, agreement: Agreement | None) -> None:
+        is_known = agreement is not None and agreement.accuracy is not None
+        self.switch.setVisible(is_known)
+        self.classes.set_rows(map(class_row, agreement.per_class) if agreement is not None else ())
+        if not is_known:
+            self._show_page(_IMAGES)
+
+    def _show_page(self, key: str) -> None:
+        self.switch.set_current(key)
+        self.filters.setVisible(key == _IMAGES)
+        self._pages.setCurrentWidget(self.table if key == _IMAGES else self.classes)
+
+    def _ask_truth(self) -> None:
+        filters = "Tables (*.csv *.tsv *.txt);;All files (*)"
+        path = ask_file(self, "True classes", filters, kind="table")
+        if path:
+            self.truth_chosen.emit(path)
+
     def close_background(self) -> None:
         """Nothing is read or written any more."""
         self.thumbnails.close()
@@ -135,7 +189,8 @@ class FolderResults(QFrame):
 
     def set_complete(self, *, is_complete: bool) -> None:
         """Whether all rows are there: only then they are sorted into folders."""
-        self.sort_button.setEnabled(is_complete and bool(len(self.model.rows)))
+        for each in (self.sort_button, self.truth_button):
+            each.setEnabled(is_complete and bool(len(self.model.rows)))
 
     def _on_sort(self) -> None:
         rows, shown = self.model.rows, self.model.shown()

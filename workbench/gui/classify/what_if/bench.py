@@ -58,9 +58,9 @@ class WhatIfBench(QWidget):
         self._connect()
 
     def _build(self) -> None:
-        buttons = row(self.reset, self.save, STRETCH, spacing=8)
-        middle = column(self.sliders, Gap(2), buttons, STRETCH, spacing=6)
-        lines = (self.label, self.before, Gap(4), self.classes, self.message, STRETCH)
+        middle = column(self.sliders, Gap(2), row(self.reset, STRETCH), STRETCH, spacing=6)
+        save = row(self.save, STRETCH)
+        lines = (self.label, self.before, Gap(4), self.classes, self.message, save, STRETCH)
         answer = column(*lines, spacing=4)
         frame = column(self.picture, STRETCH)
         row(frame, (middle, 1), (answer, 1), parent=self, spacing=16)

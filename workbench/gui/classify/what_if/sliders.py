@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QSlider, QWidget
 from workbench.alterations import AlterationSpec, all_alterations
 from workbench.gui.kit.labels import plain_label, plain_tip
 
-_WORDS_PX = 44
+_LEAST_PX, _WORDS_PX = 60, 44
 
 
 class _Slider(QSlider):
@@ -22,6 +22,7 @@ class _Slider(QSlider):
         self._neutral = spec.neutral
         self.setRange(spec.least, spec.greatest)
         self.setValue(spec.neutral)
+        self.setMinimumWidth(_LEAST_PX)
         self.setPageStep(max(1, (spec.greatest - spec.least) // 10))
         self.setAccessibleName(spec.title)
         self.setToolTip(plain_tip(f"{spec.meaning}\nDouble-click to reset."))

@@ -120,7 +120,7 @@ class TrialFigure(QWidget):
     def color(self, trial: Trial) -> QColor:
         """From pale for the lowest accuracy to the accent for the highest."""
         colors = self._theme.colors
-        low, high = QColor(colors.faint), QColor(colors.accent)
+        low, high = QColor(colors.dim), QColor(colors.accent)
         part = min(1.0, max(0.0, self.accuracies.place(trial.accuracy)))
         ends = (
             (low.red(), high.red()),
@@ -129,7 +129,7 @@ class TrialFigure(QWidget):
         )
         color = QColor(*(round(start + (end - start) * part) for start, end in ends))
         if not self.is_stressed(trial):
-            color.setAlphaF(0.35 + 0.6 * part)
+            color.setAlphaF(0.5 + 0.5 * part)
         return color
 
     def write(self, painter: QPainter, place: QRectF, side: Qt.AlignmentFlag, text: str) -> None:

@@ -22,7 +22,7 @@ from workbench.runs.model_card import ModelCard, weights_of
 from workbench.worker.requests.classify import ranked
 from workbench.worker.requests.many.agreement import AgreementCounter
 from workbench.worker.requests.many.decoding import Batch, decoded_batches
-from workbench.worker.requests.many.listing import Listed, count_images, each_image
+from workbench.worker.requests.many.listing import Listed, count_images, each_image, listed_labels
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import Runner
 
@@ -34,7 +34,8 @@ def classify_many(job: Job, request: ClassifyMany) -> AnyAnswer:
     """Classifies all images of a request; a bad one never stops the others.
 
     Raises:
-        DatasetError: a folder is missing or cannot be listed.
+        DatasetError: a folder is missing or cannot be listed, or the table of true classes cannot
+            be read.
         PictureError: there are no images.
         UsageError, SaveError: the table cannot be written; see `ClassifiedTable`.
     """
@@ -69,6 +70,7 @@ class _Classification:
         self._table = table
         self._num_done = self._num_bad = 0
         self._total: int | None = None
+        self._labels = listed_labels(request)
         self._agreement = AgreementCounter(runner.card.class_names)
 
     def run(self) -> ManyClassified:
@@ -126,7 +128,7 @@ class _Classification:
 
     def _images(self) -> Iterator[Listed]:
         table = self._table
-        for image in each_image(self._request, self._runner.card.class_names):
+        for image in each_image(self._request, self._runner.card.class_names, self._labels):
             if table is None or not table.take_earlier(path_text(image.name)):
                 yield image
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.errors import DatasetError
 from workbench.pictures.folders import each_picture
+from workbench.pictures.listed.labels import ListedLabels
 from workbench.protocol.classify_many import ClassifyMany, ImageSource
 
 
@@ -29,8 +30,11 @@ class Listed:
     error: DatasetError | None = None
 
 
-def each_image(request: ClassifyMany, class_names: Collection[str]) -> Iterator[Listed]:
+def each_image(
+    request: ClassifyMany, class_names: Collection[str], labels: ListedLabels | None = None
+) -> Iterator[Listed]:
     """All images of a request, in order; a folder that cannot be listed is one with an error.
+    `labels` go before the names of class folders.
 
     Raises:
         DatasetError: one of the sources is missing or cannot be listed.
@@ -38,9 +42,20 @@ def each_image(request: ClassifyMany, class_names: Collection[str]) -> Iterator[
     known = {name.casefold().strip() for name in class_names} if request.has_class_folders else None
     for source in request.sources:
         if Path(source.path).is_dir():
-            yield from _of_folder(source.path, known)
+            images = _of_folder(source.path, known)
         else:
-            yield _of_file(source)
+            images = iter([_of_file(source)])
+        for image in images:
+            listed = labels.of(image.path) if labels is not None else ""
+            yield replace(image, truth=listed) if listed else image
+
+
+def listed_labels(request: ClassifyMany) -> ListedLabels | None:
+    """The true classes that a table has; None without one. Raises DatasetError."""
+    if not request.truth:
+        return None
+    folders = [source.path for source in request.sources if Path(source.path).is_dir()]
+    return ListedLabels(Path(request.truth), folders)
 
 
 def _of_file(source: ImageSource) -> Listed:

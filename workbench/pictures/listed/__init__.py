@@ -1,0 +1,1 @@
+"""Tables (CSV) that list images with their labels."""
