@@ -136,7 +136,7 @@ def test_rate_too_high(coached, data):
 def test_rate_too_low(coached):
     record, found = coached(*HIDDEN, optimizer="sgd", learning_rate=1e-4)
     assert "rate_too_low" in found
-    assert found["rate_too_low"].change.recipe == {"learning_rate": 1e-3}
+    assert found["rate_too_low"].change.recipe["learning_rate"] in {1e-3, 1e-2}
     assert record.last.update < 3e-4
     _, left = coached.applied("rate_too_low")
     assert "rate_too_low" not in left, left
