@@ -41,7 +41,7 @@ def test_findings_are_printed_and_are_json(capsys):
     assert main(["coach", str(run.path), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["findings"]
     assert (found["rule"], found["curve"], found["epochs"]) == ("overfits", "loss", [6, 16])
-    assert found["recipe"]["early_stopping_patience"] == 5
+    assert found["recipe"]["early_stopping_patience"] == 4
 
 
 def test_a_healthy_run_has_nothing_to_report(capsys):

@@ -9,6 +9,7 @@ from workbench.cli._options import RUN_WORDS, add_json_option, add_output, refus
 from workbench.cli._output import report
 from workbench.cli._service import answers_of, only, open_service
 from workbench.core.format import share
+from workbench.core.map_comparison import comparison_words
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
 from workbench.protocol.trained.explain import METHODS, Explain, Explained
@@ -21,7 +22,7 @@ _TITLES = {"gradcam": "Grad-CAM", "occlusion": "Occlusion", "gradients": "Gradie
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, IMAGE, OUT, --class, --method, --layer, --force, --json."""
+    """RUN, IMAGE, OUT, --class, --method, --layer, --compare, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("image", metavar="IMAGE", type=Path, help="image file")
     add_output(parser, "PNG file to write: the image with the map over it")
@@ -41,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="layer that Grad-CAM looks at (default: the one whose map counts most)",
     )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="also compare the map with that of random weights",
+    )
     add_json_option(parser)
 
 
@@ -58,11 +64,16 @@ def run(arguments: argparse.Namespace) -> int:
         method=arguments.method,
         layer=arguments.layer,
         with_overlay=True,
+        with_check=arguments.compare,
     )
     with open_service() as service:
         answer = only(answers_of(service, request, is_quiet=arguments.json), Explained)
         save_bytes(out, Path(answer.overlay_png).read_bytes())
-    report(_value(answer, out), _words(answer, out), as_json=arguments.json)
+    value, words = _value(answer, out), _words(answer, out)
+    if arguments.compare:
+        value["correlation"] = answer.correlation
+        words = f"{words}\n{comparison_words(answer.correlation)}"
+    report(value, words, as_json=arguments.json)
     return 0
 
 

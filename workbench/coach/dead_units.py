@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.coach._words import rate_change
 from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
 from workbench.core.coach.record import Measurement, RunRecord, UnitState
 from workbench.core.format import count, share
+from workbench.core.network.graph import Node
 from workbench.core.specs import ACTIVATION, LEAKY_RELU
 
 _NEARLY_ALL = 0.8
@@ -36,7 +39,8 @@ def _look(record: RunRecord) -> Seen | None:
     if worst.dead < max(_FEWEST, least * worst.units):
         return None
     name = record.name_of(worst.node)
-    others = sum(each.dead >= least * each.units for each in last.units) - 1
+    dead = [each for each in last.units if each.dead >= max(_FEWEST, least * each.units)]
+    others = len(dead) - 1
     more = f" ({count(others)} more layers are like it)" if others > 0 else ""
     return Seen(
         sees=f"{count(worst.dead)} of {count(worst.units)} units of “{name}” are zero on all "
@@ -53,7 +57,7 @@ def _look(record: RunRecord) -> Seen | None:
             last=last.epoch,
             node=worst.node,
         ),
-        change=_change(record, last, worst),
+        change=_change(record, last, dead),
     )
 
 
@@ -66,14 +70,19 @@ def _is_stuck(record: RunRecord) -> bool:
     return highest < _LEARNED and float(accuracy[-_EPOCHS:].max()) <= highest
 
 
-def _change(record: RunRecord, last: Measurement, worst: UnitState) -> Change | None:
+def _change(record: RunRecord, last: Measurement, dead: list[UnitState]) -> Change | None:
     """A lower rate where steps are large, else an activation that is never flat."""
-    node = record.graph.nodes.get(worst.node) if record.graph is not None else None
-    if node is None or last.update > _LARGE_UPDATE:
+    nodes = record.graph.nodes if record.graph is not None else {}
+    known = [nodes[each.node] for each in dead if each.node in nodes]
+    if not known or last.update > _LARGE_UPDATE:
         return rate_change(record, 0.1)
+    return Change(layers={node.id: _never_flat(node) for node in known})
+
+
+def _never_flat(node: Node) -> dict[str, Any]:
     if ACTIVATION in node.params:
-        return Change(layers={worst.node: {ACTIVATION: LEAKY_RELU}})
-    return Change(layers={worst.node: {"negative_slope": 0.1}})
+        return {ACTIVATION: LEAKY_RELU}
+    return {"negative_slope": 0.1}
 
 
 SPEC = CoachSpec(

@@ -12,9 +12,14 @@ _TIMES = 10.0
 """A loss so many times that of guessing has diverged."""
 
 
+_FALLS = 0.5
+"""Of the loss three epochs before, or of the first: a loss that falls faster comes down."""
+
+
 def _look(record: RunRecord) -> Seen | None:
     loss = float(record.loss[-1]) if len(record.loss) else math.nan
-    if not (loss > _TIMES * record.guessing or record.has_failed):
+    is_high = loss > _TIMES * record.guessing
+    if not (record.has_failed or (is_high and not _comes_down(record))):
         return None
     value = f"{loss:.2g}" if math.isfinite(loss) else "not finite"
     last = int(record.epochs[-1]) if len(record.epochs) else 0
@@ -33,6 +38,14 @@ def _look(record: RunRecord) -> Seen | None:
         change=rate_change(record, 0.1),
         verdict=f"Diverged: the training loss is {value}; a lower learning rate may help",
     )
+
+
+def _comes_down(record: RunRecord) -> bool:
+    """Whether the loss may only have begun high, as on images that are not scaled: it falls, or
+    there is one epoch alone.
+    """
+    before = record.loss[-4:-1]
+    return not len(before) or bool(record.loss[-1] < _FALLS * before[0])
 
 
 SPEC = CoachSpec(

@@ -50,8 +50,9 @@ def _look(record: RunRecord) -> Seen | None:
             first=int(epochs[best]),
             last=int(epochs[-1]),
         ),
+        # One epoch less than is looked at: a run that ends so early is well.
         change=Change(
-            recipe={"early_stopping_patience": _LATER, "keep": "best", "keep_by": "val_loss"}
+            recipe={"early_stopping_patience": _LATER - 1, "keep": "best", "keep_by": "val_loss"}
         ),
         verdict=f"Overfitting since epoch {since}: {words}",
     )

@@ -11,11 +11,14 @@ import numpy as np
 from workbench.coach._words import rate_change, rate_words
 from workbench.core.coach.advice import CoachSpec, Evidence, Seen
 from workbench.core.coach.record import RunRecord
-from workbench.core.format import number_text, share
+from workbench.core.format import count, number_text, share
 
 _FEWEST = 4
 _NO_UPDATE = 1e-5
-"""Relative update of a step below which the weights stay where they are; 1e-3 is usual."""
+"""Relative update of a step below which the weights stay where they are."""
+
+_USUAL_UPDATE = 1e-3
+_LARGEST_FACTOR = 1000
 
 _SMALL_UPDATE = 3e-4
 _MOST_FALLEN = 0.25
@@ -35,6 +38,7 @@ def _look(record: RunRecord) -> Seen | None:
     has_no_update = update < _NO_UPDATE
     if not (has_no_update or (_is_straight(record) and not update > _SMALL_UPDATE)):
         return None
+    factor = _factor(update)
     fallen = 1.0 - float(record.loss[-1] / record.loss[0])
     words = (
         f"Each step changes the weights by {update * 100:.2g}% only"
@@ -45,17 +49,30 @@ def _look(record: RunRecord) -> Seen | None:
     if math.isfinite(update):
         figures.append(("Update of a step, of the weights", f"{update:.1e}"))
     return Seen(
-        sees=f"{words}, and the training loss has fallen by {share(fallen, 0)} in "
+        sees=f"{words}, and the training loss has {_fallen(fallen)} in "
         f"{len(record.epochs):,} epochs: the learning rate is too low.",
-        do="Train again at ten times the learning rate, or let “Find learning rate” choose it.",
+        do=f"Train again at {count(factor)} times the learning rate, or let “Find learning rate” "
+        "choose it.",
         evidence=Evidence(
             (*figures, ("Learning rate", rate_words(record))),
             curve="loss",
             first=1,
             last=int(record.epochs[-1]),
         ),
-        change=rate_change(record, 10.0),
+        change=rate_change(record, factor),
     )
+
+
+def _fallen(part: float) -> str:
+    return f"fallen by {share(part, 0)}" if part >= 0.005 else "not fallen"
+
+
+def _factor(update: float) -> int:
+    """The power of ten that brings the update of a step to the usual size."""
+    if not 0.0 < update < _USUAL_UPDATE:
+        return 10
+    power: int = 10 ** round(math.log10(_USUAL_UPDATE / update))
+    return min(max(10, power), _LARGEST_FACTOR)
 
 
 def _update(record: RunRecord) -> float:

@@ -30,11 +30,16 @@ def _shared(record: RunRecord) -> Seen | None:
     held_out = int(record.per_class[:, 1:].sum()) if len(record.per_class) else 0
     if not held_out or record.num_shared <= _MOST_SHARED * held_out:
         return None
+    # A test part of the data set's own stays as it is, however the rest is split.
+    is_split = record.recipe is not None and record.recipe.validation == "split"
+    change = _split_by_content(record) if is_split else None
     return Seen(
         sees=f"{plural(record.num_shared, 'held-out image')} of {count(held_out)} "
         f"{'is' if record.num_shared == 1 else 'are'} also among the training images: what is "
         "measured on them is better than on new images.",
-        do="A split by content keeps duplicates together; the data check lists them.",
+        do="A split by content keeps duplicates together; the data check lists them."
+        if change is not None
+        else "The data check lists them and leaves them out.",
         evidence=Evidence(
             (
                 ("Held-out images also trained on", share(record.num_shared / held_out)),
@@ -42,7 +47,7 @@ def _shared(record: RunRecord) -> Seen | None:
             ),
             curve="accuracy",
         ),
-        change=_split_by_content(record),
+        change=change,
     )
 
 

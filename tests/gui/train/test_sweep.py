@@ -209,4 +209,16 @@ def test_a_sweep_is_stopped_and_goes_on(dialog, window, qtbot):
     qtbot.waitUntil(lambda: not dialog.results.stop.isVisible(), timeout=_PATIENCE_MS)
     home = window.context.library.home
     assert not queue.waiting(home)
-    assert len(series_runs(dialog._series, home)) == 6
+    series = dialog._series
+    waiting = {run.path for run in series_runs(series, home)[1:]}
+    assert len(waiting) == 5
+
+    # The same plan goes on with the same runs, but for one that had nothing yet to be resumed.
+    dialog.pages.chosen.emit("plan")
+    wait_for_check(qtbot, dialog)
+    dialog.plan.start.click()
+    qtbot.waitUntil(dialog.results.stop.isVisible, timeout=_PATIENCE_MS)
+    assert dialog._series == series
+    assert {run.path for run in series_runs(series, home)[1:]} == waiting
+    dialog.results.stop.click()
+    qtbot.waitUntil(lambda: not dialog.results.stop.isVisible(), timeout=_PATIENCE_MS)

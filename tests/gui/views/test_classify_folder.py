@@ -9,13 +9,14 @@ from msgspec.structs import replace
 from PIL import Image
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
 from workbench.core.format import share
 from workbench.gui.classify import pictures
 from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
-from workbench.gui.classify.folder.model import COLUMNS, TRUTH
+from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
@@ -358,6 +359,17 @@ def test_unknown_answers_are_marked_and_can_be_filtered(sorted_photos):
     assert "Unknown: unlike the training images" in tip
     folder.choose(results.states, UNKNOWN)
     assert folder.names() == ["u.png"]
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 900])
+def test_in_a_narrow_window_the_table_is_not_cut(qtbot, folder, ready, width):
+    folder.take(*ROWS)
+    ready.resize(width, 600)
+    results = folder.results
+    qtbot.waitUntil(lambda: results.table.isColumnHidden(NEXT) is (results.width() < 780))
+    area = next(each for each in ready.findChildren(QScrollArea) if each.isAncestorOf(results))
+    qtbot.waitUntil(lambda: not area.horizontalScrollBar().isVisible())
+    assert not results.table.horizontalScrollBar().isVisible()
 
 
 def test_while_images_are_classified_none_is_sorted(folder):

@@ -119,7 +119,7 @@ def test_an_unknown_answer_gives_its_reason_and_is_neither_right_nor_wrong(qtbot
     assert (result.label.full_text, result.figure.text()) == ("Unknown", "")
     assert result.reason.full_text == "unlike the training images"
     assert result.reason.isVisible()
-    assert result.entry.words() == "Unknown: unlike the training images"
+    assert result.entry.words() == "Unknown"
     assert result.entry.is_right is None
     assert not result.classes.isHidden()  # all classes, as far as they go
     ready.classify(["/x/other.jpg"])

@@ -88,10 +88,10 @@ def test_the_change_is_one_step_of_undo(qtbot, context, strip, run, open_library
     open_library()
     qtbot.waitUntil(strip.apply.isVisible)
     assert strip.apply.text() == "Apply to the recipe"
-    assert "Early stopping, patience: off → 5 epochs" in strip.change.text()
+    assert "Early stopping, patience: off → 4 epochs" in strip.change.text()
     before, steps = document.project, document.undo_stack.count()
     strip.apply.click()
-    assert document.recipe.early_stopping_patience == 5
+    assert document.recipe.early_stopping_patience == 4
     assert (document.recipe.keep, document.recipe.keep_by) == ("best", "val_loss")
     assert document.undo_stack.count() == steps + 1
     assert document.undo_stack.undoText() == "Apply: Overfitting"

@@ -11,7 +11,6 @@ from PySide6.QtGui import QImage
 from tests.gui.views.scripted import cat
 from tests.worker.conftest import chain
 from workbench.core.projects.project_file import graph_to_plain
-from workbench.gui.classify.explain.words import check_words
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.panels import panels_of
 from workbench.layers import all_layers
@@ -197,12 +196,3 @@ def test_a_failed_map_is_an_error_in_words_and_the_opacity_stays(qtbot, ready, s
         service.take(Explain)[1](explained("/x/a.png", map_file, "dog"))
     assert panel.figure.opacity == 0.25
     assert panel.menu_button.isEnabled()
-
-
-@pytest.mark.parametrize(
-    ("correlation", "words"),
-    [(0.05, "maps differ"), (-0.9, "maps differ"), (0.5, "partly alike"), (0.9, "maps are alike"),
-     (None, "cannot be compared")],
-)  # fmt: skip
-def test_the_check_is_worded_by_its_correlation(correlation, words):
-    assert words in check_words(correlation)

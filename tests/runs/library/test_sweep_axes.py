@@ -63,7 +63,7 @@ def test_what_can_be_swept_is_in_groups(project):
     assert found["learning_rate"].group == TRAINING
     assert found["conv2d_1.filters"].group == WIDTHS
     assert found["conv2d_1.filters"].words == "conv2d_1 filters"
-    assert found["dropout_3.rate"].words == "dropout_3: Rate"
+    assert found["dropout_3.rate"].words == "dropout_3 rate"
     assert "dense_4.units" not in found, "that is the number of classes"
     assert not {"seed", "split", "test_share", "momentum"} & found.keys()
 

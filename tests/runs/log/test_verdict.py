@@ -136,3 +136,12 @@ def test_nothing_is_said_of_nothing(tmp_path):
     assert verdict([], data()) == ""
     assert verdict(run([1.0], [1.0], [0.1], [0.1]), None) == ""
     assert logged_verdict(tmp_path / "missing.jsonl") == ""
+
+
+def test_a_loss_that_begins_high_and_falls_has_not_diverged():
+    """Images that are not scaled: the first epoch's mean is far above guessing."""
+    for loss in ([46.0], [400.0, 80.0], [4e3, 9e2, 150.0, 40.0]):
+        rising = np.linspace(0.2, 0.5, len(loss)).tolist()
+        assert verdict(run(loss, loss, rising, rising), data()) == ""
+    stays = [300.0, 280.0, 310.0, 290.0]
+    assert verdict(run(stays, stays, [0.1] * 4, [0.1] * 4), data()).startswith("Diverged")

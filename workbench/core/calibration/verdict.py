@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.core.format import share
 
+UNKNOWN = "Unknown"
 FAR = "unlike the training images"
 
 
@@ -34,4 +35,4 @@ def unknown_reason(
 
 def unknown_words(reason: str) -> str:
     """The answer in words: "Unknown: unlike the training images"."""
-    return f"Unknown: {reason}"
+    return f"{UNKNOWN}: {reason}"

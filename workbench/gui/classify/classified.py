@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
-from workbench.core.calibration.verdict import unknown_words
+from workbench.core.calibration.verdict import UNKNOWN
 from workbench.core.format import share
 from workbench.protocol.classify import Classified
 
@@ -73,7 +73,7 @@ class ClassifiedPicture:
         if self.answer.error is not None:
             return "cannot be read"
         if self.answer.unknown:
-            return unknown_words(self.answer.unknown)
+            return UNKNOWN
         return f"{self.answer.label} {share(self.probability)}"
 
 

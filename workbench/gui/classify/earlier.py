@@ -58,5 +58,7 @@ def _line(entry: ClassifiedPicture) -> tuple[str, str, str]:
     """Words, tooltip and mood of a tile."""
     is_bad = entry.answer.error is not None or entry.is_right is False
     words = entry.words()
-    tip = " · ".join(filter(None, (f"{entry.name}: {words}", entry.label_words())))
+    tip = " · ".join(
+        filter(None, (f"{entry.name}: {words}", entry.answer.unknown, entry.label_words()))
+    )
     return words, tip, "bad" if is_bad else "good" if entry.is_right else ""

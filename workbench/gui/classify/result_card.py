@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
+from workbench.core.calibration.verdict import UNKNOWN
 from workbench.core.format import count, duration, image_size_text, share
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
@@ -17,7 +18,6 @@ from workbench.gui.kit.theme import Theme
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.log.scores import weights_words
 
-UNKNOWN = "Unknown"
 PICTURE_PX = 176
 RADIUS_PX = 8
 
@@ -215,6 +215,7 @@ class ResultCard(QFrame):
         self.label.setMaximumWidth(self.label.fontMetrics().horizontalAdvance(label) + 4)
         self.label.set_full_text(label)
         self.figure.setText(figure)
+        self.figure.setVisible(bool(figure))
         self.reason.set_full_text(reason)
         self.reason.setVisible(bool(reason))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.core.format import within_sentence
 from workbench.core.network.graph import Node
 from workbench.core.params import BoolParam, ChoiceParam, FloatParam, IntParam, Param, SizeParam
 from workbench.core.projects.project import Project
@@ -169,8 +170,9 @@ class Sweepable:
 
     @property
     def words(self) -> str:
-        """In words, without the group."""
-        return self.title if self.group in (TRAINING, WIDTHS) else f"{self.group}: {self.title}"
+        """In words, with the name of its layer."""
+        is_own = self.group in (TRAINING, WIDTHS)
+        return self.title if is_own else f"{self.group} {within_sentence(self.title)}"
 
     @property
     def is_number(self) -> bool:

@@ -9,11 +9,12 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QShowEvent
 from PySide6.QtWidgets import QMenu, QSlider, QToolButton, QWidget
 
+from workbench.core.map_comparison import comparison_words
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.explain.figure import Layer, MapFigure
 from workbench.gui.classify.explain.requests import MapRequests, ShownMap
-from workbench.gui.classify.explain.words import METHODS, check_words, facts_of
+from workbench.gui.classify.explain.words import METHODS, facts_of
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.figure_saver import FigureSaver
 from workbench.gui.forms.param_editors import NoWheelComboBox
@@ -191,7 +192,7 @@ class ExplanationPanel(TitledBox):
         self.wait.say(words)
         notes = [answer.note] if answer.note else []
         if is_checked:
-            notes.append(check_words(answer.correlation))
+            notes.append(comparison_words(answer.correlation))
         self.note.setText(" ".join(notes))
         self.note.setVisible(bool(notes))
         self.check.setEnabled(not is_checked)

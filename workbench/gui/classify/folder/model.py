@@ -42,6 +42,7 @@ COLUMNS = (
     Column("Label", "truth", 116, "The true class of the image"),
 )
 TRUTH = len(COLUMNS) - 1
+NEXT = TRUTH - 1
 _FIGURES = {2, 3}
 
 
@@ -175,7 +176,7 @@ class FolderModel(QAbstractTableModel):
         colors = self._theme.colors
         if column == 1 and (row in self.rows.errors or self.rows.is_right(row) is False):
             return QColor(colors.bad)
-        return QColor(colors.dim) if column == TRUTH - 1 else None
+        return QColor(colors.dim) if column == NEXT else None
 
     def _icon(self, row: int) -> QIcon | None:
         if row in self.rows.errors:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from workbench.core.format import count
-from workbench.gui.classify.folder.model import COLUMNS, TRUTH, FolderModel
+from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH, FolderModel
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG, Filter
 from workbench.gui.classify.folder.sorter import FolderSorter
 from workbench.gui.common.context import WindowContext
@@ -23,6 +24,7 @@ from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import Agreement, ManyClassified
 
 ROW_PX, THUMBNAIL_PX = 36, 30
+_NARROW_PX = 780
 _IMAGES, _CLASSES = "images", "classes"
 _SORT_MS = 1_000
 """While rows come, they are put in their places this often at most."""
@@ -88,9 +90,9 @@ class FolderResults(QFrame):
     def _build(self) -> None:
         filters = row(self.labels, self.states, self.doubts, spacing=8, parent=self.filters)
         filters.setContentsMargins(0, 0, 0, 0)
-        sorting = (self.undo_button, self.sort_button, self.cancel_button, self.close_button)
-        top = row((self.heading, 1), *sorting, spacing=8)
-        second = row(self.switch, self.filters, STRETCH, self.truth_button, spacing=8)
+        sorting = (self.undo_button, self.sort_button, self.cancel_button)
+        top = row((self.heading, 1), self.truth_button, *sorting, self.close_button, spacing=8)
+        second = row(self.switch, self.filters, STRETCH, spacing=8)
         self._pages.addWidget(self.table)
         self._pages.addWidget(self.classes)
         column(top, second, (self._pages, 1), parent=self, margins=(14, 10, 14, 10), spacing=8)
@@ -117,6 +119,11 @@ class FolderResults(QFrame):
         self.truth_button.clicked.connect(lambda _=False: self._ask_truth())
         self._connect_sorter()
         self._sorting.timeout.connect(self.model.sort_again)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the names of the images go before the next class."""
+        super().resizeEvent(event)
+        self.table.setColumnHidden(NEXT, self.width() < _NARROW_PX)
 
     def _connect_sorter(self) -> None:
         sorter = self.sorter
