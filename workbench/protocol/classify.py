@@ -79,10 +79,12 @@ class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):
 
     Attributes:
         scores: Of all classes, highest first.
+        unknown: Why the answer is "unknown"; "" where it is not.
         input_png: The altered image as the model gets it, in the worker's session folder.
         milliseconds: Took altering and classifying.
     """
 
     scores: list[Score]
     input_png: str
+    unknown: str = ""
     milliseconds: float = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -50,7 +51,7 @@ def view(qtbot, context, model, open_library, files):
         rank=(ACTUAL != PREDICTED).astype(np.int32),
         probability=np.full(20, 0.75, np.float32),
         loss=np.linspace(0, 4, 20, dtype=np.float32),
-        content=np.arange(320, dtype=np.int64).astype(np.uint8).reshape(20, 16),
+        content=np.repeat(np.arange(20, dtype=np.uint8), 16).reshape(20, 16),
         paths=paths,
         lengths=lengths,
     )
@@ -118,6 +119,41 @@ def test_images_of_another_data_set_are_shown_but_not_edited(view, context):
     assert "is not the data set of the open project" in panel.status.text()
     panel.leave_out()
     assert not context.document.project.edits
+
+
+def test_images_are_compared_with_those_of_another_run(
+    view,
+    qtbot,
+    context,
+    model,
+    open_library,
+):
+    panel = view.panels["evaluate_images"]
+    images, here = panel.scored.images, panel.scored.found.kept
+    other = model("better")
+    path = other if hasattr(other, "joinpath") else other.path
+    shape = {"input_shape": [8, 8, 3], "fit": "crop", "graph": {}}
+    write_card(path, ModelCard(class_names=["cat", "dog"], **shape))
+    all_right = replace(images, predicted=images.actual)
+    confusion = all_right.confusion(2).tolist()
+    result = msgspec.structs.replace(here.result, confusion=confusion)
+    keep_evaluation(RunFolder(path), KeptEvaluation(result=result, created=2.5), all_right)
+    panel.scored.others = [(path, "better")]
+    panel.scored.changed.emit()
+    panel.others.setCurrentIndex(1)
+    panel.others.activated.emit(1)
+    qtbot.waitUntil(lambda: panel.scored.other is not None)
+    assert panel.box.currentText() == "Wrong here, right there"
+    assert numbers(panel) == [7, 6, 5, 4, 3]
+    assert panel.rows.lines(0)[2] == "other: dog 75.0%"
+    panel.box.setCurrentIndex(panel.box.findText("Right here, wrong there"))
+    panel.box.activated.emit(panel.box.currentIndex())
+    assert numbers(panel) == []
+    panel.others.setCurrentIndex(0)
+    panel.others.activated.emit(0)
+    assert panel.scored.other is None
+    assert panel.box.findText("Right here, wrong there") == -1
+    assert panel.rows.lines(0)[2] == "loss 1.47"
 
 
 def test_the_project_is_trained_again_from_the_weights_of_the_run(view, qtbot, context, files):

@@ -97,6 +97,14 @@ def test_an_answer_for_another_picture_is_not_shown(qtbot, ready, bench, service
     assert bench.bars.scores[0] == ("dog", 0.4)
 
 
+def test_an_answer_that_becomes_unknown_says_why(bench, service):
+    bench.sliders.sliders["noise"].setValue(40)
+    scores = [Score(name="cat", probability=0.9)]
+    asked(service)[1](AlteredScores(id=1, scores=scores, input_png="", unknown="too far"))
+    assert bench.label.full_text == "Unknown: too far"
+    assert bench.before.property("role") == "warning"
+
+
 def test_reset_and_a_double_click_make_it_neutral(bench, service):
     for key, value in (("jpeg", 5), ("brightness", -40)):
         bench.sliders.sliders[key].setValue(value)

@@ -18,6 +18,7 @@ from workbench.core.projects.project_file import graph_to_plain, read_project, s
 from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
 from workbench.layers import all_layers
 from workbench.protocol.classify import Classified, Classify, ClassifyAltered
+from workbench.protocol.trained.calibration import Calibration
 from workbench.protocol.trained.evaluate import (
     Evaluate,
     MeasureRobustness,
@@ -104,6 +105,20 @@ def test_another_picture_in_the_same_file_is_read_again(service, run, picture):
     Image.fromarray(stripes(2, 5)[0][1, ..., 0]).save(picture)
     after = service.done(ClassifyAltered, model=str(run.path), picture=picture)
     assert (before.scores[0].name, after.scores[0].name) == ("0", "1")
+
+
+def test_an_altered_image_can_be_unknown(service, run, picture):
+    card = run.model_card()
+    doubtful = Calibration(least_probability=0.999)
+    write_card(run.path, msgspec.structs.replace(card, calibration=doubtful))
+    dark = {"brightness": -90.0}
+    try:
+        answer = service.done(ClassifyAltered, model=str(run.path), picture=picture, strengths=dark)
+    finally:
+        write_card(run.path, card)
+    assert answer.unknown.startswith("not confident enough")
+    again = service.done(ClassifyAltered, model=str(run.path), picture=picture, strengths=dark)
+    assert again.unknown == ""
 
 
 def test_only_the_latest_files_stay(service, run, picture):

@@ -12,7 +12,9 @@ from workbench.protocol.events import Batch, LogLine
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import MeasureRobustness
 from workbench.runs.control import request_stop
+from workbench.runs.log.event_log import read_all
 from workbench.runs.store.robustness import read_robustness
+from workbench.worker.trainer import saved_test
 
 pytestmark = pytest.mark.worker
 
@@ -47,3 +49,16 @@ def test_a_stop_does_not_wait_for_it(trainer, small_project):
     assert finished.test is not None
     assert any("robustness was not measured" in line.text for line in trained.all(LogLine))
     assert read_robustness(trained.run) is None
+
+
+def test_a_fault_of_it_fails_no_training(train_here, small_project, monkeypatch):
+    def fail(*_args, **_words):
+        raise MemoryError("OOM when allocating")
+
+    monkeypatch.setattr(saved_test, "robustness_of", fail)
+    project = replace(small_project(epochs=1, precision="float32"), robustness=(CAMERA,))
+    trained = train_here(project)
+    assert trained.run.model_card().test is not None
+    assert read_robustness(trained.run) is None
+    lines = [event for event in read_all(trained.run.events_path) if isinstance(event, LogLine)]
+    assert any("OOM when allocating" in line.text for line in lines)

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from workbench.gui.common.confusion_matrix import ANY
+from workbench.runs.library.compare_images import ComparedImages
 from workbench.runs.store.image_scores import Numbers, ScoredImages
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """A run that the one shown is compared with: its folder, its name, what it has predicted."""
+
+    path: Path
+    title: str
+    found: ComparedImages
 
 
 @dataclass(frozen=True)
@@ -18,13 +30,16 @@ class Chosen:
     Attributes:
         actual, predicted: Numbers of classes; ANY for all.
         is_wrong: Those alone that were predicted as another class.
+        change: Those alone that are right here and wrong in the other run ("gained"), or the
+            reverse ("lost").
     """
 
     actual: int = ANY
     predicted: int = ANY
     is_wrong: bool = False
+    change: Literal["", "gained", "lost"] = ""
 
-    def numbers(self, images: ScoredImages) -> Numbers:
+    def numbers(self, images: ScoredImages, other: OtherRun | None = None) -> Numbers:
         """The chosen images, the largest loss first."""
         found = images.worst_first
         if self.actual != ANY:
@@ -33,10 +48,16 @@ class Chosen:
             found = found[images.predicted[found] == self.predicted]
         if self.is_wrong:
             found = found[images.actual[found] != images.predicted[found]]
+        if self.change and other is not None:
+            is_gained = self.change == "gained"
+            found = found[(other.found.is_gained if is_gained else other.found.is_lost)[found]]
         return np.asarray(found, np.int64)
 
     def words(self, names: Sequence[str]) -> str:
         """The choice in words."""
+        if self.change:
+            here, there = ("Right", "wrong") if self.change == "gained" else ("Wrong", "right")
+            return f"{here} here, {there} there"
         actual = f"actual {names[self.actual]}" if self.actual != ANY else ""
         predicted = f"predicted {names[self.predicted]}" if self.predicted != ANY else ""
         if not actual and not predicted:
@@ -46,3 +67,4 @@ class Chosen:
 
 
 TOP_LOSSES, ALL = Chosen(is_wrong=True), Chosen()
+GAINED, LOST = Chosen(change="gained"), Chosen(change="lost")

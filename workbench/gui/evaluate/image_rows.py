@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Qt
 
 from workbench.core.format import count, share
 from workbench.core.projects.data_edits import DataEdits
+from workbench.gui.evaluate.chosen import OtherRun
 from workbench.gui.evaluate.scored import ImagesOfRun
 from workbench.gui.images.rows import Badge, GridRows, Index
 from workbench.gui.images.sample_dialog import Sample
@@ -21,7 +22,7 @@ _RELABELED, _LEFT_OUT, _MOVED = (Badge(name, "accent") for name in ("rename", "d
 
 class ScoredRows(GridRows):
     """Three lines for each image: the prediction with its probability, the actual class or the
-    edit, and the loss.
+    edit, and the loss, or what another run has predicted.
     """
 
     num_lines = 3
@@ -31,11 +32,14 @@ class ScoredRows(GridRows):
         self._found: ImagesOfRun | None = None
         self._edits = DataEdits()
         self._numbers: Numbers = np.zeros(0, np.int64)
+        self._other: OtherRun | None = None
 
-    def show_numbers(self, found: ImagesOfRun | None, numbers: Numbers) -> None:
-        """Shows these images, in this order."""
+    def show_numbers(
+        self, found: ImagesOfRun | None, numbers: Numbers, other: OtherRun | None = None
+    ) -> None:
+        """Shows these images, in this order; beside what another run has predicted."""
         self.beginResetModel()
-        self._found, self._numbers = found, numbers
+        self._found, self._numbers, self._other = found, numbers, other
         self.endResetModel()
 
     def set_edits(self, edits: DataEdits) -> None:
@@ -100,9 +104,19 @@ class ScoredRows(GridRows):
         """The loss."""
         return f"loss {float(self.images.loss[self.number(row)]):.2f}"
 
+    def other_words(self, row: int) -> str:
+        """What the other run has predicted; "" where there is none, or not for this image."""
+        number, other = self.number(row), self._other
+        if other is None or not other.found.is_common[number]:
+            return ""
+        label, probability = int(other.found.predicted[number]), other.found.probability[number]
+        name = self._class(label) if label >= 0 else "a class not here"
+        return f"other: {name} {share(float(probability))}"
+
     def lines(self, row: int) -> tuple[str, ...]:
         actual = f"actual {self.actual(row)}"
-        return self.predicted_words(row), self.edit_words(row) or actual, self.loss_words(row)
+        last = self.other_words(row) or self.loss_words(row)
+        return self.predicted_words(row), self.edit_words(row) or actual, last
 
     def badges(self, row: int) -> tuple[Badge, ...]:
         number, content, edits = self.number(row), self.content(row), self._edits
@@ -125,6 +139,7 @@ class ScoredRows(GridRows):
                     f"Predicted {self.predicted_words(row)}",
                     f"Actual {self.actual(row)}",
                     self.loss_words(row),
+                    self.other_words(row),
                     self.edit_words(row),
                     file or f"image {count(place.index + 1)} of the {place.part} part",
                 ),

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, PartName
-from workbench.gui.evaluate.chosen import ALL, TOP_LOSSES, Chosen
+from workbench.gui.evaluate.chosen import ALL, GAINED, LOST, TOP_LOSSES, Chosen
 from workbench.gui.evaluate.image_rows import ScoredRows
 from workbench.gui.evaluate.scored import ScoredState, edited_words
 from workbench.gui.evaluate.state import EvaluateState
@@ -29,7 +29,7 @@ from workbench.gui.kit.layout import STRETCH, row
 
 _HINT = "Select images to edit them. Double-click or Enter enlarges."
 _TRAIN_AGAIN = "Trains the project, with all edits, from the weights of this run"
-_TO_TRAINING = "Puts them into the training part: the test set gets smaller, the files stay"
+_TO_TRAINING = "Moves them to the training part: the test set gets smaller, the files stay"
 
 
 class ImagesPanel(Box):
@@ -39,6 +39,7 @@ class ImagesPanel(Box):
         scored: The images, and what is edited of them.
         rows: The model of `grid`.
         box: Which images are shown.
+        others: Which run it is compared with.
     """
 
     def __init__(self, state: EvaluateState) -> None:
@@ -51,11 +52,14 @@ class ImagesPanel(Box):
         self.grid = ImageGrid(theme, self.rows, self.thumbnails, self)
         self.box = NoWheelComboBox()
         self.box.setAccessibleName("Which images")
+        self.others = NoWheelComboBox()
+        self.others.setAccessibleName("Compare with")
+        self.others.setToolTip("Which images one of two runs has right and the other wrong")
         self.subject = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.subject.setProperty("role", "dim")
         self.relabel_button = button("Relabel to")
         self.leave_out_button = button("Leave out")
-        self.to_training_button = button("Move to training")
+        self.to_training_button = button("To training")
         self.to_training_button.setToolTip(_TO_TRAINING)
         self.train_button = button("Train again")
         self.train_button.setToolTip(_TRAIN_AGAIN)
@@ -68,7 +72,7 @@ class ImagesPanel(Box):
     def _build(self) -> None:
         buttons = self.relabel_button, self.leave_out_button, self.to_training_button
         self.relabel_button.setMenu(QMenu(self))
-        self.column.addLayout(row((self.box, 1), STRETCH))
+        self.column.addLayout(row((self.box, 1), (self.others, 1), spacing=8))
         self.column.addWidget(self.subject)
         self.column.addWidget(self.grid, 1)
         self.column.addWidget(self.status)
@@ -79,6 +83,7 @@ class ImagesPanel(Box):
         self.scored.chosen_changed.connect(self._show)
         self.scored.marked.connect(self._mark)
         self.box.activated.connect(lambda _: self.scored.choose(self.box.currentData()))
+        self.others.activated.connect(lambda _: self.scored.compare(self.others.currentData()))
         self.relabel_button.menu().aboutToShow.connect(self._fill_relabel)
         self.leave_out_button.clicked.connect(lambda _=False: self.leave_out())
         self.to_training_button.clicked.connect(lambda _=False: self.move_to_training())
@@ -98,24 +103,38 @@ class ImagesPanel(Box):
         self.thumbnails.clear()
         self.box.clear()
         names = found.class_names if found is not None else []
-        choices = [TOP_LOSSES, ALL, *(Chosen(actual=at) for at in range(len(names)))]
+        other = self.scored.other
+        changes = [LOST, GAINED] if other is not None else []
+        choices = [TOP_LOSSES, *changes, ALL, *(Chosen(actual=at) for at in range(len(names)))]
         for chosen in choices:
             self.box.addItem(chosen.words(names), chosen)
+        self._fill_others()
         self.subject.set_full_text(self.scored.subject())
         self._show()
         self._mark()
 
+    def _fill_others(self) -> None:
+        """The runs that the one shown can be compared with."""
+        self.others.clear()
+        self.others.addItem("Compare with…" if self.scored.other is None else "No comparison", None)
+        for path, title in self.scored.others:
+            self.others.addItem(title, path)
+        other = self.scored.other
+        self.others.setCurrentIndex(0 if other is None else self.others.findText(other.title))
+        self.others.setVisible(bool(self.scored.others))
+
     def _show(self) -> None:
         found, images, chosen = self.scored.found, self.scored.images, self.scored.chosen
         names = found.class_names if found is not None else []
+        other = self.scored.other
         words = chosen.words(names) if names else ""
         place = self.box.findText(words)
         if place < 0 and words:
             self.box.addItem(words, chosen)
             place = self.box.count() - 1
         self.box.setCurrentIndex(place)
-        numbers = chosen.numbers(images) if images is not None else np.zeros(0, np.int64)
-        self.rows.show_numbers(found, numbers)
+        numbers = chosen.numbers(images, other) if images is not None else np.zeros(0, np.int64)
+        self.rows.show_numbers(found, numbers, other)
         self.grid.updateGeometries()
         self.grid.verticalScrollBar().setValue(0)
         self._say()

@@ -16,15 +16,16 @@ from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
-from workbench.gui.evaluate.chosen import TOP_LOSSES, Chosen
+from workbench.gui.evaluate.chosen import LOST, TOP_LOSSES, Chosen, OtherRun
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.images.source import ImageSource
 from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.describe_data import Thumbnail
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.compare_images import ImageScores, compare_images, scores_of
 from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
-from workbench.runs.store.image_scores import ScoredImages
+from workbench.runs.store.image_scores import IMAGE_SCORES_NAME, ScoredImages
 
 NOT_KEPT = "What was predicted for each image was not kept. Evaluate again to see the images."
 
@@ -77,6 +78,8 @@ class ScoredState(QObject):
         found: The images; None while they are not known.
         problem: Why there are none; "" for nothing.
         chosen: Which of them are shown.
+        others: Runs of the project that it can be compared with: folder and name.
+        other: The one it is compared with; None for none.
     """
 
     changed = Signal()
@@ -90,6 +93,8 @@ class ScoredState(QObject):
         self.found: ImagesOfRun | None = None
         self.problem = ""
         self.chosen = TOP_LOSSES
+        self.others: list[tuple[Path, str]] = []
+        self.other: OtherRun | None = None
         self._asked: tuple[Path, float] | None = None
         self._picture = Question(state.context.service)
         state.looked.connect(self._read)
@@ -126,11 +131,13 @@ class ScoredState(QObject):
                 self._take(None, f"{error.what} {error.fix}".strip())
 
         self._state.background.run(lambda: read_images(RunFolder(run), kept), take, fail)
+        self._look_for_others(run)
 
     def _take(self, found: ImagesOfRun | None, problem: str) -> None:
         before = self.found
-        self.found, self.problem = found, problem
-        if before is None or found is None or before.class_names != found.class_names:
+        self.found, self.problem, self.other = found, problem, None
+        names, names_before = (each.class_names if each else [] for each in (found, before))
+        if names != names_before or self.chosen.change:
             self.chosen = TOP_LOSSES
         self.changed.emit()
 
@@ -138,6 +145,44 @@ class ScoredState(QObject):
         """Shows other images."""
         self.chosen = chosen
         self.chosen_changed.emit()
+
+    # beside another run --------------------------------------------------------------------
+
+    def _look_for_others(self, run: Path) -> None:
+        """Finds the runs of the project of which each image's prediction is kept."""
+        library = self._state.context.library
+        runs = [each for each in library.runs if each.has_model and library.is_own(each)]
+
+        def look() -> list[tuple[Path, str]]:
+            with_scores = (each for each in runs if (each.path / IMAGE_SCORES_NAME).is_file())
+            return [(each.path, each.label) for each in with_scores if each.path != run]
+
+        def take(others: list[tuple[Path, str]]) -> None:
+            self.others = others
+            self.changed.emit()
+
+        self._state.background.run(look, take, lambda _error: take([]))
+
+    def compare(self, path: Path | None) -> None:
+        """Shows what another run has predicted for the same images; None for no other."""
+        found, images = self.found, self.images
+        if path is None or found is None or images is None:
+            self.other, self.chosen = None, TOP_LOSSES
+            self.changed.emit()
+            return
+        title = next((name for other, name in self.others if other == path), path.name)
+        here = ImageScores(images, found.kept.result.classes)
+
+        def work() -> OtherRun | None:
+            there = scores_of(RunFolder(path))
+            return OtherRun(path, title, compare_images(here, there)) if there else None
+
+        def take(other: OtherRun | None) -> None:
+            if self.found is found:
+                self.other, self.chosen = other, LOST if other is not None else TOP_LOSSES
+                self.changed.emit()
+
+        self._state.background.run(work, take, lambda _error: take(None))
 
     def source(self) -> ImageSource:
         """The data set that the images are of."""

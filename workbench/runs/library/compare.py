@@ -17,6 +17,7 @@ from workbench.protocol.events import DataReady, RunStarted
 from workbench.runs.extensions import Extensions
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_graphs import Row, graph_rows
+from workbench.runs.library.compare_images import compare_images, scores_of
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import first_of
 from workbench.runs.state.outcome import outcome_words
@@ -122,7 +123,9 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
     seeds = [("Seed", a.project.recipe.seed, b.project.recipe.seed)]
     initial = _differing([("Initial weights from", a.initial, b.initial)])
     sections = (
-        Section("results", "Results", tuple(_result_rows(a.summary, b.summary))),
+        Section(
+            "results", "Results", (*_result_rows(a.summary, b.summary), *_image_rows(left, right))
+        ),
         Section("graph", "Model", tuple(graph_rows(a.project.graph, b.project.graph))),
         Section("recipe", "Training settings", (*_recipe_rows(a.project, b.project), *initial)),
         Section("data", "Data", tuple(_data_rows(a, b))),
@@ -289,6 +292,20 @@ def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:
         a, b = value(left), value(right)
         difference = figure.compare(a, b) if a is not None and b is not None and a != b else ""
         yield Row(title, figure.words(a), figure.words(b), difference)
+
+
+def _image_rows(left: RunFolder, right: RunFolder) -> Iterator[Row]:
+    """Images that one run has right and the other wrong, where both have kept the predictions."""
+    try:
+        a, b = scores_of(left), scores_of(right)
+    except RunFolderError:
+        return
+    if a is None or b is None:
+        return
+    found = compare_images(a, b)
+    if found.is_common.any():
+        only = [f"{int(marks.sum()):,}" for marks in (found.is_gained, found.is_lost)]
+        yield Row("Test images right in this run alone", *only)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ from workbench.worker.saved_models.model_runner import load_runner
 from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
 from workbench.worker.saved_models.scoring import score_all
 
+_MAX_WORDS = 400
+"""Of a fault of a library; TensorFlow's can be pages long."""
+
 
 def is_saved_test_needed(ready: PreparedTraining) -> bool:
     """Whether the training computes with fewer digits than what answers later, in float32. Of
@@ -90,6 +93,9 @@ def keep_measured(job: TrainingJob, part: PreparedPart) -> None:
         job.events.log_line("The training was stopped: its robustness was not measured.")
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
+    except Exception as error:  # noqa: BLE001 - the weights are kept: a full GPU fails no training
+        words = f"The robustness was not measured. {type(error).__name__}: {error}"
+        job.events.log_line(words[:_MAX_WORDS], level="warning")
 
 
 class TestLoadContext(BaseLoadContext):

@@ -6,6 +6,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
 from workbench.alterations import strength_words
+from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import share
 from workbench.core.projects.robustness import (
     MAX_NAME,
@@ -112,8 +113,10 @@ class WhatIfBench(QWidget):
         if entry is None:
             return
         self._say("")
-        self.label.set_full_text(f"{top.name} {share(top.probability)}")
-        is_other = top.name != entry.answer.label
+        words = f"{top.name} {share(top.probability)}"
+        self.label.set_full_text(unknown_words(answer.unknown) if answer.unknown else words)
+        before = entry.answer
+        is_other = (top.name, bool(answer.unknown)) != (before.label, bool(before.unknown))
         set_role(self.before, "warning" if is_other else "dim")
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.true_class)

@@ -35,12 +35,13 @@ def classify_altered(job: Job, request: ClassifyAltered) -> AnyAnswer:
     runner = job.runner(request.model)
     started = time.perf_counter()
     pixels = altered(_fitted(runner, request.picture), request.strengths)
-    probabilities = runner.predict(pixels[None])[0]
-    scores = ranked(probabilities, runner.card.class_names, 0)
+    answers = runner.answer(pixels[None])
+    scores = ranked(answers.probabilities[0], runner.card.class_names, 0)
     milliseconds = 1000 * (time.perf_counter() - started)
     return AlteredScores(
         id=job.id,
         scores=scores,
+        unknown=runner.unknown(answers, 0),
         input_png=_written(job, pixels),
         milliseconds=round(milliseconds, 3),
     )
