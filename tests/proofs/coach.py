@@ -1,6 +1,6 @@
 """The coach's rules: each fires on its planted fault, and is silent on the templates' normal runs.
 
-`bash packaging/prove.sh coach [--only TEMPLATE ...] [--minutes 3] [--data FOLDER]` runs the tests of
+`bash packaging/prove.sh coach [--only TEMPLATE ...] [--minutes 2.5] [--data FOLDER]` runs the tests of
 the rules, each a real training with a planted fault, one without it, and one with the change that
 the finding suggests. Then each template is trained as it is, but stopped after so many minutes (of
 a template whose epochs take longer than that, each epoch is shorter), and all rules look at it
@@ -90,7 +90,7 @@ def main() -> int:
     """Returns 0 when each rule fires where it must and no rule does where it must not."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=list(TEMPLATES), default=list(TEMPLATES))
-    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--minutes", type=float, default=2.5)
     parser.add_argument("--data", type=Path, default=SHARED)
     options = parser.parse_args()
     began = time.monotonic()
@@ -121,20 +121,17 @@ def _has_alarm(name: str, data: Path, minutes: float) -> bool:
             for each in some:
                 line = f"  {words}, epoch {moment.epoch}: {each.title}: {each.sees}"
                 first.setdefault(f"{words} {each.rule}", line)
-    epochs = f"{len(found)} of {project.recipe.epochs} epochs"
-    print(f"{name}: {epochs}, {'silent' if not first else ''}", flush=True)
+    words = "findings" if first else "silent" if found else "FAILED: not one epoch"
+    print(f"{name}: {len(found)} of {project.recipe.epochs} epochs: {words}", flush=True)
     for line in first.values():
         print(line, flush=True)
     return any(moment.alarms for moment in found) or not found
 
 
 def _with_local_data(project: Project, data: Path) -> Project:
-    """The flowers and CIFAR-10 of the folder of shared data, where they are there."""
-    key = project.dataset.key
-    if key == "cifar10" and (data / "cifar10.npz").is_file():
+    """CIFAR-10 of the folder of shared data, where it is there: the flowers are bundled."""
+    if project.dataset.key == "cifar10" and (data / "cifar10.npz").is_file():
         return replace(project, dataset=Choice("npz", {"path": str(data / "cifar10.npz")}))
-    if key.startswith("flowers") and (data / "flowers").is_dir():
-        return replace(project, dataset=Choice("folder", {"path": str(data / "flowers")}))
     return project
 
 

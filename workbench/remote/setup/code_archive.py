@@ -17,6 +17,7 @@ from workbench.backbones import checked_file, known_backbone
 
 PACKAGES = (
     "core",
+    "alterations",
     "coach",
     "curves",
     "hardware",
