@@ -32,7 +32,7 @@ def open_library(qtbot, context):
 
 
 @pytest.fixture
-def shown(qtbot, context):  # noqa: ARG001 - closed after the view
+def shown(qtbot, context):
     """A function that shows a view in pixels of width and height; it is closed at the end."""
     views = []
 
