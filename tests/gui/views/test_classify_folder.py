@@ -134,6 +134,18 @@ def test_filters_by_class_state_and_doubt_hold_for_rows_that_come_later(folder):
     assert folder.names() == ["bad.png"]
 
 
+def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, ready, measurer):
+    folder.take(*ROWS)
+    folder.answer(ManyClassified(num_images=5, num_bad=1))
+    folder.choose(folder.results.doubts, 0.05)
+    folder.choose(folder.results.labels, "dog")
+    ready.state.classify_folder(FolderTask(Path("/y")))
+    assert folder.results.labels.currentText() == "All predictions"
+    _, folder.answer = measurer.take(ClassifyMany)
+    folder.take(row("e.png", 0.75), row("f.png", 0.98))
+    assert folder.names() == ["e.png"]  # the other filters still hold, as their boxes say
+
+
 def test_labels_show_what_is_right_and_wrong(ready, measurer, tmp_path):
     folder = Folder(ready, measurer, tmp_path, has_class_folders=True)
     assert folder.request.has_class_folders
