@@ -82,7 +82,7 @@ def _threshold(text: str | None, known: float | None) -> float | None:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise UsageError("The threshold is no probability.", received=text, expected="0 to 1, none")
+        raise UsageError("The threshold must be 0 to 1 or none.", received=text)
     return value
 
 
