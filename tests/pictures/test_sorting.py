@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ def without_undo(found: dict[str, bytes]) -> dict[str, bytes]:
     return {name: data for name, data in found.items() if not name.startswith("undo ")}
 
 
+NUL = r"\u0000"
 HEADER = '{"workbench_undo":1,"is_move":true}\n'
 
 
@@ -211,6 +213,9 @@ def test_a_file_is_no_folder_to_sort_into(photos):
         f"{HEADER}{image('a/..')}\n",
         f'{HEADER}{{"type":"made_folder","name":".."}}\n',
         f'{HEADER}{{"type":"made_folder","name":"a/b"}}\n',
+        f"{HEADER}{image('a/b').replace('/x', '/x' + NUL)}\n",
+        f"{HEADER}{image('a/b' + NUL)}\n",
+        '{"workbench_undo":1,"is_move":true,"part":"a.jpg"}\n',
     ],
 )
 def test_what_is_no_undo_file_is_refused(tmp_path, text):
@@ -296,3 +301,65 @@ def test_killed_while_it_moves_nothing_is_lost_and_undo_restores_all(tmp_path, n
     assert undo(read_undo(path)).kept == ()
     assert tree(photos) == before
     assert list(out.iterdir()) == []
+
+
+_KILLED_IN_A_COPY = """
+import os, signal, sys
+from pathlib import Path
+from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
+
+def half(read, write, size):
+    write.write(read.read(1_000))
+    write.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def no_link(*args, **kw):
+    raise OSError(18, "Invalid cross-device link")
+
+photos, out, what = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+place.os.link = no_link
+if what != "undo":
+    place.shutil.copyfileobj = half
+    plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
+    carry_out(plan, is_move=what == "move")
+plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
+done = carry_out(plan, is_move=True)
+place.shutil.copyfileobj = half
+undo(read_undo(done.undo_file))
+"""
+
+
+@pytest.mark.parametrize("what", ["copy", "move", "undo"])
+@pytest.mark.parametrize("has_folder", [False, True])
+def test_killed_in_a_copy_no_half_of_it_is_left(tmp_path, what, has_folder):
+    photos, out = tmp_path / "in", tmp_path / "out"
+    photos.mkdir()
+    (photos / "a.jpg").write_bytes(b"x" * 5_000)
+    if has_folder:
+        (out / "rose").mkdir(parents=True)
+    command = [sys.executable, "-c", _KILLED_IN_A_COPY, str(photos), str(out), what]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    where = {path.name for path in tmp_path.rglob("*.jpg")}
+    assert where == {"a.jpg"}
+    (path,) = out.glob("undo *")
+    undone = undo(read_undo(path))
+    assert undone.kept == ()
+    assert undone.num_done == (what == "undo")
+    assert tree(tmp_path) == {"in/a.jpg": b"x" * 5_000}
+    assert (out / "rose").exists() is has_folder
+
+
+def test_a_file_that_cannot_be_removed_is_not_moved(photos, tmp_path, monkeypatch):
+    plan = make_plan(answers(photos)[:1], tmp_path / "out")
+    real = Path.unlink
+
+    def unlink(path, **kw):
+        if path.parent == photos:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        real(path, **kw)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    done = carry_out(plan, is_move=True)
+    assert done.failed == ((str(photos / "a.jpg"), "permission denied"),)
+    assert without_undo(tree(tmp_path / "out")) == {}
+    assert (photos / "a.jpg").exists()

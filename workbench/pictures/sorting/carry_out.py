@@ -98,7 +98,7 @@ def _place(into: Path, each: Placement, undo: UndoWriter, *, is_move: bool) -> s
         source=each.source, target=target, num_bytes=found.st_size, mtime_ns=found.st_mtime_ns
     )
     undo.add(line)
-    (move_new if is_move else copy_new)(each.source, into / target)
+    (move_new if is_move else copy_new)(each.source, into / target, undo.part)
     return str(into / target)
 
 
