@@ -15,6 +15,7 @@ import pytest
 
 from workbench.errors import InputError, LinkFoundError, SaveError, UsageError
 from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
+from workbench.pictures.sorting import plan as planning
 from workbench.pictures.sorting.plan import folder_name
 
 
@@ -119,6 +120,44 @@ def test_a_file_that_appears_after_the_plan_is_not_replaced(photos, tmp_path, is
     undone = undo(read_undo(done.undo_file))
     assert undone.num_done == 1
     assert (tmp_path / "out" / "lily" / "b.jpg").read_bytes() == b"foreign"
+
+
+@pytest.mark.parametrize("is_move", [False, True])
+@pytest.mark.parametrize("change", ["size", "time"])
+def test_a_file_changed_after_the_plan_stays(photos, tmp_path, is_move, change):
+    plan = make_plan(answers(photos), tmp_path / "out")
+    if change == "size":
+        (photos / "b.jpg").write_bytes(b"edited to something else")
+    os.utime(photos / "b.jpg", (1e9 + (change == "time"),) * 2)
+    done = carry_out(plan, is_move=is_move)
+    assert done.failed == ((str(photos / "b.jpg"), "was changed meanwhile"),)
+    assert (photos / "b.jpg").exists()
+    assert not (tmp_path / "out" / "lily" / "b.jpg").exists()
+
+
+def test_equal_names_are_numbered_without_trying_each_again(tmp_path, monkeypatch):
+    files = [tmp_path / "in" / str(number) / "a.jpg" for number in range(60)]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"x")
+    taken = CountingSet()
+    monkeypatch.setattr(planning._Planning, "_taken_in", lambda *_: taken)
+    plan = make_plan([(str(file), "rose") for file in files], tmp_path / "out")
+    assert {each.name for each in plan.placements} == {
+        "a.jpg",
+        *(f"a ({number}).jpg" for number in range(2, 61)),
+    }
+    assert taken.num_looks < 5 * len(files)
+
+
+class CountingSet(set):
+    """Counts how often it is looked into."""
+
+    num_looks = 0
+
+    def __contains__(self, value):
+        self.num_looks += 1
+        return super().__contains__(value)
 
 
 def test_a_repeated_copy_adds_nothing(photos, tmp_path):
@@ -250,10 +289,12 @@ def test_no_room_left_stops_and_names_the_undo_file(photos, tmp_path, monkeypatc
         copy(read, write, size)
 
     monkeypatch.setattr(place.shutil, "copyfileobj", full_later)
-    with pytest.raises(SaveError, match="1 image placed") as caught:
-        carry_out(plan, is_move=False)
+    done = carry_out(plan, is_move=False)
     (path,) = (tmp_path / "out").glob("undo *")
-    assert path.name in caught.value.fix
+    assert isinstance(done.error, SaveError)
+    assert "1 image placed" in done.error.what
+    assert path.name in done.error.fix
+    assert (done.num_done, done.undo_file, done.is_stopped) == (1, path, False)
     assert list(without_undo(tree(tmp_path / "out"))) == ["rose/a.jpg"]
     monkeypatch.undo()
     assert undo(read_undo(path)).num_done == 1
