@@ -41,8 +41,8 @@ class _Job(QRunnable):
 
 
 class Background(QObject):
-    """A small pool of threads for one owner. `close` or `finish` must be called before the application ends: it
-    waits for what runs and drops results that have not been delivered yet.
+    """A small pool of threads for one owner. `close` or `finish` must be called before the
+    application ends: they wait for what runs, and drop results that have not been delivered yet.
     """
 
     ended = Signal(int, object, object)
