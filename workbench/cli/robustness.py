@@ -121,7 +121,7 @@ def _save(path: Path, test: NamedStrengths) -> None:
     project, stamp = read_stamped(path)
     if not is_name(test.name):
         raise UsageError(
-            "This is no name of a robustness test.",
+            "Invalid name of a robustness test.",
             received=test.name,
             expected=f"1 to {MAX_NAME} visible characters",
         )
@@ -140,9 +140,7 @@ def _strengths(words: Sequence[str]) -> dict[str, float]:
             strengths[key.strip()] = float(value)
         except ValueError:
             example = "rotation=15"
-            raise UsageError(
-                "This is no alteration with a strength.", received=word, expected=example
-            ) from None
+            raise UsageError("Invalid alteration.", received=word, expected=example) from None
     return strengths
 
 
