@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,8 @@ from workbench.protocol.classify_many import (
 )
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.evaluate import ClassScore
+
+carry_out = sys.modules["workbench.pictures.sorting.carry_out"]  # its function has its name
 
 SHARES = {"a.png": 0.9, "b.png": 0.6, "c.png": 0.98, "d.png": 0.55}
 
@@ -132,6 +136,18 @@ def test_filters_by_class_state_and_doubt_hold_for_rows_that_come_later(folder):
     folder.choose(results.doubts, 0.0)
     folder.choose(results.states, UNREADABLE)
     assert folder.names() == ["bad.png"]
+
+
+def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, ready, measurer):
+    folder.take(*ROWS)
+    folder.answer(ManyClassified(num_images=5, num_bad=1))
+    folder.choose(folder.results.doubts, 0.05)
+    folder.choose(folder.results.labels, "dog")
+    ready.state.classify_folder(FolderTask(Path("/y")))
+    assert folder.results.labels.currentText() == "All predictions"
+    _, folder.answer = measurer.take(ClassifyMany)
+    folder.take(row("e.png", 0.75), row("f.png", 0.98))
+    assert folder.names() == ["e.png"]  # the other filters still hold, as their boxes say
 
 
 def test_labels_show_what_is_right_and_wrong(ready, measurer, tmp_path):
@@ -337,6 +353,30 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot.waitUntil(lambda: not results.undo_button.isVisible())
     assert str(photos / "a.png") in results.model.rows.files
     assert list(sorted_photos.out.iterdir()) == []
+
+
+def test_on_a_full_disk_what_was_moved_is_known_and_can_be_taken_back(
+    qtbot, sorted_photos, monkeypatch
+):
+    real = carry_out._place
+
+    def full_later(into, each, undo, *, is_move):
+        if each.source.endswith("b.png"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(into, each, undo, is_move=is_move)
+
+    monkeypatch.setattr(carry_out, "_place", full_later)
+    answer_with(monkeypatch, 1)
+    results, photos = sorted_photos.results, sorted_photos.photos
+    results.sort_button.click()
+    qtbot.waitUntil(lambda: "Not enough disk space" in sorted_photos.view.wait.text())
+    assert str(sorted_photos.out / "cat" / "a.png") in results.model.rows.files
+    assert str(photos / "b.png") in results.model.rows.files
+    monkeypatch.undo()
+    answer_with(monkeypatch, 0)
+    assert results.undo_button.isVisible()
+    results.undo_button.click()
+    qtbot.waitUntil(lambda: sorted_photos.found(photos) == ALL)
 
 
 def test_only_the_images_shown_are_sorted_and_nothing_without_an_answer(

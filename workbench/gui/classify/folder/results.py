@@ -146,7 +146,7 @@ class FolderResults(QFrame):
         self.table.setColumnHidden(TRUTH, True)
         while self.labels.count() > 1:
             self.labels.removeItem(1)
-        self._show_counts()
+        self._on_filter()  # the class that was chosen is no choice any more
 
     def add(self, answers: list[Classified]) -> None:
         """The next images, in order."""
