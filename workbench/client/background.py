@@ -41,8 +41,8 @@ class _Job(QRunnable):
 
 
 class Background(QObject):
-    """A small pool of threads for one owner. `close` must be called before the application ends: it
-    waits for what runs and drops results that have not been delivered yet.
+    """A small pool of threads for one owner. `close` or `finish` must be called before the
+    application ends: they wait for what runs, and drop results that have not been delivered yet.
     """
 
     ended = Signal(int, object, object)
@@ -76,9 +76,13 @@ class Background(QObject):
         self._pool.start(_Job(self, number, work))
 
     def close(self) -> None:
-        """Waits for running work; nothing is called back any more."""
-        self._waiting.clear()
+        """Waits for running work, and drops what has not begun; nothing is called back any more."""
         self._pool.clear()
+        self.finish()
+
+    def finish(self) -> None:
+        """Waits for all work, also what has not begun; nothing is called back any more."""
+        self._waiting.clear()
         self._pool.waitForDone()
 
     @Slot(int, object, object)

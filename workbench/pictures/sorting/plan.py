@@ -84,7 +84,7 @@ def make_plan(
         LinkFoundError: a class folder in it is a link.
     """
     if into.exists() and not into.is_dir():
-        raise UsageError("This is no folder.", where=str(into), expected="a folder")
+        raise UsageError("This is not a folder.", where=str(into), expected="a folder")
     planning = _Planning(Path(os.path.realpath(into)))
     for number, (file, label) in enumerate(answers):
         if number % _CHECK_EVERY == 0:

@@ -143,7 +143,7 @@ def _is_valid(line: Line) -> bool:
 
 def _not_one(path: Path, received: str) -> InputError:
     return InputError(
-        "This is no undo file of Workbench.",
+        "This is not an undo file of Workbench.",
         where=str(path),
         received=received,
         expected="a file that `workbench classify --copy-into` or `--move-into` has written",
