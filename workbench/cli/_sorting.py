@@ -112,11 +112,14 @@ class Sorting:
         if self._arguments.json:
             plain = {"images": done.num_done, "undo": str(done.undo_file)}
             print_json({"sorted": {**plain, "failed": named(done.failed)}})
-            return
-        print_line(f"{plural(done.num_done, 'image')} {'moved' if self._is_move else 'copied'}.")
-        for line in failed_lines(done.failed):
-            print_line(line)
-        print_line(f"To take it back: workbench undo '{done.undo_file}'")
+        else:
+            verb = "moved" if self._is_move else "copied"
+            print_line(f"{plural(done.num_done, 'image')} {verb}.")
+            for line in failed_lines(done.failed):
+                print_line(line)
+            print_line(f"To take it back: workbench undo '{done.undo_file}'")
+        if done.error is not None:
+            raise done.error
 
 
 def named(files: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

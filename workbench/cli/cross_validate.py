@@ -75,7 +75,7 @@ def _folds(arguments: argparse.Namespace) -> int:
     folds = int(arguments.folds)
     if folds and not 2 <= folds <= MAX_FOLDS:
         raise UsageError(
-            "This is no number of folds.", received=str(folds), expected=f"2 to {MAX_FOLDS}"
+            "Invalid number of folds.", received=str(folds), expected=f"2 to {MAX_FOLDS}"
         )
     return folds
 
@@ -84,7 +84,7 @@ def _seeds(arguments: argparse.Namespace) -> int:
     seeds, folds = int(arguments.seeds), int(arguments.folds)
     if seeds < 1 or (seeds == 1 and not folds) or seeds * max(1, folds) > MAX_RUNS:
         raise UsageError(
-            "This is no series of runs.",
+            "Invalid number of runs.",
             received=f"{folds} folds, {seeds} seeds",
             expected=f"--folds 2 or more, or --seeds 2 or more; at most {MAX_RUNS} runs",
         )

@@ -47,8 +47,7 @@ def _look(record: RunRecord) -> Seen | None:
     return Seen(
         sees=f"Plateau: in {epochs_words(first, last)} the training loss has fallen by less "
         f"than a hundredth, at {share(accuracy, 0)} training accuracy.",
-        do="A learning rate that is lowered on a plateau finds the way on; else a larger network "
-        "is needed.",
+        do="Reduce the learning rate on plateaus, or use a larger network.",
         evidence=Evidence(
             (
                 ("Training loss, change", f"{-fall:+.4f} ± {noise:.4f}"),

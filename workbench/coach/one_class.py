@@ -33,8 +33,8 @@ def _look(record: RunRecord) -> Seen | None:
     name = record.class_names[winner]
     can_weight = is_unbalanced and not is_weighted
     return Seen(
-        sees=f"{share(float(predicted[winner]), 0)} of the validation images are taken for "
-        f"“{name}”, which {share(float(true[winner]), 0)} of them are.",
+        sees=f"{share(float(predicted[winner]), 0)} of validation images are predicted as "
+        f"“{name}”; {share(float(true[winner]), 0)} actually are.",
         do="Balanced class weights make all classes count equally in the loss."
         if can_weight
         else "Check the labels and the scale of the input, and try another learning rate.",

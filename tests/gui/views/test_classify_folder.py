@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
+from workbench.core.calibration.true_class import TrueClasses
 from workbench.core.format import share
 from workbench.gui.classify import pictures
 from workbench.gui.classify.folder import results, sorter
@@ -30,6 +33,8 @@ from workbench.protocol.classify_many import (
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.evaluate import ClassScore
 
+carry_out = sys.modules["workbench.pictures.sorting.carry_out"]  # its function has its name
+
 SHARES = {"a.png": 0.9, "b.png": 0.6, "c.png": 0.98, "d.png": 0.55}
 
 
@@ -38,7 +43,10 @@ def row(file, share_of_cat, truth=""):
     shares = {"cat": share_of_cat, "dog": 1 - share_of_cat}
     names = sorted(shares, key=lambda name: -shares[name])
     scores = [Score(name=name, probability=shares[name]) for name in names]
-    return Classified(file=f"/x/{file}", label=names[0], scores=scores, truth=truth)
+    is_right = TrueClasses(["cat", "dog"]).is_right(names[0], truth, unknown="")
+    return Classified(
+        file=f"/x/{file}", label=names[0], scores=scores, truth=truth, is_right=is_right
+    )
 
 
 BAD = Classified(file="/x/bad.png", error=ErrorParts(what="It is empty."))
@@ -154,7 +162,7 @@ def test_labels_show_what_is_right_and_wrong(ready, measurer, tmp_path):
     folder.choose(folder.results.states, RIGHT)
     assert folder.names() == ["a.png"]
     folder.choose(folder.results.states, WRONG)
-    assert folder.names() == ["b.png", "c.png"]
+    assert folder.names() == ["b.png"]  # the model has no class "horse"
 
 
 def test_a_row_that_is_clicked_is_classified_large(qtbot, folder, ready, service):
@@ -349,6 +357,30 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot.waitUntil(lambda: not results.undo_button.isVisible())
     assert str(photos / "a.png") in results.model.rows.files
     assert list(sorted_photos.out.iterdir()) == []
+
+
+def test_on_a_full_disk_what_was_moved_is_known_and_can_be_taken_back(
+    qtbot, sorted_photos, monkeypatch
+):
+    real = carry_out._place
+
+    def full_later(into, each, undo, *, is_move):
+        if each.source.endswith("b.png"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(into, each, undo, is_move=is_move)
+
+    monkeypatch.setattr(carry_out, "_place", full_later)
+    answer_with(monkeypatch, 1)
+    results, photos = sorted_photos.results, sorted_photos.photos
+    results.sort_button.click()
+    qtbot.waitUntil(lambda: "Not enough disk space" in sorted_photos.view.wait.text())
+    assert str(sorted_photos.out / "cat" / "a.png") in results.model.rows.files
+    assert str(photos / "b.png") in results.model.rows.files
+    monkeypatch.undo()
+    answer_with(monkeypatch, 0)
+    assert results.undo_button.isVisible()
+    results.undo_button.click()
+    qtbot.waitUntil(lambda: sorted_photos.found(photos) == ALL)
 
 
 def test_only_the_images_shown_are_sorted_and_nothing_without_an_answer(

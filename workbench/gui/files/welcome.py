@@ -187,7 +187,7 @@ class WelcomeView(QScrollArea):
         if spec is not None:
             self._services.start_from_data(source_choice(spec, path))
         elif path:
-            show_notice(self, "This is no file with images of classes.", f"Expected: {patterns}")
+            show_notice(self, "This file does not have images of classes.", f"Expected: {patterns}")
 
     # below the cards ---------------------------------------------------------------
 

@@ -56,7 +56,7 @@ class Axis:
         values = tuple(dict.fromkeys(part.strip() for part in listed.split(",") if part.strip()))
         if not (sign and key and values):
             raise UsageError(
-                "These are no values of a setting.",
+                "Invalid values of a setting.",
                 received=text,
                 expected="KEY=V1,V2,... or KEY=LOW..HIGH, for example learning_rate=0.001,0.01",
             )
@@ -122,10 +122,10 @@ def _span(
     except ValueError:
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise UsageError("This is no range.", received=text, expected="LOW..HIGH, as 1e-4..1e-1")
+        raise UsageError("Invalid range.", received=text, expected="LOW..HIGH, as 1e-4..1e-1")
     if steps is not None and not 2 <= int(steps) <= MAX_STEPS:
         raise UsageError(
-            "This is no number of values of a range.",
+            "Invalid number of steps of a range.",
             received=text,
             expected=f"LOW..HIGH/N with N from 2 to {MAX_STEPS}",
         )

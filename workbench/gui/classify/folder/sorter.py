@@ -115,12 +115,15 @@ class FolderSorter(QObject):
         self._set_undo(done.undo_file)
         verb = "moved" if is_move else "copied"
         stopped = ", then canceled" if done.is_stopped else ""
+        if is_move:
+            self.relocated.emit(done.moved)
+        if done.error is not None:
+            self.failed.emit(done.error)
+            return
         self.said.emit(
             f"{plural(done.num_done, 'image')} {verb} into {plan.into.name}{stopped}. "
             f"{_left_words(len(done.failed))}".strip()
         )
-        if is_move:
-            self.relocated.emit(done.moved)
 
     def _on_undo_read(self, what: Undo) -> None:
         number = plural(len(what.images), "image")

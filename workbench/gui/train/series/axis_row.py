@@ -62,10 +62,11 @@ class AxisRow(Box):
             for key, words in entries:
                 box.addItem(words, key)
             box.setAccessibleName(f"{name} of {self.setting.words}")
-        self.form.setVisible(self.setting.is_number)
         self.list.setAccessibleName(f"Values of {self.setting.words}")
         self.list.setToolTip(plain_tip(f"Values with commas between them: {self._listed()}"))
         self.column.addLayout(row((title, 1), self.form, self.remove, spacing=8))
+        # Only now it has a parent: shown without one, it would be a window of its own.
+        self.form.setVisible(self.setting.is_number)
         if isinstance(self.setting.param, ChoiceParam | BoolParam):
             self._add_boxes()
         if self.setting.is_number:
@@ -148,7 +149,7 @@ class AxisRow(Box):
             return Axis.parse(f"{key}={self.list.text()}")
         low, high = self.low.checked(), self.high.checked()
         if low >= high:
-            raise UsageError(f"{self.setting.words}: the range ends where it begins.")
+            raise UsageError(f"{self.setting.words}: the lower end must be below the upper end.")
         steps = 0 if self._is_random else int(self.steps.checked())
         is_log = bool(self.spacing.currentData()) and bool(steps)
         if is_log and low <= 0:

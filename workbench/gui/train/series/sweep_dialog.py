@@ -48,6 +48,7 @@ class SweepDialog(QDialog):
         self._document, self._library = context.document, context.library
         self._background = Background(self, max_threads=2)
         self._series = ""
+        self._looks = self._shown = 0  # the newest begun; the newest that counts
         self.pages = SegmentedSwitch(_PAGES)
         self.plan = SweepPlanPage(context, self._background)
         self.results = SweepResultPage(context.theme, self._background)
@@ -106,7 +107,7 @@ class SweepDialog(QDialog):
         self._background.run(work, self._on_begun, lambda error: self._on_failed(error, plan))
 
     def _on_begun(self, series: str) -> None:
-        self._series = series
+        self._take_series(series)
         self.plan.check_soon()
         self._show_page("result")
         self._library.refresh()
@@ -128,7 +129,7 @@ class SweepDialog(QDialog):
             self._start(plan)
 
     def _on_stop(self) -> None:
-        series, home = self._series, self._library.home
+        series, home = self.results.result.series, self._library.home
         self.results.said.setText("Stopping… The weights are saved after the current step.")
 
         def show(stopping: list[object]) -> None:
@@ -145,8 +146,13 @@ class SweepDialog(QDialog):
     # the result --------------------------------------------------------------------------
 
     def _on_other_project(self) -> None:
-        self._series = ""
+        self._take_series("")
+        self.results.show_result(SweepResult(), {})
         self._look()
+
+    def _take_series(self, series: str) -> None:
+        """Another series, "" for the project's newest; looks that are under way no longer count."""
+        self._series, self._shown = series, self._looks
 
     def _look_soon(self) -> None:
         if not self._timer.isActive():
@@ -155,16 +161,20 @@ class SweepDialog(QDialog):
     def _look(self) -> None:
         """Reads the runs of the series in another thread."""
         project, home, series = self._document.project, self._library.home, self._series
+        self._looks += 1
+        number = self._looks
 
         def work() -> tuple[SweepResult, dict[str, str]]:
             found = series or newest_series(project.id, home, is_sweep=True)
             result = sweep_result(found, home) if found else SweepResult()
             return result, {each.key: each.words for each in sweepable(project)}
 
-        self._background.run(work, self._on_looked)
+        self._background.run(work, lambda found: self._on_looked(number, *found))
 
-    def _on_looked(self, found: tuple[SweepResult, dict[str, str]]) -> None:
-        result, titles = found
+    def _on_looked(self, number: int, result: SweepResult, titles: dict[str, str]) -> None:
+        if number <= self._shown:
+            return  # two are under way at a time: an older one may end later
+        self._shown = number
         is_first = not self._series and bool(result.series)
         self._series = result.series
         self.results.show_result(result, titles)

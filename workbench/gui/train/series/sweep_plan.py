@@ -29,7 +29,7 @@ _NUM_RANDOM = IntParam("combinations", 12, "", minimum=2, maximum=MAX_RUNS)
 _SEEDS = IntParam("seeds", 1, "", minimum=1, maximum=20)
 _CHECK_MS = 400
 _FIELD_PX = 76
-_EMPTY = "Check the settings to compare at the left: learning rate, widths, dropout…"
+_EMPTY = "Check the settings to compare on the left: learning rate, widths, dropout…"
 _STOPPING_TIP = (
     "Ends a run whose best validation accuracy is below the median of the completed runs, after a "
     "quarter of the epochs. It keeps its weights and can be resumed."
@@ -37,7 +37,7 @@ _STOPPING_TIP = (
 
 
 class SweepPlanPage(QWidget):
-    """Settings at the left, their values at the right, and below what is to be done with them.
+    """Settings on the left, their values on the right, and below what is to be done with them.
 
     Signals:
         start_asked(SweepPlan): The runs shall be queued.
@@ -64,7 +64,7 @@ class SweepPlanPage(QWidget):
         self.order = SegmentedSwitch([("grid", "Grid"), ("random", "Random")])
         self._is_random = False
         self.num_random, self.seeds = NumberField(_NUM_RANDOM), NumberField(_SEEDS)
-        self.stopping = QCheckBox("Stop hopeless runs early")
+        self.stopping = QCheckBox("Stop poor runs early (median stopping)")
         self.skip = QCheckBox()
         self.targets = TargetButton(context.targets)
         self.words = WaitLabel()

@@ -133,9 +133,10 @@ class SweepResultPage(QWidget):
         """Shows what a sweep has given so far; the titles are those of settings, by key."""
         table = result.csv_text() if result.runs else ""
         names = [titles.get(key, key) for key in result.keys]
-        if table == self._shown and names == self._names:
+        is_other = result.series != self.result.series
+        if table == self._shown and names == self._names and not is_other:
             return
-        if result.series != self.result.series:
+        if is_other:
             self._picked = None
         self.result, self._shown, self._names = result, table, names
         self.head.setText(_head(result, names))
@@ -198,8 +199,11 @@ class SweepResultPage(QWidget):
             self.use_asked.emit(chosen)
 
     def _on_show_run(self) -> None:
-        chosen = self.chosen()
-        if chosen is not None:
+        """The run of the line; of a combination's line the best one."""
+        chosen, run = self.chosen(), self.table.run
+        if run is not None:
+            self.run_asked.emit(run)
+        elif chosen is not None:
             best = max(chosen.runs, key=lambda run: run.trained.val_accuracy or 0.0)
             self.run_asked.emit(best.trained.run.path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
@@ -18,7 +19,7 @@ from workbench.runs.library.sweep_result import (
 )
 from workbench.runs.state.outcome import outcome_words
 
-_NUMBER, _SORT = int(Qt.ItemDataRole.UserRole), int(Qt.ItemDataRole.UserRole) + 1
+_NUMBER, _SORT, _RUN = (int(Qt.ItemDataRole.UserRole) + place for place in range(3))
 _COLUMNS = ("Validation", "Test", "Remark")
 _TIPS = ("Accuracy on the validation images", "Accuracy on the test images", "")
 _FIGURES = 2
@@ -85,7 +86,9 @@ class SweepTable(QTreeWidget):
         bar.setValue(place)
 
     def select(self, number: int | None) -> None:
-        """Selects the line of a combination; no signal."""
+        """Selects the line of a combination, unless one of its lines is; no signal."""
+        if number == self.number:
+            return  # also where the line of one of its runs is selected
         with QSignalBlocker(self):
             if number in self._lines:
                 self.setCurrentItem(self._lines[number])
@@ -96,6 +99,13 @@ class SweepTable(QTreeWidget):
         items = self.selectedItems()
         found = items[0].data(0, _NUMBER) if items else None
         return found if isinstance(found, int) else None
+
+    @property
+    def run(self) -> Path | None:
+        """The run of the selected line; None where that is a combination's."""
+        items = self.selectedItems()
+        found = items[0].data(0, _RUN) if items else None
+        return found if isinstance(found, Path) else None
 
     def _on_selected(self) -> None:
         if self.number is not None:
@@ -163,6 +173,7 @@ def _align(line: QTreeWidgetItem, number: int, num_values: int) -> None:
 def _show_run(line: QTreeWidgetItem, run: SweepRun, first: int) -> None:
     own = run.trained
     line.setText(0, f"seed {own.seed}")
+    line.setData(0, _RUN, Path(own.run.path))
     for place, value in enumerate((own.val_accuracy, own.test_accuracy), first):
         line.setText(place, share(value) if value is not None else "")
     words = "stopped early" if run.is_hopeless else outcome_words(own.outcome)

@@ -1,0 +1,121 @@
+"""The sweep's dialog while something else happens: late looks, closing, and a second start."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+
+from tests.class_folders import stripes_project, write_stripes
+from workbench.errors import UsageError
+from workbench.gui.train.series import sweep_dialog
+from workbench.gui.train.series.axis_row import AxisRow
+from workbench.gui.train.series.sweep_dialog import SweepDialog
+from workbench.runs.folder import create_run
+from workbench.runs.library.sweep import SweepPlan
+from workbench.runs.library.sweep_axes import Axis, sweepable
+from workbench.runs.library.sweep_result import sweep_result
+
+_PATIENCE_MS = 20_000
+
+
+@pytest.fixture
+def project(tmp_path):
+    return stripes_project(write_stripes(tmp_path / "data", 60), epochs=1, learning_rate=0.05)
+
+
+@pytest.fixture
+def dialog(window, project):
+    window.context.library.open()
+    window.context.document.new(project)
+    window.actions_by_key["sweep"].trigger()
+    (dialog,) = window.findChildren(SweepDialog)
+    yield dialog
+    dialog.reject()
+
+
+def make_runs(project, home, series, seeds=1):
+    """The runs of a sweep as its start makes them, but none in the queue."""
+    plan = SweepPlan(project, (Axis.parse("learning_rate=0.05,0.01"),), seeds=seeds)
+    for each in plan.runs():
+        create_run(each.project, label=each.label, series=series, point=each.point, home=home)
+
+
+def test_a_late_look_does_not_bring_back_the_sweep_of_another_project(
+    dialog, window, project, qtbot, monkeypatch
+):
+    document, home = window.context.document, window.context.library.home
+    make_runs(document.project, home, "old-1")
+    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
+    begun, may_end = threading.Event(), threading.Event()
+
+    def late(series, home):
+        found = sweep_result(series, home)
+        if series == "old-1":
+            begun.set()
+            may_end.wait(_PATIENCE_MS / 1000)
+        return found
+
+    monkeypatch.setattr(sweep_dialog, "sweep_result", late)
+    dialog._look()
+    assert begun.wait(_PATIENCE_MS / 1000)
+    document.new(project)
+    make_runs(document.project, home, "new-1")
+    dialog._look()
+    assert not dialog.results.result.runs
+    shown = dialog.results
+    qtbot.waitUntil(lambda: shown.result.series == "new-1", timeout=_PATIENCE_MS)
+    may_end.set()
+    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
+    assert shown.result.series == dialog._series == "new-1"
+
+
+def test_the_line_of_a_seed_shows_its_run_and_not_the_best_one(dialog, window, qtbot):
+    home = window.context.library.home
+    make_runs(window.context.document.project, home, "seeds-1", seeds=2)
+    table, asked = dialog.results.table, []
+    dialog.results.run_asked.connect(asked.append)
+    dialog._look()
+    qtbot.waitUntil(lambda: table.topLevelItemCount() == 2, timeout=_PATIENCE_MS)
+    runs = dialog.results.result.combinations[0].runs
+    line = table.topLevelItem(0)
+    for place in range(2):
+        table.setCurrentItem(line.child(place))
+        table.itemDoubleClicked.emit(line.child(place), 0)
+        dialog.results.show_run.click()
+    paths = [run.trained.run.path for run in runs]
+    assert asked == [paths[0], paths[0], paths[1], paths[1]]
+    # It stays selected while results arrive.
+    table.select(runs[0].combination)
+    assert table.run == paths[1]
+    dialog.results.select(dialog.results.result.combinations[1].number)
+    assert table.run is None
+
+
+def test_a_row_of_values_never_is_a_window_of_its_own(qapp, context, project, qtbot):
+    shown = []
+
+    class Watch(QObject):
+        def eventFilter(self, watched, event):
+            if event.type() == QEvent.Type.Show and watched.isWidgetType() and watched.isWindow():
+                shown.append(watched)
+            return False
+
+    watch = Watch()
+    qapp.installEventFilter(watch)
+    settings = {each.key: each for each in sweepable(project)}
+    qtbot.addWidget(AxisRow(context.theme, settings["learning_rate"]))
+    qapp.removeEventFilter(watch)
+    assert not shown
+
+
+def test_a_range_that_begins_above_its_end_is_explained(context, project, qtbot):
+    settings = {each.key: each for each in sweepable(project)}
+    row = AxisRow(context.theme, settings["learning_rate"])
+    qtbot.addWidget(row)
+    row.form.setCurrentIndex(row.form.findData("range"))
+    row.low.set_value(0.1)
+    row.high.set_value(0.01)
+    with pytest.raises(UsageError, match="the lower end must be below the upper end"):
+        row.axis()
