@@ -133,6 +133,8 @@ def test_another_source_closes_the_image(view, context):
 
 def test_rescanning_keeps_the_focus_where_it_is(view, qtbot):
     source = view.panels["data_source"]
+    view.window().activateWindow()
+    qtbot.waitUntil(view.isActiveWindow, timeout=WAIT_MS)
     source.describe_button.setFocus()
     qtbot.waitUntil(source.describe_button.hasFocus)
     QTest.mouseClick(source.describe_button, Qt.MouseButton.LeftButton)

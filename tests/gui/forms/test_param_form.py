@@ -19,6 +19,7 @@ from workbench.core.params import (
 )
 from workbench.gui.forms.param_editors import parse_numbers
 from workbench.gui.forms.param_form import ParamForm
+from workbench.gui.kit.layout import scroll_area
 
 KERNEL = SizeParam(key="kernel", title="Kernel", default=(3, 3), help="Its size.")
 PARAMS = (
@@ -208,13 +209,18 @@ def test_parse_numbers(text, value):
 
 
 def test_a_long_message_has_all_its_height(form, qtbot):
-    form.setFixedWidth(260)
+    # As panels hold it: a window of its own does not grow with a text that needs more lines.
+    area = scroll_area(form)
+    area.setFixedWidth(280)
+    qtbot.addWidget(area)
+    area.show()
     widget = form.editor_widget("kernel")
     type_into(qtbot, widget, "abc")
     label = form._errors["kernel"]
     # Two passes of the layout: the width first, the height that follows from it in a later one.
     qtbot.waitUntil(lambda: label.isVisible() and label.width() < 300)
     qtbot.waitUntil(lambda: label.height() >= label.heightForWidth(label.width()))
+    area.takeWidget()  # it has an owner
 
 
 def test_the_tip_of_a_choice_lists_the_words_of_its_list(qtbot):

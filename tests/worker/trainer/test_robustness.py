@@ -35,7 +35,8 @@ def test_a_run_is_measured_on_the_tests_of_its_project(train_here, small_project
 def test_a_test_of_another_version_is_a_warning(trainer, small_project):
     foggy = RobustnessTest("Foggy", {"fog": 3})
     trained = trainer(replace(small_project(epochs=1, precision="float32"), robustness=(foggy,)))
-    assert trained.finish().outcome == "completed"
+    finished = trained.finish()
+    assert finished.outcome == "completed", finished.error
     assert any("Unknown alteration" in line.text for line in trained.all(LogLine))
     assert read_robustness(trained.run) is None
 
