@@ -25,7 +25,7 @@ from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.number_table import Cell, Column, NumberTable
 from workbench.protocol.messages import Progress
-from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
+from workbench.protocol.trained.robustness import MeasureRobustness, NamedStrengths, Robustness
 from workbench.runs.export.score_tables import robustness_csv
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.scores import chosen_words
