@@ -17,6 +17,12 @@ from workbench.errors import InputError, LinkFoundError, SaveError, UsageError
 from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
 from workbench.pictures.sorting import plan as planning
 from workbench.pictures.sorting.plan import folder_name
+from workbench.pictures.sorting.words import (
+    plan_words,
+    sorted_words,
+    undo_question,
+    undone_words,
+)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -60,7 +66,7 @@ def test_a_plan_counts_and_changes_nothing(photos, tmp_path):
     assert plan.counts() == {"lily": 1, "rose": 2}
     assert [each.name for each in plan.placements] == ["a.jpg", "b.jpg", "a (2).jpg"]
     assert plan.num_renamed == 1
-    assert plan.reasons() == {"has no predicted class": 1, "was listed before": 1}
+    assert plan.reasons() == {"no predicted class": 1, "listed before": 1}
     assert plan.num_bytes == sum(len(data) for n, data in before.items() if "bad" not in n)
     assert tree(tmp_path) == before
     assert not (tmp_path / "out").exists()
@@ -164,9 +170,9 @@ def test_a_repeated_copy_adds_nothing(photos, tmp_path):
     carry_out(make_plan(answers(photos)[:2], tmp_path / "out"), is_move=False)
     again = make_plan(answers(photos)[:2], tmp_path / "out")
     assert again.placements == ()
-    assert again.reasons() == {"is in its class folder already, as a copy": 2}
+    assert again.reasons() == {"a copy is already in its class folder": 2}
     of_itself = make_plan([(str(tmp_path / "out/rose/a.jpg"), "rose")], tmp_path / "out")
-    assert of_itself.reasons() == {"is in its class folder already": 1}
+    assert of_itself.reasons() == {"already in its class folder": 1}
 
 
 @pytest.mark.parametrize("is_move", [False, True])
@@ -233,6 +239,32 @@ def test_links_are_not_moved_and_not_written_through(photos, tmp_path):
 )
 def test_a_class_is_one_folder_whatever_its_name(label, name):
     assert folder_name(label) == name
+
+
+def test_what_would_be_and_was_done_in_words(photos, tmp_path):
+    out = tmp_path / "out"
+    (out / "rose").mkdir(parents=True)
+    (out / "rose" / "a.jpg").write_bytes(b"foreign")
+    plan = make_plan(answers(photos), out)
+    assert plan_words(plan) == (
+        "lily: 1\nrose: 2\n\n47 bytes in total. Existing files are never overwritten.\n"
+        "Renamed (name already taken): 2\nSkipped (no predicted class): 1"
+    )
+    files = [photos / f"many {number}.jpg" for number in range(15)]
+    for file in files:
+        file.touch()
+    many = [(str(file), f"class {number:02}") for number, file in enumerate(files)]
+    lines = plan_words(make_plan(many, out)).splitlines()
+    assert lines[11:13] == ["class 11: 1", "and 3 other classes"]
+    (photos / "b.jpg").unlink()
+    done = carry_out(plan, is_move=True)
+    assert sorted_words(done, is_move=True, into="out") == (
+        "2 images moved into out. 1 image not moved."
+    )
+    what = read_undo(done.undo_file)
+    assert undo_question(what) == "Put 2 images back?"
+    (out / "rose" / "a (2).jpg").write_bytes(b"edited")
+    assert undone_words(what, undo(what)) == "1 image put back. 1 image not put back."
 
 
 def test_a_file_is_no_folder_to_sort_into(photos):
@@ -307,8 +339,13 @@ def test_stopped_it_can_be_taken_back(photos, tmp_path):
     done = carry_out(plan, is_move=True, progress=lambda number: number < 2)
     assert (done.num_done, done.is_stopped) == (2, True)
     assert len(done.moved) == 2
-    assert undo(read_undo(done.undo_file), progress=lambda number: number < 1).num_done == 1
-    assert undo(read_undo(done.undo_file)).num_done == 1
+    first = undo(read_undo(done.undo_file), progress=lambda number: number < 1)
+    assert (first.num_done, first.is_complete) == (1, False)
+    last = str(photos / "b.jpg")
+    assert first.moved == {done.moved[last]: last}
+    rest = undo(read_undo(done.undo_file))
+    assert (rest.num_done, rest.is_complete) == (1, True)
+    assert rest.moved == {now: before for before, now in done.moved.items()}
     assert tree(tmp_path) == before
 
 

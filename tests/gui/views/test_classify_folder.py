@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
+from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
 from workbench.protocol.classify import Classified, Classify, Score
@@ -83,7 +85,7 @@ def folder(ready, measurer, tmp_path):
     return Folder(ready, measurer, tmp_path)
 
 
-def test_rows_are_shown_as_they_come_with_their_doubt(folder, ready, tmp_path):
+def test_rows_are_shown_as_they_come_with_their_uncertainty(folder, ready, tmp_path):
     assert folder.results.isVisible()
     folder.take(*ROWS[:2])
     folder.take(*ROWS[2:])
@@ -125,19 +127,19 @@ def test_a_click_on_a_heading_sorts_and_a_third_one_restores_the_order(qtbot, fo
     assert folder.names() == ["a.png", "b.png", "bad.png", "c.png", "d.png", "e.png"]
 
 
-def test_filters_by_class_state_and_doubt_hold_for_rows_that_come_later(folder):
+def test_filters_by_class_state_and_uncertainty_hold_for_rows_that_come_later(folder):
     results = folder.results
     folder.take(*ROWS)
     folder.choose(results.labels, "cat")
     assert folder.names() == ["a.png", "c.png", "d.png"]
-    folder.choose(results.doubts, 0.2)
+    folder.choose(results.uncertainties, 0.2)
     assert folder.names() == ["d.png"]
     assert "1 of 5 images" in results.heading.full_text
     folder.take(row("e.png", 0.75), row("f.png", 0.95), row("g.png", 0.3))
     assert folder.names() == ["d.png", "e.png"]
     folder.choose(results.labels, "")
     assert folder.names() == ["b.png", "d.png", "e.png", "g.png"]
-    folder.choose(results.doubts, 0.0)
+    folder.choose(results.uncertainties, 0.0)
     folder.choose(results.states, UNREADABLE)
     assert folder.names() == ["bad.png"]
 
@@ -145,7 +147,7 @@ def test_filters_by_class_state_and_doubt_hold_for_rows_that_come_later(folder):
 def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, ready, measurer):
     folder.take(*ROWS)
     folder.answer(ManyClassified(num_images=5, num_bad=1))
-    folder.choose(folder.results.doubts, 0.05)
+    folder.choose(folder.results.uncertainties, 0.05)
     folder.choose(folder.results.labels, "dog")
     ready.state.classify_folder(FolderTask(Path("/y")))
     assert folder.results.labels.currentText() == "All predictions"
@@ -337,13 +339,21 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot, sorted_photos, monkeypatch, choice, verb
 ):
     view, results, photos = sorted_photos.view, sorted_photos.results, sorted_photos.photos
-    questions = answer_with(monkeypatch, choice)
+    questions, counted_in, real = answer_with(monkeypatch, choice), set(), Plan.counts
+
+    def counts(plan):
+        counted_in.add(threading.current_thread())
+        return real(plan)
+
+    monkeypatch.setattr(Plan, "counts", counts)
     results.sort_button.click()
     words = f"3 images {verb} into out."
     qtbot.waitUntil(lambda: view.wait.text() == words)
     assert questions[0][0] == "Sort 3 images into out?"
     assert questions[0][1].splitlines()[:2] == ["cat: 2", "dog: 1"]
-    assert "Not sorted: 1 image (has no predicted class)." in questions[0][1]
+    assert counted_in
+    assert threading.main_thread() not in counted_in
+    assert "Skipped (no predicted class): 1" in questions[0][1]
     assert sorted_photos.found(sorted_photos.out) == SORTED
     assert sorted_photos.found(photos) == (ALL if verb == "copied" else {"u.png"})
     files = set(results.model.rows.files)

@@ -127,6 +127,17 @@ def test_the_map_of_an_earlier_picture_is_dropped(qtbot, ready, service, map_fil
     assert len(panel.figure.layers) == 1
 
 
+def test_a_late_error_of_an_earlier_picture_is_not_shown(qtbot, ready, service, map_file):
+    maps = panel_of(ready).maps
+    failed = []
+    maps.failed.connect(failed.append)
+    shown(qtbot, ready, service, "/x/a.png")
+    service.take(Explain)[1](explained("/x/a.png", map_file + ".gone"))  # it is being read
+    maps.drop()
+    qtbot.waitUntil(lambda: not ready.state.background.is_busy)
+    assert not failed
+
+
 def test_a_closed_panel_requests_nothing_until_a_class_is_clicked(qtbot, ready, service):
     panel = panel_of(ready)
     (action,) = [each for each in ready.panels.actions() if each.text() == "Explanation"]

@@ -108,23 +108,23 @@ class _Planning:
     def add(self, file: str, label: str) -> str:
         """Plans one image; the reason where it stays, "" where it does not."""
         if not label:
-            return "has no predicted class"
+            return "no predicted class"
         source = os.path.abspath(file)  # noqa: PTH100 - a hundred thousand Paths are slow
         if source in self._seen:
-            return "was listed before"
+            return "listed before"
         self._seen.add(source)
         found = _status(source)
         if found is None:
-            return "is not there any more"
+            return "file no longer exists"
         return self._place(source, folder_name(label), found)
 
     def _place(self, source: str, folder: str, found: os.stat_result) -> str:
         name, place = os.path.basename(source), self._into / folder  # noqa: PTH119 - as above
         if os.path.realpath(os.path.dirname(source)) == str(place):  # noqa: PTH120 - as above
-            return "is in its class folder already"
+            return "already in its class folder"
         taken = self._taken_in(folder)
         if name.casefold() in taken and _is_same(source, place / name):
-            return "is in its class folder already, as a copy"
+            return "a copy is already in its class folder"
         free = self._free_name(folder, name)
         taken.add(free.casefold())
         self.num_renamed += free != name

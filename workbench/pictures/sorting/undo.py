@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import filecmp
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +45,15 @@ class Undone:
     Attributes:
         num_done: Images that were put back, or copies that were deleted.
         kept: (file, reason) of images that were left where they are.
+        moved: Where images that were moved are again, by the path that they had meanwhile; {} of
+            copies.
+        is_complete: Whether the undo file is deleted, as nothing is left to take back.
     """
 
     num_done: int
     kept: tuple[tuple[str, str], ...]
+    moved: Mapping[str, str]
+    is_complete: bool
 
 
 def read_undo(path: Path) -> Undo:
@@ -73,12 +78,14 @@ def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Und
         progress: Called with the number of images so far; whether to go on.
     """
     folder, num_done, kept, is_whole = what.path.parent, 0, [], True
+    moved: dict[str, str] = {}
     for number, image in enumerate(reversed(what.images)):
         if not progress(number):
             is_whole = False
             break
         target = folder / image.target
         if not os.path.lexists(target) and os.path.lexists(image.source):
+            moved[str(target)] = image.source
             continue  # never placed, or taken back before
         try:
             reason = _why_not(target, image) or _take_back(image, target, what)
@@ -88,14 +95,16 @@ def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Und
             kept.append((str(target), reason))
         else:
             num_done += 1
+            moved[str(target)] = image.source
     for name in {*what.folders, *(image.target.split("/")[0] for image in what.images)}:
         _remove_part(folder / name, what.part)
     for name in what.folders:
         _remove_empty(folder / name)
-    if is_whole and all(reason == _GONE for _, reason in kept):
+    is_complete = is_whole and all(reason == _GONE for _, reason in kept)
+    if is_complete:
         with os_errors_as(SaveError, "The undo file cannot be deleted.", what.path):
             what.path.unlink()
-    return Undone(num_done, tuple(kept))
+    return Undone(num_done, tuple(kept), moved if what.is_move else {}, is_complete)
 
 
 def _why_not(target: Path, image: Placed) -> str:

@@ -31,12 +31,12 @@ class Filter:
     Attributes:
         label: The predicted class; "" for all.
         state: UNREADABLE, UNKNOWN, WRONG, RIGHT; "" for all.
-        least_doubt: 1 - the probability of the answer is at least this.
+        least_uncertainty: 1 - the probability of the answer is at least this.
     """
 
     label: str = ""
     state: str = ""
-    least_doubt: float = 0.0
+    least_uncertainty: float = 0.0
 
 
 class FolderRows:
@@ -140,8 +140,8 @@ class FolderRows:
             mask &= unknown
         elif by.state:
             mask &= self._verdicts[:count] == (by.state == RIGHT)
-        if by.least_doubt:
-            mask &= (ids[0] >= 0) & (1 - self._shares[0, :count] >= by.least_doubt)
+        if by.least_uncertainty:
+            mask &= (ids[0] >= 0) & (1 - self._shares[0, :count] >= by.least_uncertainty)
         return mask
 
     def _values(self, key: SortKey) -> np.ndarray[Any, Any]:
