@@ -27,7 +27,7 @@ import numpy as np
 
 from tests.benchmarks._runs import own_home, train
 from tests.proofs._commands import workbench
-from workbench.core.calibration.reliability import Reliability, reliability
+from workbench.core.calibration.reliability import Reliability
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import read_project
 from workbench.pictures.fit import fit_picture
@@ -44,7 +44,6 @@ LEAST_REJECTED = 0.8
 COVERAGE = 0.95
 NUM_STRANGE = 1000
 _TIMEOUT_S = 7200.0
-_REPEATS = 200
 
 Values = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -85,13 +84,6 @@ def pooled(found: Sequence[Bins]) -> Reliability:
     return Reliability(total.astype(int).tolist(), confidence.tolist(), accuracy.tolist())
 
 
-def error_by_chance(confidence: Values) -> float:
-    """Mean expected calibration error of answers that are right exactly as often as they say."""
-    chance = np.random.default_rng(1)
-    draws = (chance.random(len(confidence)) < confidence for _ in range(_REPEATS))
-    return float(np.mean([reliability(confidence, is_right).error for is_right in draws]))
-
-
 def auroc(near: Values, far: Values) -> float:
     """How often a strange picture is farther than one of the classes; half for equal ones."""
     order = np.sort(near)
@@ -110,18 +102,17 @@ def prove_cifar10() -> bool:
 
 def said(words: str, found: Sequence[Tested]) -> bool:
     """Prints the errors of all images together; whether the calibrated one is small enough."""
-    before, after = (pooled([each.bins[at] for each in found]).error for at in (0, 1))
-    confidence = np.concatenate([each.images.probability for each in found]).clip(0, 1)
+    before, after = (pooled([each.bins[at] for each in found]) for at in (0, 1))
     is_right = np.concatenate([each.images.is_right for each in found])
     temperatures = [each.kept.result.calibration.temperature for each in found]
     shown = ", ".join("none" if each is None else f"{each:.2f}" for each in temperatures)
     print(
         f"{words}: {len(is_right):,} test images, accuracy {is_right.mean():.4f}, expected "
-        f"calibration error {before:.4f} before, {after:.4f} after (at most {MOST_ERROR}), "
-        f"{error_by_chance(confidence):.4f} by chance; temperature {shown}",
+        f"calibration error {before.error:.4f} before, {after.error:.4f} after (at most {MOST_ERROR}), "
+        f"{after.error_by_chance:.4f} by chance; temperature {shown}",
         flush=True,
     )
-    return after <= MOST_ERROR
+    return after.error <= MOST_ERROR
 
 
 def folds(folder: Path, num_folds: int, most: int) -> Iterator[Path]:

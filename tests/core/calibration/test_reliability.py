@@ -21,6 +21,19 @@ def test_answers_that_are_right_as_often_as_they_say_have_no_error():
     assert reliability(confidence, rng.random(200_000) < confidence).error < 0.005
 
 
+@pytest.mark.parametrize("num_images", [25, 361, 10_000])
+def test_the_error_by_chance_is_that_of_perfectly_calibrated_answers(num_images):
+    rng = np.random.default_rng(4)
+    confidence = 0.4 + 0.6 * rng.random(num_images)
+    draws = [reliability(confidence, rng.random(num_images) < confidence) for _ in range(300)]
+    expected = np.mean([each.error for each in draws])
+    assert draws[0].error_by_chance == pytest.approx(expected, rel=0.1)
+
+
+def test_no_images_have_no_error_by_chance():
+    assert reliability(np.zeros(0), np.zeros(0, bool)).error_by_chance == 0
+
+
 def test_the_ends_of_the_scale_have_a_bin():
     found = reliability(np.array([0.0, 1.0, 1 / NUM_BINS]), np.array([False, True, True]))
     assert found.counts[0] == 2

@@ -101,6 +101,10 @@ def panel(view):
 def test_it_shows_the_error_before_and_after(panel):
     assert panel.before.value.text() == f"{SCORES.before.error:.3f}"
     assert panel.after.value.text() == f"{SCORES.after.error:.3f}"
+    by_chance = SCORES.after.error_by_chance
+    assert by_chance > 0.1  # ten images say little
+    words = f"ECE by chance, perfectly calibrated: {by_chance:.3f} with 10 images."
+    assert panel.words.text() == words
     assert panel.temperature.value.text() == "1.50"
     assert panel.limit.text() == "never"
     assert panel.covered.text().startswith("Coverage 100.0%: 10 of 10 images have an answer, 60.0%")

@@ -20,6 +20,8 @@ NUM_BINS = 15
 NUM_THRESHOLDS = 101
 """Thresholds 0, 0.01, ... 1 of a coverage curve."""
 
+_DRAWS = 1_000
+
 
 @dataclass(frozen=True)
 class Reliability:
@@ -40,6 +42,16 @@ class Reliability:
         """The expected calibration error: the mean gap between the two, weighted by images."""
         gaps = np.abs(np.array(self.confidence) - np.array(self.accuracy))
         return float((gaps * self.counts).sum() / max(1, sum(self.counts)))
+
+    @property
+    def error_by_chance(self) -> float:
+        """Mean expected calibration error of answers with these confidences that are right exactly
+        as often as they say: with few images it is far from 0.
+        """
+        counts, shares = np.array(self.counts), np.array(self.confidence).clip(0, 1)
+        right = np.random.default_rng(1).binomial(counts, shares, (_DRAWS, len(counts)))
+        gaps = np.abs(right - counts * shares).sum(axis=1)
+        return float(gaps.mean() / max(1, counts.sum()))
 
 
 def reliability(confidence: Floats, is_right: Flags) -> Reliability:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QCheckBox, QMenu, QSlider, QToolButton, QWidget
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.core.calibration.reliability import NUM_THRESHOLDS
-from workbench.core.format import count, share
+from workbench.core.format import count, plural, share
 from workbench.errors import WorkbenchError
 from workbench.gui.common.figure_saver import FigureSaver
 from workbench.gui.evaluate.reliability_figure import ReliabilityFigure, ThresholdFigure
@@ -52,7 +52,8 @@ class CalibrationPanel(TitledBox):
         self._state = state
         self._scores: CalibrationScores | None = None
         self._question = Question(state.context.service)
-        figures = [Figure(title) for title in ("ECE before", "ECE after", "Temperature")]
+        titles = ("ECE before", "ECE after", "Temperature")
+        figures = [Figure(title) for title in titles]
         self.before, self.after, self.temperature = figures
         for figure in (self.before, self.after):
             figure.setToolTip(
@@ -138,9 +139,7 @@ class CalibrationPanel(TitledBox):
             figure.value.setText("–" if error is None else f"{error:.3f}")
         found = scores.temperature if scores is not None else None
         self.temperature.value.setText("–" if found is None else f"{found:.2f}")
-        reason = f"Not calibrated: {scores.reason}." if scores and scores.reason else ""
-        self.words.setText(reason if scores is not None else _NONE)
-        self.words.setVisible(bool(self.words.text()))
+        self.words.setText(_remark(scores) if scores is not None else _NONE)
         self._show_live()
 
     def _show_thresholds(self) -> None:
@@ -253,3 +252,10 @@ class CalibrationPanel(TitledBox):
     def _table(self) -> str:
         scores = self._scores
         return reliability_csv(scores.before, scores.after) if scores is not None else ""
+
+
+def _remark(scores: CalibrationScores) -> str:
+    """What the errors are compared with, and why there is no temperature."""
+    reason = f"Not calibrated: {scores.reason}. " if scores.reason else ""
+    by_chance, images = scores.after.error_by_chance, plural(sum(scores.after.counts), "image")
+    return f"{reason}ECE by chance, perfectly calibrated: {by_chance:.3f} with {images}."

@@ -103,6 +103,11 @@ class Bins(msgspec.Struct, frozen=True, kw_only=True):
         """The expected calibration error."""
         return Reliability(self.counts, self.confidence, self.accuracy).error
 
+    @property
+    def error_by_chance(self) -> float:
+        """That of a perfectly calibrated model with these confidences."""
+        return Reliability(self.counts, self.confidence, self.accuracy).error_by_chance
+
 
 class KeptImages(msgspec.Struct, frozen=True, kw_only=True):
     """For each threshold 0, 0.01, ... 1: images with at least that probability, and those of them
