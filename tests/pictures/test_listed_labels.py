@@ -41,3 +41,10 @@ def test_what_is_no_such_table_is_refused(tmp_path):
         ListedLabels(path)
     with pytest.raises(DatasetError, match="cannot be read"):
         ListedLabels(tmp_path / "missing.csv")
+
+
+def test_an_entry_with_a_folder_labels_no_image_of_another_folder(table, tmp_path):
+    labels = ListedLabels(table("train/1.jpg,rose", "2.jpg,lily"), [str(tmp_path)])
+    assert labels.of(str(tmp_path / "train/1.jpg")) == "rose"
+    assert labels.of(str(tmp_path / "test/other/1.jpg")) == ""
+    assert labels.of(str(tmp_path / "test/other/2.jpg")) == "lily"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +15,14 @@ import pytest
 
 from workbench.errors import InputError, LinkFoundError, SaveError, UsageError
 from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
+from workbench.pictures.sorting import plan as planning
 from workbench.pictures.sorting.plan import folder_name
+from workbench.pictures.sorting.words import (
+    plan_words,
+    sorted_words,
+    undo_question,
+    undone_words,
+)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -27,6 +35,7 @@ def without_undo(found: dict[str, bytes]) -> dict[str, bytes]:
     return {name: data for name, data in found.items() if not name.startswith("undo ")}
 
 
+NUL = r"\u0000"
 HEADER = '{"workbench_undo":1,"is_move":true}\n'
 
 
@@ -57,7 +66,7 @@ def test_a_plan_counts_and_changes_nothing(photos, tmp_path):
     assert plan.counts() == {"lily": 1, "rose": 2}
     assert [each.name for each in plan.placements] == ["a.jpg", "b.jpg", "a (2).jpg"]
     assert plan.num_renamed == 1
-    assert plan.reasons() == {"has no predicted class": 1, "was listed before": 1}
+    assert plan.reasons() == {"no predicted class": 1, "listed before": 1}
     assert plan.num_bytes == sum(len(data) for n, data in before.items() if "bad" not in n)
     assert tree(tmp_path) == before
     assert not (tmp_path / "out").exists()
@@ -119,13 +128,51 @@ def test_a_file_that_appears_after_the_plan_is_not_replaced(photos, tmp_path, is
     assert (tmp_path / "out" / "lily" / "b.jpg").read_bytes() == b"foreign"
 
 
+@pytest.mark.parametrize("is_move", [False, True])
+@pytest.mark.parametrize("change", ["size", "time"])
+def test_a_file_changed_after_the_plan_stays(photos, tmp_path, is_move, change):
+    plan = make_plan(answers(photos), tmp_path / "out")
+    if change == "size":
+        (photos / "b.jpg").write_bytes(b"edited to something else")
+    os.utime(photos / "b.jpg", (1e9 + (change == "time"),) * 2)
+    done = carry_out(plan, is_move=is_move)
+    assert done.failed == ((str(photos / "b.jpg"), "was changed meanwhile"),)
+    assert (photos / "b.jpg").exists()
+    assert not (tmp_path / "out" / "lily" / "b.jpg").exists()
+
+
+def test_equal_names_are_numbered_without_trying_each_again(tmp_path, monkeypatch):
+    files = [tmp_path / "in" / str(number) / "a.jpg" for number in range(60)]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"x")
+    taken = CountingSet()
+    monkeypatch.setattr(planning._Planning, "_taken_in", lambda *_: taken)
+    plan = make_plan([(str(file), "rose") for file in files], tmp_path / "out")
+    assert {each.name for each in plan.placements} == {
+        "a.jpg",
+        *(f"a ({number}).jpg" for number in range(2, 61)),
+    }
+    assert taken.num_looks < 5 * len(files)
+
+
+class CountingSet(set):
+    """Counts how often it is looked into."""
+
+    num_looks = 0
+
+    def __contains__(self, value):
+        self.num_looks += 1
+        return super().__contains__(value)
+
+
 def test_a_repeated_copy_adds_nothing(photos, tmp_path):
     carry_out(make_plan(answers(photos)[:2], tmp_path / "out"), is_move=False)
     again = make_plan(answers(photos)[:2], tmp_path / "out")
     assert again.placements == ()
-    assert again.reasons() == {"is in its class folder already, as a copy": 2}
+    assert again.reasons() == {"a copy is already in its class folder": 2}
     of_itself = make_plan([(str(tmp_path / "out/rose/a.jpg"), "rose")], tmp_path / "out")
-    assert of_itself.reasons() == {"is in its class folder already": 1}
+    assert of_itself.reasons() == {"already in its class folder": 1}
 
 
 @pytest.mark.parametrize("is_move", [False, True])
@@ -194,6 +241,32 @@ def test_a_class_is_one_folder_whatever_its_name(label, name):
     assert folder_name(label) == name
 
 
+def test_what_would_be_and_was_done_in_words(photos, tmp_path):
+    out = tmp_path / "out"
+    (out / "rose").mkdir(parents=True)
+    (out / "rose" / "a.jpg").write_bytes(b"foreign")
+    plan = make_plan(answers(photos), out)
+    assert plan_words(plan) == (
+        "lily: 1\nrose: 2\n\n47 bytes in total. Existing files are never overwritten.\n"
+        "Renamed (name already taken): 2\nSkipped (no predicted class): 1"
+    )
+    files = [photos / f"many {number}.jpg" for number in range(15)]
+    for file in files:
+        file.touch()
+    many = [(str(file), f"class {number:02}") for number, file in enumerate(files)]
+    lines = plan_words(make_plan(many, out)).splitlines()
+    assert lines[11:13] == ["class 11: 1", "and 3 other classes"]
+    (photos / "b.jpg").unlink()
+    done = carry_out(plan, is_move=True)
+    assert sorted_words(done, is_move=True, into="out") == (
+        "2 images moved into out. 1 image not moved."
+    )
+    what = read_undo(done.undo_file)
+    assert undo_question(what) == "Put 2 images back?"
+    (out / "rose" / "a (2).jpg").write_bytes(b"edited")
+    assert undone_words(what, undo(what)) == "1 image put back. 1 image not put back."
+
+
 def test_a_file_is_no_folder_to_sort_into(photos):
     with pytest.raises(UsageError, match="no folder"):
         make_plan(answers(photos), photos / "a.jpg")
@@ -211,6 +284,9 @@ def test_a_file_is_no_folder_to_sort_into(photos):
         f"{HEADER}{image('a/..')}\n",
         f'{HEADER}{{"type":"made_folder","name":".."}}\n',
         f'{HEADER}{{"type":"made_folder","name":"a/b"}}\n',
+        f"{HEADER}{image('a/b').replace('/x', '/x' + NUL)}\n",
+        f"{HEADER}{image('a/b' + NUL)}\n",
+        '{"workbench_undo":1,"is_move":true,"part":"a.jpg"}\n',
     ],
 )
 def test_what_is_no_undo_file_is_refused(tmp_path, text):
@@ -245,10 +321,12 @@ def test_no_room_left_stops_and_names_the_undo_file(photos, tmp_path, monkeypatc
         copy(read, write, size)
 
     monkeypatch.setattr(place.shutil, "copyfileobj", full_later)
-    with pytest.raises(SaveError, match="1 image placed") as caught:
-        carry_out(plan, is_move=False)
+    done = carry_out(plan, is_move=False)
     (path,) = (tmp_path / "out").glob("undo *")
-    assert path.name in caught.value.fix
+    assert isinstance(done.error, SaveError)
+    assert "1 image placed" in done.error.what
+    assert path.name in done.error.fix
+    assert (done.num_done, done.undo_file, done.is_stopped) == (1, path, False)
     assert list(without_undo(tree(tmp_path / "out"))) == ["rose/a.jpg"]
     monkeypatch.undo()
     assert undo(read_undo(path)).num_done == 1
@@ -261,8 +339,13 @@ def test_stopped_it_can_be_taken_back(photos, tmp_path):
     done = carry_out(plan, is_move=True, progress=lambda number: number < 2)
     assert (done.num_done, done.is_stopped) == (2, True)
     assert len(done.moved) == 2
-    assert undo(read_undo(done.undo_file), progress=lambda number: number < 1).num_done == 1
-    assert undo(read_undo(done.undo_file)).num_done == 1
+    first = undo(read_undo(done.undo_file), progress=lambda number: number < 1)
+    assert (first.num_done, first.is_complete) == (1, False)
+    last = str(photos / "b.jpg")
+    assert first.moved == {done.moved[last]: last}
+    rest = undo(read_undo(done.undo_file))
+    assert (rest.num_done, rest.is_complete) == (1, True)
+    assert rest.moved == {now: before for before, now in done.moved.items()}
     assert tree(tmp_path) == before
 
 
@@ -296,3 +379,65 @@ def test_killed_while_it_moves_nothing_is_lost_and_undo_restores_all(tmp_path, n
     assert undo(read_undo(path)).kept == ()
     assert tree(photos) == before
     assert list(out.iterdir()) == []
+
+
+_KILLED_IN_A_COPY = """
+import os, signal, sys
+from pathlib import Path
+from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
+
+def half(read, write, size):
+    write.write(read.read(1_000))
+    write.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def no_link(*args, **kw):
+    raise OSError(18, "Invalid cross-device link")
+
+photos, out, what = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+place.os.link = no_link
+if what != "undo":
+    place.shutil.copyfileobj = half
+    plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
+    carry_out(plan, is_move=what == "move")
+plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
+done = carry_out(plan, is_move=True)
+place.shutil.copyfileobj = half
+undo(read_undo(done.undo_file))
+"""
+
+
+@pytest.mark.parametrize("what", ["copy", "move", "undo"])
+@pytest.mark.parametrize("has_folder", [False, True])
+def test_killed_in_a_copy_no_half_of_it_is_left(tmp_path, what, has_folder):
+    photos, out = tmp_path / "in", tmp_path / "out"
+    photos.mkdir()
+    (photos / "a.jpg").write_bytes(b"x" * 5_000)
+    if has_folder:
+        (out / "rose").mkdir(parents=True)
+    command = [sys.executable, "-c", _KILLED_IN_A_COPY, str(photos), str(out), what]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    where = {path.name for path in tmp_path.rglob("*.jpg")}
+    assert where == {"a.jpg"}
+    (path,) = out.glob("undo *")
+    undone = undo(read_undo(path))
+    assert undone.kept == ()
+    assert undone.num_done == (what == "undo")
+    assert tree(tmp_path) == {"in/a.jpg": b"x" * 5_000}
+    assert (out / "rose").exists() is has_folder
+
+
+def test_a_file_that_cannot_be_removed_is_not_moved(photos, tmp_path, monkeypatch):
+    plan = make_plan(answers(photos)[:1], tmp_path / "out")
+    real = Path.unlink
+
+    def unlink(path, **kw):
+        if path.parent == photos:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        real(path, **kw)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    done = carry_out(plan, is_move=True)
+    assert done.failed == ((str(photos / "a.jpg"), "permission denied"),)
+    assert without_undo(tree(tmp_path / "out")) == {}
+    assert (photos / "a.jpg").exists()

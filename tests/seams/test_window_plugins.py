@@ -50,7 +50,14 @@ def test_a_panel_of_evaluate(use):
     name, recall = min(seen["recalls"].items(), key=lambda item: item[1])
     assert f"{name}: {100 * recall:.1f}% found" in seen["words"]
     assert seen["is visible"]
-    assert seen["menu"] == ["Classes", "Images", "Confusion matrix", "Worst class"]
+    assert seen["menu"] == [
+        "Classes",
+        "Images",
+        "Calibration",
+        "Robustness",
+        "Confusion matrix",
+        "Worst class",
+    ]
     assert seen["is hidden"]
     assert seen["stays hidden"]
     assert not seen["others are hidden"]

@@ -13,7 +13,7 @@ def _apply(pixels: Pixels, percent: float, _seed: int) -> Pixels:
 
 SPEC = AlterationSpec(
     key="brightness",
-    title="Light",
+    title="Brightness",
     order=40,
     unit="%",
     least=-100,

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from workbench.cli._output import print_json, print_line
-from workbench.core.format import bytes_text, count, plural
+from workbench.core.format import count, plural
 from workbench.errors import UsageError
 from workbench.pictures.sorting import Plan, Sorted, carry_out, make_plan
+from workbench.pictures.sorting.words import plan_notes, sorted_words
 
 _MOST_NAMED = 20
 """Images that a report for people names; that for programs names all."""
@@ -41,8 +42,7 @@ def refuse_unanswered(arguments: argparse.Namespace) -> None:
     if arguments.dry_run or arguments.yes or _has_reader(arguments):
         return
     raise UsageError(
-        "Files are changed only after a question, and there is nobody to answer it.",
-        expected="--yes, or --dry-run to see what would be done",
+        "Confirmation required: use --yes or --dry-run.",
     )
 
 
@@ -112,11 +112,13 @@ class Sorting:
         if self._arguments.json:
             plain = {"images": done.num_done, "undo": str(done.undo_file)}
             print_json({"sorted": {**plain, "failed": named(done.failed)}})
-            return
-        print_line(f"{plural(done.num_done, 'image')} {'moved' if self._is_move else 'copied'}.")
-        for line in failed_lines(done.failed):
-            print_line(line)
-        print_line(f"To take it back: workbench undo '{done.undo_file}'")
+        else:
+            print_line(sorted_words(done, is_move=self._is_move))
+            for line in failed_lines(done.failed):
+                print_line(line)
+            print_line(f"To take it back: workbench undo '{done.undo_file}'")
+        if done.error is not None:
+            raise done.error
 
 
 def named(files: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
@@ -126,13 +128,10 @@ def named(files: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 
 def plan_lines(plan: Plan) -> Iterator[str]:
     """What would be done, for people."""
-    yield f"Into {plan.into}: {plural(len(plan.placements), 'image')}, {bytes_text(plan.num_bytes)}"
+    yield f"Into {plan.into}: {plural(len(plan.placements), 'image')}"
     for folder, number in plan.counts().items():
         yield f"  {folder:28} {count(number):>9}"
-    if plan.num_renamed:
-        yield f"Their name is taken, so that they get another: {plural(plan.num_renamed, 'image')}"
-    for reason, number in plan.reasons().items():
-        yield f"Stays, as it {reason}: {plural(number, 'image')}"
+    yield from plan_notes(plan)
 
 
 def failed_lines(failed: Sequence[tuple[str, str]]) -> Iterator[str]:

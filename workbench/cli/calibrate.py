@@ -64,17 +64,15 @@ def _set(run_folder: RunFolder, arguments: argparse.Namespace) -> Calibration:
             received=known.no_distance,
             fix="Run `workbench calibrate RUN` without options first.",
         )
-    is_on = mark is not None and mark.is_on
+    least, check = arguments.threshold, arguments.distance
     return keep_thresholds(
         run_folder,
-        least_probability=_threshold(arguments.threshold, known.least_probability),
-        checks_distance=is_on if arguments.distance is None else arguments.distance == "on",
+        least_probability=msgspec.UNSET if least is None else _threshold(least),
+        checks_distance=msgspec.UNSET if check is None else check == "on",
     )
 
 
-def _threshold(text: str | None, known: float | None) -> float | None:
-    if text is None:
-        return known
+def _threshold(text: str) -> float | None:
     if text == "none":
         return None
     try:
@@ -82,7 +80,7 @@ def _threshold(text: str | None, known: float | None) -> float | None:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise UsageError("The threshold is no probability.", received=text, expected="0 to 1, none")
+        raise UsageError("The threshold must be 0 to 1 or none.", received=text)
     return value
 
 

@@ -194,6 +194,8 @@ def _agreement_lines(agreement: Agreement) -> Iterator[str]:
     labeled = agreement.num_right + agreement.num_wrong
     part = f" ({share(agreement.accuracy)})" if agreement.accuracy is not None else ""
     yield f"correct: {count(agreement.num_right)} of {count(labeled)}{part}"
+    if agreement.num_unknown:
+        yield f"with a label, but unknown: {plural(agreement.num_unknown, 'image')}"
     if agreement.num_foreign:
         yield f"label is no class of the model: {plural(agreement.num_foreign, 'image')}"
     if agreement.num_unlabeled:

@@ -12,6 +12,7 @@ from workbench.cli._options import RUN_WORDS, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
 from workbench.core.format import count, share
+from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
 from workbench.core.projects.robustness import (
     MAX_NAME,
@@ -20,7 +21,7 @@ from workbench.core.projects.robustness import (
     is_name,
     with_test,
 )
-from workbench.core.storage.file_stamp import OnlyOver
+from workbench.core.storage.file_stamp import FileStamp, OnlyOver
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
 from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
@@ -83,8 +84,10 @@ def run(arguments: argparse.Namespace) -> int:
         id=1, model=find_model(arguments.model), tests=tests, images=arguments.images
     )
     if arguments.save is not None:
-        _save(arguments.save, tests[0])
+        _with_test(arguments.save, tests[0])  # refused before it is measured, not after
     answer = ask_one(request, Robustness, is_quiet=arguments.json)
+    if arguments.save is not None:
+        _save(arguments.save, tests[0])
     if arguments.json:
         print_json(
             {name: getattr(answer, name) for name in answer.__struct_fields__ if name != "id"}
@@ -100,6 +103,12 @@ def _tests(arguments: argparse.Namespace) -> list[NamedStrengths]:
         raise UsageError("Choose alterations or a project, not both.")
     if arguments.alter:
         strengths = checked(_strengths(arguments.alter))
+        if not strengths:
+            raise UsageError(
+                "These strengths alter nothing.",
+                received=" ".join(arguments.alter),
+                expected="at least one strength that is not neutral, such as rotation=15",
+            )
         name = arguments.name.strip() or strength_words(strengths)[:MAX_NAME]
         return [NamedStrengths(name=name, strengths=strengths)]
     if arguments.save is not None or arguments.name:
@@ -116,20 +125,25 @@ def _tests(arguments: argparse.Namespace) -> list[NamedStrengths]:
     return [NamedStrengths(name=test.name, strengths=dict(test.strengths)) for test in tests]
 
 
-def _save(path: Path, test: NamedStrengths) -> None:
-    """Adds a test to a project file, in place of one of its name."""
+def _with_test(path: Path, test: NamedStrengths) -> tuple[Project, FileStamp]:
+    """A project file with a test added, in place of one of its name; and its stamp."""
     project, stamp = read_stamped(path)
     if not is_name(test.name):
         raise UsageError(
-            "Invalid name of a robustness test.",
+            "The name of a robustness test cannot be saved.",
             received=test.name,
             expected=f"1 to {MAX_NAME} visible characters",
         )
     tests = with_test(project.robustness, RobustnessTest(test.name, test.strengths))
     if len(tests) > MAX_TESTS:
         raise UsageError(f"A project has at most {MAX_TESTS} robustness tests.", where=str(path))
+    return replace(project, robustness=tests), stamp
+
+
+def _save(path: Path, test: NamedStrengths) -> None:
+    project, stamp = _with_test(path, test)
     guard = OnlyOver(path, [stamp], data_home() / "open")  # a window may be saving it just now
-    save_bytes(path, project_bytes(replace(project, robustness=tests), path), guard=guard)
+    save_bytes(path, project_bytes(project, path), guard=guard)
 
 
 def _strengths(words: Sequence[str]) -> dict[str, float]:
@@ -140,7 +154,9 @@ def _strengths(words: Sequence[str]) -> dict[str, float]:
             strengths[key.strip()] = float(value)
         except ValueError:
             example = "rotation=15"
-            raise UsageError("Invalid alteration.", received=word, expected=example) from None
+            raise UsageError(
+                "An alteration needs a strength.", received=word, expected=example
+            ) from None
     return strengths
 
 

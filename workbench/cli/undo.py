@@ -14,8 +14,8 @@ from workbench.cli._sorting import (
     named,
     refuse_unanswered,
 )
-from workbench.core.format import plural
 from workbench.pictures.sorting import read_undo, undo
+from workbench.pictures.sorting.words import undo_question, undone_words
 
 NAME = "undo"
 HELP = "take back what classify has copied or moved into class folders"
@@ -32,15 +32,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Puts moved images back, or deletes copies, after a question."""
     refuse_unanswered(arguments)
     what = read_undo(arguments.file)
-    images = plural(len(what.images), "image")
-    question = f"Put {images} back?" if what.is_move else f"Delete {images} that were copied?"
-    if not is_wanted(arguments, question):
+    if not is_wanted(arguments, undo_question(what)):
         plan = {"is_move": what.is_move, "images": len(what.images)}
         report({"plan": plan}, "Nothing was changed.", as_json=arguments.json)
         return 0
     done = undo(what)
-    words = f"{plural(done.num_done, 'image')} {'put back' if what.is_move else 'deleted'}."
-    report({"images": done.num_done, "kept": named(done.kept)}, words, as_json=arguments.json)
+    plain = {"images": done.num_done, "kept": named(done.kept)}
+    report(plain, undone_words(what, done), as_json=arguments.json)
     if not arguments.json:
         for line in failed_lines(done.kept):
             print_line(line)

@@ -43,9 +43,9 @@ class _Job(QRunnable):
 
 
 class Background(QObject):
-    """A small pool of threads for one owner. `close` must be called before the application ends: it
-    waits for what runs and drops results that have not been delivered yet; `close_soon` does not
-    keep its thread waiting.
+    """A small pool of threads for one owner. `close` or `finish` must be called before the
+    application ends: they wait for what runs, and drop results that have not been delivered yet;
+    `close_soon` does not keep its thread waiting.
     """
 
     ended = Signal(int, object, object)
@@ -84,14 +84,18 @@ class Background(QObject):
         self._pool.start(_Job(self, number, work))
 
     def close(self) -> None:
-        """Waits for running work; nothing is called back any more."""
-        self._waiting.clear()
+        """Waits for running work, and drops what has not begun; nothing is called back any more."""
         self._pool.clear()
+        self.finish()
+
+    def finish(self) -> None:
+        """Waits for all work, also what has not begun; nothing is called back any more."""
+        self._waiting.clear()
         self._pool.waitForDone()
 
     def close_soon(self, on_closed: Callable[[], None]) -> None:
-        """Drops all results, and calls `on_closed()` here once all work has ended, at once where
-        there is none. Work that was begun is done to its end; no more is begun.
+        """Drops all results, and calls `on_closed()` here once all work has ended, also what has not
+        begun; at once where there is none.
         """
         self._waiting.clear()
         self._on_closed = on_closed

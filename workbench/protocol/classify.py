@@ -56,7 +56,8 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     class, also where `unknown` says why the answer is "unknown"; that is "" elsewhere.
     `picture_png` and `input_png` are files in the worker's session folder, when requested.
     `weights` are those that answered; None where that is not known. `truth` is the image's own
-    label, "" where there is none; it may be no class of the model.
+    label, "" where there is none; it may be no class of the model. `is_right`: see `TrueClasses`;
+    only in the rows of ClassifyMany.
     """
 
     file: str
@@ -72,6 +73,7 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     error: ErrorParts | None = None
     weights: KeptWeights | None = None
     truth: str = ""
+    is_right: bool | None = None
 
 
 class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):

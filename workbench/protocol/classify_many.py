@@ -61,6 +61,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         num_right, num_wrong: Images whose answer is their class, or another one.
+        num_unknown: Images with a class of the model whose answer is "unknown": neither of both.
         num_foreign: Images whose label is no class of the model.
         num_unlabeled: Images without a label.
         accuracy: Share of the right ones, 0..1; None where no image has a class of the model.
@@ -71,6 +72,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
     num_wrong: int
     num_foreign: int
     num_unlabeled: int
+    num_unknown: int = 0
     accuracy: float | None
     per_class: list[ClassScore]
 

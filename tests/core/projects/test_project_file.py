@@ -366,22 +366,26 @@ def test_robustness_tests_are_written_and_read():
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "place"),
     [
-        {"Strong": {"rotation": 30}},
-        [STRONG, STRONG],
-        [STRONG["strengths"]],
-        ["Strong"],
-        [{**STRONG, "name": " "}],
-        [{**STRONG, "strengths": {}}],
-        [{**STRONG, "strengths": {"rotation": "30"}}],
-        [{**STRONG, "strengths": {"rotation": True}}],
-        [{**STRONG, "strengths": [30]}],
-        [{"name": f"Test {number}", "strengths": {"blur": 1}} for number in range(21)],
+        ({"Strong": {"rotation": 30}}, "robustness"),
+        ([STRONG, STRONG], "robustness[1].name"),
+        ([STRONG["strengths"]], "robustness[0]"),
+        ([STRONG, "Strong"], "robustness[1]"),
+        ([{**STRONG, "name": " "}], "robustness[0]"),
+        ([{**STRONG, "strengths": {"rotation": "30"}}], "robustness[0]"),
+        ([{**STRONG, "strengths": {"rotation": True}}], "robustness[0]"),
+        ([STRONG, {**STRONG, "strengths": [30]}], "robustness[1]"),
+        ([{"name": f"Test {n}", "strengths": {"blur": 1}} for n in range(21)], "robustness"),
     ],
 )
-def test_invalid_robustness_tests_are_refused(value):
-    assert refusal(a_plain(robustness=value)).where.endswith("robustness")
+def test_an_invalid_robustness_test_is_refused_by_its_place(value, place):
+    assert refusal(a_plain(robustness=value)).where.endswith(f" {place}")
+
+
+def test_a_robustness_test_without_alterations_is_left_out():
+    project = parse(a_plain(robustness=[{"name": "None", "strengths": {}}, STRONG]))
+    assert [test.name for test in project.robustness] == ["Strong"]
 
 
 def test_a_robustness_test_replaces_one_of_its_name():

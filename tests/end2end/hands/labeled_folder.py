@@ -9,14 +9,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-
 from tests.end2end.user import User, at_the_window
+from workbench.gui.classify.folder.rows import FolderRows
 from workbench.gui.shell.main_window import MainWindow
 from workbench.templates import find_template
 
 _SLOW_S = 240
-_TIP = Qt.ItemDataRole.ToolTipRole
 
 
 class Tester(User):
@@ -40,9 +38,9 @@ class Tester(User):
         num_images = sum(1 for _ in Path(folder).rglob("*.png"))
         self.robot.wait(lambda: view.chooser.path is not None, "the model")
         over = self.drop_file(folder)
-        strip = view.panels["classify_earlier"].strip
+        rows = view.panels["classify_pictures"].results.model.rows
         self.robot.wait(
-            lambda: self.window.views.current_key != "classify" or strip.num_tiles == num_images,
+            lambda: self.window.views.current_key != "classify" or len(rows) == num_images,
             "the answers",
             timeout_s=_SLOW_S,
         )
@@ -53,8 +51,17 @@ class Tester(User):
             "over": over,
             "words": view.wait.text(),
             "view": self.window.views.current_key,
-            "tips": [strip.model().index(row, 0).data(_TIP) for row in range(strip.num_tiles)],
+            "answers": answers_of(rows),
         }
+
+
+def answers_of(rows: FolderRows) -> dict[str, str]:
+    """The predicted class of each file, or "error: " and why it could not be read."""
+    names = (Path(file).name for file in rows.files)
+    return {
+        name: f"error: {rows.errors[row]}" if row in rows.errors else rows.label(row)
+        for row, name in enumerate(names)
+    }
 
 
 def act(window: MainWindow, shots: Path | None) -> dict[str, object]:

@@ -9,15 +9,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-
-from tests.end2end.hands.labeled_folder import Tester
+from tests.end2end.hands.labeled_folder import Tester, answers_of
 from tests.end2end.user import at_the_window
 from workbench.gui.shell.main_window import MainWindow
 from workbench.pictures.folders import list_pictures
 
 _SLOW_S = 240
-_TIP = Qt.ItemDataRole.ToolTipRole
 
 
 def act(window: MainWindow, shots: Path | None) -> dict[str, object]:
@@ -30,10 +27,10 @@ def act(window: MainWindow, shots: Path | None) -> dict[str, object]:
     user.robot.wait(lambda: view.chooser.path is not None, "the model")
     num_images = len(list_pictures(Path(folder), is_deep=True))
     user.drop_file(folder)
-    strip = view.panels["classify_earlier"].strip
-    user.robot.wait(lambda: strip.num_tiles == num_images, "the answers", timeout_s=_SLOW_S)
+    rows = view.panels["classify_pictures"].results.model.rows
+    user.robot.wait(lambda: len(rows) == num_images, "the answers", timeout_s=_SLOW_S)
     user.shot("odd")
-    return {"tips": [strip.model().index(row, 0).data(_TIP) for row in range(strip.num_tiles)]}
+    return {"answers": answers_of(rows)}
 
 
 if __name__ == "__main__":

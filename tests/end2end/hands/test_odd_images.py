@@ -15,9 +15,8 @@ def test_each_file_is_classified_or_named_as_unreadable(at_screen, shared_data):
     folder = (shared_data / "odd_images").resolve()
     with (folder / "manifest.csv").open(encoding="utf-8") as file:
         decodes = {row["file"].rpartition("/")[2]: row["decode"] for row in csv.DictReader(file)}
-    tips = at_screen("hands.odd_images", str(folder))["tips"]
-    answers = dict(tip.split(" · ")[0].split(": ", 1) for tip in tips)
+    answers = at_screen("hands.odd_images", str(folder))["answers"]
     assert answers.keys() == {path.name for path in list_pictures(folder, is_deep=True)}
     for name, answer in answers.items():
         if decodes[name] != "maybe":
-            assert ("cannot be read" in answer) == (decodes[name] == "no"), (name, answer)
+            assert answer.startswith("error: ") == (decodes[name] == "no"), (name, answer)

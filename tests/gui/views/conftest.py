@@ -31,6 +31,24 @@ def open_library(qtbot, context):
     return open_now
 
 
+@pytest.fixture
+def shown(qtbot, context):
+    """A function that shows a view in pixels of width and height; it is closed at the end."""
+    views = []
+
+    def show(view, width, height):
+        views.append(view)
+        view.resize(width, height)
+        qtbot.addWidget(view)
+        with qtbot.waitExposed(view):
+            view.show()
+        return view
+
+    yield show
+    for view in views:
+        view.close_background()
+
+
 # the classify view, with a worker that the test answers for
 
 
@@ -58,17 +76,11 @@ def measurer():
 
 
 @pytest.fixture
-def view(qtbot, context, service, measurer):
+def view(shown, context, service, measurer):
     context.service.end()
     weights = WeightsLoader(context.document, context.library, service)
     parts = replace(context, service=service, measurer=measurer, weights=weights)
-    view = ClassifyView(parts, panels_of("classify"))
-    view.resize(1200, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+    return shown(ClassifyView(parts, panels_of("classify")), 1200, 800)
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,12 +15,14 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
+from workbench.core.calibration.true_class import TrueClasses
 from workbench.core.format import share
 from workbench.gui.classify import pictures
 from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
+from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
 from workbench.protocol.classify import Classified, Classify, Score
@@ -30,6 +35,8 @@ from workbench.protocol.classify_many import (
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.evaluate import ClassScore
 
+carry_out = sys.modules["workbench.pictures.sorting.carry_out"]  # its function has its name
+
 SHARES = {"a.png": 0.9, "b.png": 0.6, "c.png": 0.98, "d.png": 0.55}
 
 
@@ -38,7 +45,10 @@ def row(file, share_of_cat, truth=""):
     shares = {"cat": share_of_cat, "dog": 1 - share_of_cat}
     names = sorted(shares, key=lambda name: -shares[name])
     scores = [Score(name=name, probability=shares[name]) for name in names]
-    return Classified(file=f"/x/{file}", label=names[0], scores=scores, truth=truth)
+    is_right = TrueClasses(["cat", "dog"]).is_right(names[0], truth, unknown="")
+    return Classified(
+        file=f"/x/{file}", label=names[0], scores=scores, truth=truth, is_right=is_right
+    )
 
 
 BAD = Classified(file="/x/bad.png", error=ErrorParts(what="It is empty."))
@@ -75,7 +85,7 @@ def folder(ready, measurer, tmp_path):
     return Folder(ready, measurer, tmp_path)
 
 
-def test_rows_are_shown_as_they_come_with_their_doubt(folder, ready, tmp_path):
+def test_rows_are_shown_as_they_come_with_their_uncertainty(folder, ready, tmp_path):
     assert folder.results.isVisible()
     folder.take(*ROWS[:2])
     folder.take(*ROWS[2:])
@@ -117,21 +127,33 @@ def test_a_click_on_a_heading_sorts_and_a_third_one_restores_the_order(qtbot, fo
     assert folder.names() == ["a.png", "b.png", "bad.png", "c.png", "d.png", "e.png"]
 
 
-def test_filters_by_class_state_and_doubt_hold_for_rows_that_come_later(folder):
+def test_filters_by_class_state_and_uncertainty_hold_for_rows_that_come_later(folder):
     results = folder.results
     folder.take(*ROWS)
     folder.choose(results.labels, "cat")
     assert folder.names() == ["a.png", "c.png", "d.png"]
-    folder.choose(results.doubts, 0.2)
+    folder.choose(results.uncertainties, 0.2)
     assert folder.names() == ["d.png"]
     assert "1 of 5 images" in results.heading.full_text
     folder.take(row("e.png", 0.75), row("f.png", 0.95), row("g.png", 0.3))
     assert folder.names() == ["d.png", "e.png"]
     folder.choose(results.labels, "")
     assert folder.names() == ["b.png", "d.png", "e.png", "g.png"]
-    folder.choose(results.doubts, 0.0)
+    folder.choose(results.uncertainties, 0.0)
     folder.choose(results.states, UNREADABLE)
     assert folder.names() == ["bad.png"]
+
+
+def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, ready, measurer):
+    folder.take(*ROWS)
+    folder.answer(ManyClassified(num_images=5, num_bad=1))
+    folder.choose(folder.results.uncertainties, 0.05)
+    folder.choose(folder.results.labels, "dog")
+    ready.state.classify_folder(FolderTask(Path("/y")))
+    assert folder.results.labels.currentText() == "All predictions"
+    _, folder.answer = measurer.take(ClassifyMany)
+    folder.take(row("e.png", 0.75), row("f.png", 0.98))
+    assert folder.names() == ["e.png"]  # the other filters still hold, as their boxes say
 
 
 def test_labels_show_what_is_right_and_wrong(ready, measurer, tmp_path):
@@ -142,7 +164,7 @@ def test_labels_show_what_is_right_and_wrong(ready, measurer, tmp_path):
     folder.choose(folder.results.states, RIGHT)
     assert folder.names() == ["a.png"]
     folder.choose(folder.results.states, WRONG)
-    assert folder.names() == ["b.png", "c.png"]
+    assert folder.names() == ["b.png"]  # the model has no class "horse"
 
 
 def test_a_row_that_is_clicked_is_classified_large(qtbot, folder, ready, service):
@@ -317,13 +339,21 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot, sorted_photos, monkeypatch, choice, verb
 ):
     view, results, photos = sorted_photos.view, sorted_photos.results, sorted_photos.photos
-    questions = answer_with(monkeypatch, choice)
+    questions, counted_in, real = answer_with(monkeypatch, choice), set(), Plan.counts
+
+    def counts(plan):
+        counted_in.add(threading.current_thread())
+        return real(plan)
+
+    monkeypatch.setattr(Plan, "counts", counts)
     results.sort_button.click()
     words = f"3 images {verb} into out."
     qtbot.waitUntil(lambda: view.wait.text() == words)
     assert questions[0][0] == "Sort 3 images into out?"
     assert questions[0][1].splitlines()[:2] == ["cat: 2", "dog: 1"]
-    assert "Not sorted: 1 image (has no predicted class)." in questions[0][1]
+    assert counted_in
+    assert threading.main_thread() not in counted_in
+    assert "Skipped (no predicted class): 1" in questions[0][1]
     assert sorted_photos.found(sorted_photos.out) == SORTED
     assert sorted_photos.found(photos) == (ALL if verb == "copied" else {"u.png"})
     files = set(results.model.rows.files)
@@ -337,6 +367,30 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot.waitUntil(lambda: not results.undo_button.isVisible())
     assert str(photos / "a.png") in results.model.rows.files
     assert list(sorted_photos.out.iterdir()) == []
+
+
+def test_on_a_full_disk_what_was_moved_is_known_and_can_be_taken_back(
+    qtbot, sorted_photos, monkeypatch
+):
+    real = carry_out._place
+
+    def full_later(into, each, undo, *, is_move):
+        if each.source.endswith("b.png"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(into, each, undo, is_move=is_move)
+
+    monkeypatch.setattr(carry_out, "_place", full_later)
+    answer_with(monkeypatch, 1)
+    results, photos = sorted_photos.results, sorted_photos.photos
+    results.sort_button.click()
+    qtbot.waitUntil(lambda: "Not enough disk space" in sorted_photos.view.wait.text())
+    assert str(sorted_photos.out / "cat" / "a.png") in results.model.rows.files
+    assert str(photos / "b.png") in results.model.rows.files
+    monkeypatch.undo()
+    answer_with(monkeypatch, 0)
+    assert results.undo_button.isVisible()
+    results.undo_button.click()
+    qtbot.waitUntil(lambda: sorted_photos.found(photos) == ALL)
 
 
 def test_only_the_images_shown_are_sorted_and_nothing_without_an_answer(

@@ -15,15 +15,9 @@ LOSSES = [0.9, 0.6, 0.5, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
 
 
 @pytest.fixture
-def view(qtbot, context):
+def view(shown, context):
     context.document.new(find_template("lenet5").project)
-    view = TrainView(context, panels_of("train"))
-    view.resize(1300, 900)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+    return shown(TrainView(context, panels_of("train")), 1300, 900)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from workbench.protocol.trained.calibration import (
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
-from workbench.runs.store.references import keep_calibration
+from workbench.runs.store.references import keep_calibration, keep_thresholds
 
 CONFIDENCE = np.array([0.99, 0.95, 0.9, 0.8, 0.72, 0.6, 0.5, 0.45, 0.4, 0.3], np.float32)
 IS_RIGHT = np.array([1, 1, 1, 1, 1, 0, 1, 0, 0, 0], bool)
@@ -121,10 +121,12 @@ def test_coverage_and_accuracy_follow_the_slider_and_the_run_keeps_it(qtbot, pan
     assert panel.covered.text().startswith("Coverage 80.0%: 8 of 10 images")
     qtbot.waitUntil(lambda: run.model_card().calibration.distance.is_on)
     assert run.model_card().calibration.least_probability is None
-    qtbot.waitUntil(lambda: panel.wait.text() == "Kept with the run.")
+    qtbot.waitUntil(lambda: panel.wait.text() == "Saved with the run.")
 
 
 def test_what_was_changed_last_is_kept_when_the_window_closes(view, panel, run):
+    for _ in range(3):
+        view.state.look()  # what is read goes before it
     panel.slider.setValue(42)
     view.close_background()
     assert run.model_card().calibration.least_probability == 0.42
@@ -136,6 +138,25 @@ def test_a_threshold_set_elsewhere_is_shown(qtbot, view, panel, run):
     write_card(run.path, msgspec.structs.replace(card, calibration=found))
     view.state.look()
     qtbot.waitUntil(lambda: panel.slider.value() == 35)
+
+
+def test_only_what_was_changed_is_written(qtbot, view, panel, run):
+    keep_thresholds(run, least_probability=0.705)
+    view.state.look()
+    qtbot.waitUntil(lambda: panel.limit.text() == "below 70.5%")
+    panel.distance.click()
+    qtbot.waitUntil(lambda: run.model_card().calibration.distance.is_on)
+    assert run.model_card().calibration.least_probability == 0.705
+
+
+def test_changes_of_two_runs_in_a_row_are_both_kept(qtbot, view, panel, run, model):
+    other = RunFolder(model("other").folder.path)
+    write_card(other.path, run.model_card())
+    panel.slider.setValue(70)
+    view.state.choose(other.path, "other")
+    panel.slider.setValue(40)
+    qtbot.waitUntil(lambda: other.model_card().calibration.least_probability == 0.4)
+    assert run.model_card().calibration.least_probability == 0.7
 
 
 def test_a_run_of_an_earlier_version_is_calibrated_on_request(qtbot, view, panel, run, service):

@@ -6,6 +6,7 @@ import csv
 from dataclasses import replace
 
 import pytest
+from PySide6.QtGui import Qt
 
 from tests.gui.views.scripted import ScriptedService
 from workbench.core.projects.robustness import RobustnessTest
@@ -174,6 +175,37 @@ def test_a_test_is_removed_from_the_project_with_undo(open_view, context, keep_t
     assert not panel.tests.isEnabled()
     context.document.undo_stack.undo()
     assert context.document.project.robustness == (SOFT,)
+
+
+def test_words_of_a_project_are_shown_as_they_are(open_view, keep_tests):
+    keep_tests(RobustnessTest("Snow & fog", {"<img src='x'>": 1.0}))
+    panel = open_view()
+    panel.tests.menu().aboutToShow.emit()
+    (action,) = panel.tests.menu().actions()
+    assert action.text() == "Remove “Snow && fog”"
+    assert not Qt.mightBeRichText(action.toolTip())
+
+
+def test_an_error_of_a_run_that_is_not_shown_any_more_changes_nothing(
+    qtbot, open_view, run, model, keep_tests
+):
+    keep_tests(SOFT)
+    panel = open_view()
+    state = panel._state
+    other = model("other")
+    (run.path / ROBUSTNESS_NAME).write_text("{")
+    state.looked.emit()  # it is read
+    state.choose(other.path, "other")
+    state.looked.emit()
+    qtbot.waitUntil(lambda: not state.background.is_busy)
+    assert panel.status.text() == NOT_YET
+    state.choose(run.path, "cifar")
+    qtbot.waitUntil(lambda: "damaged" in panel.status.text())
+    state.looked.emit()  # it is read while it is being measured
+    panel.start.click()
+    qtbot.waitUntil(lambda: not state.background.is_busy)
+    assert panel.cancel.isVisibleTo(panel)
+    assert "damaged" not in panel.status.text()
 
 
 def test_the_figure_is_saved_with_its_values(qtbot, open_view, run, context, tmp_path):

@@ -8,57 +8,29 @@ from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 
+from tests.bright_network import BRIGHT, bright_picture, keep_bright_network
 from tests.gui.views.scripted import cat
-from tests.worker.conftest import chain
-from workbench.core.projects.project_file import graph_to_plain
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.panels import panels_of
-from workbench.layers import all_layers
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.explain import Explain, Explained
-from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.weights_file import write_arrays
-from workbench.worker.model.build import build_model, read_weights
 
 PATIENCE_MS = 120_000
-BRIGHT = slice(4, 12), slice(20, 28)
 
 
 @pytest.fixture
-def real_view(qtbot, context):
+def real_view(shown, context):
     """With a real worker."""
-    view = ClassifyView(context, panels_of("classify"))
-    view.resize(1200, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+    return shown(ClassifyView(context, panels_of("classify")), 1200, 800)
 
 
 @pytest.fixture
 def bright_view(real_view, written, open_library):
     """With a run of which “light” is whatever is bright, by a convolution."""
-    graph = chain(
-        ("input", {"shape": (32, 32, 1)}),
-        ("conv2d", {"filters": 1, "kernel_size": (1, 1)}),
-        ("global_average_pooling2d", {}),
-        ("dense", {"units": 2, "activation": "softmax"}),
-    )
-    built = build_model(graph, all_layers(), whole=True, pretrained=False, seed=1)
-    built.layers["n1"].kernel.assign([[[[1.0]]]])
-    built.layers["n3"].kernel.assign([[0.1, -0.1]])
     run = written("bright").begin().train(1)
-    card = ModelCard(
-        class_names=["light", "dark"],
-        input_shape=[32, 32, 1],
-        fit="crop",
-        graph=graph_to_plain(graph),
-        checksum=write_arrays(run.folder.weights_path, read_weights(built)),
-    )
-    write_card(run.folder.path, card)
+    keep_bright_network(run.folder)
     run.finish()
     open_library()
     return real_view
@@ -66,11 +38,7 @@ def bright_view(real_view, written, open_library):
 
 @pytest.fixture
 def picture(tmp_path):
-    """64 × 32: the middle 32 are what the model gets."""
-    pixels = np.zeros((32, 64), np.uint8)
-    pixels[BRIGHT] = 250
-    Image.fromarray(pixels).save(tmp_path / "picture.png")
-    return str(tmp_path / "picture.png")
+    return bright_picture(tmp_path)
 
 
 def panel_of(view):
@@ -157,6 +125,17 @@ def test_the_map_of_an_earlier_picture_is_dropped(qtbot, ready, service, map_fil
         answer_second(explained("/x/b.png", map_file))
     assert found.args[0].answer.file == "/x/b.png"
     assert len(panel.figure.layers) == 1
+
+
+def test_a_late_error_of_an_earlier_picture_is_not_shown(qtbot, ready, service, map_file):
+    maps = panel_of(ready).maps
+    failed = []
+    maps.failed.connect(failed.append)
+    shown(qtbot, ready, service, "/x/a.png")
+    service.take(Explain)[1](explained("/x/a.png", map_file + ".gone"))  # it is being read
+    maps.drop()
+    qtbot.waitUntil(lambda: not ready.state.background.is_busy)
+    assert not failed
 
 
 def test_a_closed_panel_requests_nothing_until_a_class_is_clicked(qtbot, ready, service):

@@ -35,14 +35,8 @@ WAIT_S = 3_600.0
 
 
 @pytest.fixture
-def view(qtbot, context):
-    view = TrainView(context, panels_of("train"))
-    view.resize(1300, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+def view(shown, context):
+    return shown(TrainView(context, panels_of("train")), 1300, 800)
 
 
 @pytest.fixture

@@ -45,16 +45,14 @@ def service():
 
 
 @pytest.fixture
-def classify(qtbot, context, service):
+def classify(shown, context, service):
     context.service.end()
     weights = WeightsLoader(context.document, context.library, service)
-    view = ClassifyView(replace(context, service=service, weights=weights), panels_of("classify"))
-    view.resize(1200, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+    return shown(
+        ClassifyView(replace(context, service=service, weights=weights), panels_of("classify")),
+        1200,
+        800,
+    )
 
 
 @pytest.fixture

@@ -20,14 +20,8 @@ from workbench.runs.store.notes import RunNotes, read_notes, write_notes
 
 
 @pytest.fixture
-def view(qtbot, context):
-    view = TrainView(context, panels_of("train"))
-    view.resize(1300, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+def view(shown, context):
+    return shown(TrainView(context, panels_of("train")), 1300, 800)
 
 
 @pytest.fixture

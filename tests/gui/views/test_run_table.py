@@ -26,14 +26,8 @@ def changed(project, **values):
 
 
 @pytest.fixture
-def view(qtbot, context):
-    view = TrainView(context, panels_of("train"))
-    view.resize(1500, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+def view(shown, context):
+    return shown(TrainView(context, panels_of("train")), 1500, 800)
 
 
 @pytest.fixture

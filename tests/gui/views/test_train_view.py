@@ -19,14 +19,8 @@ from workbench.runs.state import queue
 
 
 @pytest.fixture
-def view(qtbot, context):
-    view = TrainView(context, panels_of("train"))
-    view.resize(1300, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    yield view
-    view.close_background()
+def view(shown, context):
+    return shown(TrainView(context, panels_of("train")), 1300, 800)
 
 
 def test_without_runs_it_says_what_can_be_done(qtbot, view):

@@ -9,7 +9,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QInputDialog
 
 from tests.gui.views.scripted import cat
-from workbench.core.projects.robustness import MAX_TESTS, RobustnessTest
+from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import AlteredScores, Classify, ClassifyAltered, Score, WarmUp
 from workbench.protocol.messages import Done, Failed
@@ -170,12 +170,35 @@ def test_the_alterations_are_saved_with_the_project(bench, service, monkeypatch)
     assert document.project.robustness == ()
 
 
-@pytest.mark.parametrize("answer", [("Camera", False), ("  ", True)])
-def test_nothing_is_saved_without_a_name(bench, monkeypatch, answer):
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (("Camera", False), ""),
+        (("  ", True), f"A name has 1 to {MAX_NAME} visible characters."),
+        (("x" * (MAX_NAME + 1), True), f"A name has 1 to {MAX_NAME} visible characters."),
+    ],
+)
+def test_nothing_is_saved_without_a_name(bench, monkeypatch, answer, words):
     bench.sliders.set_strengths({"blur": 5})
     monkeypatch.setattr(QInputDialog, "getText", lambda *_words: answer)
     bench.save.click()
     assert bench._state.context.document.project.robustness == ()
+    assert bench.message.text() == words
+
+
+def test_while_hidden_it_computes_nothing(ready, bench, service):
+    state, section = bench._state, ready.panels["classify_what_if"].section
+    section.head.click()
+    state.run_changed.emit()
+    assert is_quiet(service)
+    section.head.click()
+    asked(service)[1](dogs(0.3))
+    ready.hide()
+    state.run_changed.emit()
+    assert is_quiet(service)
+    ready.show()
+    asked(service)[1](dogs(0.4))
+    assert bench.bars.scores[0] == ("dog", 0.4)
 
 
 def test_there_is_a_limit_of_tests(bench):

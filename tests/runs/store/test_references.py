@@ -75,6 +75,27 @@ def test_a_run_of_an_earlier_version_can_have_a_threshold(run):
     assert run.model_card().calibration.least_probability == 0.9
 
 
+def test_thresholds_change_one_at_a_time(run):
+    keep_calibration(run, FOUND, ROWS)
+    keep_thresholds(run, least_probability=0.705)
+    found = keep_thresholds(run, checks_distance=False)
+    assert (found.least_probability, found.limit) == (0.705, None)
+    assert keep_thresholds(run, least_probability=None).limit is None
+
+
+@pytest.mark.parametrize("rows", [ROWS, None], ids=["with references", "without"])
+def test_a_new_calibration_keeps_the_thresholds_that_were_set_meanwhile(run, rows):
+    keep_calibration(run, FOUND, ROWS)
+    keep_thresholds(run, least_probability=0.7, checks_distance=False)
+    other = FOUND if rows is not None else msgspec.structs.replace(FOUND, distance=None)
+    found = keep_calibration(run, other, rows)
+    assert found == run.model_card().calibration
+    assert (found.least_probability, found.limit) == (0.7, None)
+    # Also through a time without a distance.
+    back = keep_calibration(run, FOUND, ROWS)
+    assert not back.distance.is_on
+
+
 def test_a_run_that_is_training_keeps_its_card(run):
     lock = take_lock(run.lock_path)
     with pytest.raises(RunFolderError, match="training"):

@@ -198,7 +198,7 @@ def test_the_command_prints_what_is_kept(run_command, run, capsys, tmp_path):
     )
     text = capsys.readouterr().out
     assert "Dark" in text
-    assert "Light -50%" in text
+    assert "Brightness -50%" in text
     assert read_robustness(run).result.measured[0].test == "Dark"
     assert run_command(["robustness", str(run.path), "--alter", "blur=4", "--images", "10"]) == 0
     assert "10 of 90 test images" in capsys.readouterr().out
@@ -207,8 +207,9 @@ def test_the_command_prints_what_is_kept(run_command, run, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["--alter", "blur"], "no alteration with a strength"),
-        (["--alter", "blur=x"], "no alteration with a strength"),
+        (["--alter", "blur"], "needs a strength"),
+        (["--alter", "blur=x"], "needs a strength"),
+        (["--alter", "rotation=0", "--alter", "blur=0"], "alter nothing"),
         (["--alter", "blur=99"], "out of its bounds"),
         (["--alter", "blur=2", "--project", "a.workbench"], "not both"),
         (["--images", "-1"], "no such number"),
@@ -229,13 +230,24 @@ def test_a_test_is_saved_in_a_project_and_replaced_by_its_name(run_command, run,
     assert read_project(path).robustness == (CAMERA, RobustnessTest("Soft", {"blur": 4.0}))
 
 
+def test_nothing_is_saved_that_was_not_measured(run_command, run, capsys, tmp_path):
+    path = tmp_path / "p.workbench"
+    save_project(run.project(), path)
+    words = ["--name", "x", "--save", str(path)]
+    assert run_command(["robustness", str(run.path), "--alter", "rotation=0", *words]) != 0
+    assert "alter nothing" in capsys.readouterr().err
+    bare = create_run(run.project(), home=tmp_path)  # without weights
+    assert run_command(["robustness", str(bare.path), "--alter", "blur=2", *words]) != 0
+    assert read_project(path).robustness == (CAMERA,)
+
+
 def test_a_test_that_cannot_be_saved_is_refused(run_command, run, capsys, tmp_path):
     path = tmp_path / "p.workbench"
     full = tuple(RobustnessTest(str(number), {"blur": 1.0}) for number in range(MAX_TESTS))
     save_project(replace(run.project(), robustness=full), path)
     words = ["robustness", str(run.path), "--alter", "blur=2", "--save", str(path)]
     assert run_command([*words, "--name", "x" * (MAX_NAME + 1)]) != 0
-    assert "no name of a robustness test" in capsys.readouterr().err
+    assert "name of a robustness test cannot" in capsys.readouterr().err
     assert run_command(words) != 0
     assert f"at most {MAX_TESTS}" in capsys.readouterr().err
     assert read_project(path).robustness == full

@@ -88,9 +88,12 @@ def test_class_folders_give_accuracy_and_a_score_for_each_class(brightness, phot
     assert found.accuracy == 1
     assert {score.name: score.recall for score in found.per_class} == {"bright": 1, "dark": 1}
     assert {row.truth for row in rows} == {"Bright", "dark", "moon"}
+    assert all(row.is_right is (None if row.error else True) for row in rows)
     Image.new("L", (6, 4), 250).save(photos / "moon" / "2.png")
     try:
-        assert many(brightness, photos, has_class_folders=True)[1].agreement.num_foreign == 1
+        rows, done = many(brightness, photos, has_class_folders=True)
+        assert done.agreement.num_foreign == 1
+        assert next(row for row in rows if row.file.endswith("moon/2.png")).is_right is None
     finally:
         (photos / "moon" / "2.png").unlink()
 

@@ -50,7 +50,7 @@ def test_images_are_moved_as_planned_and_put_back(
     assert run_command([*words, "--dry-run"]) == 0
     plan = printed(capsys)[-1]["plan"]
     assert plan["classes"] == {"bright": 4, "dark": 4}
-    assert [each["reason"] for each in plan["skipped"]] == ["has no predicted class"]
+    assert [each["reason"] for each in plan["skipped"]] == ["no predicted class"]
     assert not out.exists()
     assert run_command([*words, "--yes"]) == 0
     done = printed(capsys)[-1]["sorted"]
@@ -78,7 +78,7 @@ def test_a_person_is_asked_first(brightness, photos, run_command, monkeypatch, t
 def test_without_anybody_to_answer_nothing_is_begun(brightness, photos, run_command, capsys):
     words = ["classify", brightness.run, str(photos)]
     assert run_command([*words, "--move-into", str(photos / "out"), "--json"]) == 2
-    assert "nobody to answer" in printed(capsys)[-1]["error"]["what"]
+    assert "--yes or --dry-run" in printed(capsys)[-1]["error"]["what"]
     assert run_command([*words, "--dry-run"]) == 2
     assert "--copy-into DIR" in capsys.readouterr().err
     assert run_command(["undo", str(photos / "bad.png"), "--yes"]) == 3

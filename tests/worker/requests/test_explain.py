@@ -8,55 +8,26 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.worker.conftest import chain
+from tests.bright_network import BRIGHT, GRAPH, bright_picture, keep_bright_network
 from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import graph_to_plain
-from workbench.layers import all_layers
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.trained.explain import Explain, Explained
 from workbench.runs.folder import create_run
-from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.weights_file import write_arrays
-from workbench.worker.model.build import build_model, read_weights
 
 pytestmark = pytest.mark.worker
-
-BRIGHT = slice(4, 12), slice(20, 28)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A run of which “light” is whatever is bright, with a convolution; the picture is cropped."""
-    graph = chain(
-        ("input", {"shape": (32, 32, 1)}),
-        ("conv2d", {"filters": 1, "kernel_size": (1, 1)}),
-        ("global_average_pooling2d", {}),
-        ("dense", {"units": 2, "activation": "softmax"}),
-    )
-    built = build_model(graph, all_layers(), whole=True, pretrained=False, seed=1)
-    built.layers["n1"].kernel.assign([[[[1.0]]]])
-    built.layers["n3"].kernel.assign([[0.1, -0.1]])
-    folder = create_run(Project(graph=graph), home=tmp_path_factory.mktemp("explained-home"))
-    write_card(
-        folder.path,
-        ModelCard(
-            class_names=["light", "dark"],
-            input_shape=[32, 32, 1],
-            fit="crop",
-            graph=graph_to_plain(graph),
-            checksum=write_arrays(folder.weights_path, read_weights(built)),
-        ),
-    )
+    """A run of the network."""
+    folder = create_run(Project(graph=GRAPH), home=tmp_path_factory.mktemp("explained-home"))
+    keep_bright_network(folder)
     return str(folder.path)
 
 
 @pytest.fixture
 def picture(tmp_path):
-    """64 × 32: the middle 32 are what the model gets."""
-    pixels = np.zeros((32, 64), np.uint8)
-    pixels[BRIGHT] = 250
-    Image.fromarray(pixels).save(tmp_path / "picture.png")
-    return str(tmp_path / "picture.png")
+    return bright_picture(tmp_path)
 
 
 def levels_of(path):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.worker.trainer.test_longer import train_longer
 from workbench.errors import RunFolderError
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.export import Export
@@ -152,6 +153,18 @@ def test_an_answer_is_unknown_where_a_threshold_says_so(calibrated, tmp_path):
     assert without.unknown == ""
     for each in (unsure, far, without):
         assert (each.label, each.scores) == (first.label, first.scores)
+
+
+def test_a_longer_training_keeps_the_thresholds_that_were_set(calibrated):
+    run = calibrated.run
+    keep_thresholds(run, least_probability=0.705, checks_distance=False)
+    before = run.model_card()
+    train_longer(calibrated, HARD["epochs"] + 1)
+    card = run.model_card()
+    found = card.calibration
+    assert card.epochs_done == before.epochs_done + 1
+    assert found.distance.checksum != before.calibration.distance.checksum
+    assert (found.least_probability, found.limit) == (0.705, None)
 
 
 def test_what_is_exported_answers_as_the_run_does(calibrated, tmp_path):

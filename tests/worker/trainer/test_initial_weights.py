@@ -76,7 +76,7 @@ def test_from_new_weights_it_is_another_network(source, trainer, small_project):
     assert distance(weights(source), weights(training.run)) > 0.01
 
 
-def test_layers_that_do_not_fit_start_anew_and_are_named(trainer, begun, small_project):
+def test_a_network_of_other_shapes_is_refused(trainer, begun, small_project):
     first = trainer(small_project(("dense", {"units": 6}), **PLAIN, epochs=1))
     first.finish()
     graph = chain(
@@ -91,9 +91,20 @@ def test_layers_that_do_not_fit_start_anew_and_are_named(trainer, begun, small_p
     assert distance(weights(first.run), weights(kept.run)) < 1e-4
     other = replace(project, graph=small_project(("dense", {"units": 5})).graph)
     training = begun(first.run, other)
+    finished = training.wait_for(RunFinished)[-1]
+    assert finished.outcome == "failed"
+    assert finished.error.what == "No layer can start from these weights."
+    assert finished.error.received == "other shapes for dense_1, dense_3"
+
+
+def test_some_layers_start_anew_and_are_named(trainer, begun, small_project):
+    first = trainer(small_project(("dense", {"units": 6}), ("dense", {"units": 4}), **PLAIN))
+    first.finish()
+    other = small_project(("dense", {"units": 6}), ("dense", {"units": 5}), **PLAIN, **STANDING)
+    training = begun(first.run, other)
     training.finish()
     words = next(one.text for one in training.all(LogLine) if one.text.startswith("Initial"))
-    assert words.endswith("0 layers. Not from there: dense_1, dense_3.")
+    assert words.endswith("1 layer. Not from there: dense_2, dense_4.")
 
 
 def test_it_is_resumed_when_the_other_run_is_gone(source, begun, small_project):

@@ -16,7 +16,7 @@ MAX_TESTS = 20
 
 MAX_NAME = 100
 MAX_ALTERATIONS = 20
-_EXPECTED = f"at most {MAX_TESTS} tests, each with a name and a strength for each alteration"
+_EXPECTED = "an object with name, and strengths: a number for each alteration"
 
 Report = Callable[[str, Any, str], None]
 """Called with a place in the file, what is there, and what is expected, for what is wrong."""
@@ -41,13 +41,22 @@ def tests_to_plain(tests: Iterable[RobustnessTest]) -> list[dict[str, Any]]:
 
 
 def read_tests(plain: Any, report: Report) -> tuple[RobustnessTest, ...]:
-    """The tests of JSON values; where something is wrong it is reported, and there are none."""
-    if isinstance(plain, list) and len(plain) <= MAX_TESTS and all(map(_is_test, plain)):
-        tests = [RobustnessTest(item["name"], dict(item["strengths"])) for item in plain]
-        if len({test.name for test in tests}) == len(tests):
-            return tuple(tests)
-    report("robustness", plain, _EXPECTED)
-    return ()
+    """The tests of JSON values; each that is wrong is reported with its place, and left out.
+
+    One without strengths, which earlier versions could save, alters nothing: it is left out.
+    """
+    if not isinstance(plain, list) or len(plain) > MAX_TESTS:
+        report("robustness", plain, f"a list of at most {MAX_TESTS} tests")
+        return ()
+    tests: dict[str, RobustnessTest] = {}
+    for index, item in enumerate(plain):
+        if not _is_test(item):
+            report(f"robustness[{index}]", item, _EXPECTED)
+        elif item["name"] in tests:
+            report(f"robustness[{index}].name", item["name"], "a name that no test before it has")
+        elif item["strengths"]:
+            tests[item["name"]] = RobustnessTest(item["name"], dict(item["strengths"]))
+    return tuple(tests.values())
 
 
 def with_test(
@@ -68,7 +77,7 @@ def _is_test(item: object) -> bool:
     strengths = item.get("strengths")
     return (
         isinstance(strengths, dict)
-        and 0 < len(strengths) <= MAX_ALTERATIONS
+        and len(strengths) <= MAX_ALTERATIONS
         and all(is_name(key) and _is_strength(value) for key, value in strengths.items())
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
+from workbench.core.calibration.true_class import TrueClasses
 from workbench.core.calibration.verdict import UNKNOWN
 from workbench.core.format import share
 from workbench.protocol.classify import Classified
@@ -44,19 +45,16 @@ class ClassifiedPicture:
         """The class of the model that the label names, whatever its case; "" for none."""
         if not self.truth:
             return ""
-        names = [score.name for score in self.answer.scores]
-        wanted = self.truth.casefold().strip()
-        alike = (name for name in names if name.casefold().strip() == wanted)
-        return self.truth if self.truth in names else next(alike, "")
+        return self._classes().named(self.truth)
 
     @property
     def is_right(self) -> bool | None:
-        """Whether the answer is the true class; None where it is "unknown", where the model has no
-        such class, and where the label is not known.
-        """
-        if self.answer.unknown or not self.true_class:
-            return None
-        return self.answer.label == self.true_class
+        """Whether the answer is the true class; None where it is neither right nor wrong."""
+        answer = self.answer
+        return self._classes().is_right(answer.label, self.truth, unknown=answer.unknown)
+
+    def _classes(self) -> TrueClasses:
+        return TrueClasses([score.name for score in self.answer.scores])
 
     def label_words(self) -> str:
         """What the label says of the answer; "" without one."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QSlider, QWidget
 
+from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.core.calibration.reliability import NUM_THRESHOLDS
 from workbench.core.format import count, share
@@ -57,7 +59,7 @@ class CalibrationPanel(TitledBox):
                 "Expected calibration error: the mean gap between confidence and accuracy,\n"
                 "over 15 bins, without and with the temperature"
             )
-        self.temperature.setToolTip("The scores are divided by it: above 1, answers are less sure")
+        self.temperature.setToolTip("The logits are divided by it. Above 1 lowers the confidence.")
         self.reliability, self.curves = ReliabilityFigure(theme), ThresholdFigure(theme)
         self.diagrams = QWidget()
         self.slider = QSlider(Qt.Orientation.Horizontal)
@@ -69,7 +71,10 @@ class CalibrationPanel(TitledBox):
         self.wait = WaitLabel()
         self.menu_button = SaveFigureButton(theme, "reliability diagram")
         self._timer = QTimer(self)
+        self._keeper = Background(self, max_threads=1)
         self._pending: Path | None = None
+        self._changes: dict[str, Any] = {}
+        self._least = 0.0  # as it is kept, which may be between two places of the slider
         self._build(figures)
         self._connect()
 
@@ -77,7 +82,7 @@ class CalibrationPanel(TitledBox):
         self.slider.setRange(0, _MOST)
         self.slider.setAccessibleName("Least probability of an answer, in percent")
         self.slider.setToolTip("Answers that are less probable are “unknown”")
-        self.limit.setMinimumWidth(self.limit.fontMetrics().horizontalAdvance("below 100%"))
+        self.limit.setMinimumWidth(self.limit.fontMetrics().horizontalAdvance("below 70.25%"))
         self._timer.setSingleShot(True)
         self._timer.setInterval(STILL_MS)
         self.saver = FigureSaver(
@@ -107,8 +112,8 @@ class CalibrationPanel(TitledBox):
         state.evaluated.connect(self._show)
         state.looked.connect(self._show_thresholds)
         state.closing.connect(self._close)
-        self.slider.valueChanged.connect(self._on_changed)
-        self.distance.toggled.connect(self._on_changed)
+        self.slider.valueChanged.connect(self._on_least_changed)
+        self.distance.toggled.connect(lambda is_on: self._on_changed(checks_distance=is_on))
         self.calibrate.clicked.connect(self._calibrate)
         self._timer.timeout.connect(self._keep)
         self.saver.said.connect(self.wait.say)
@@ -137,12 +142,14 @@ class CalibrationPanel(TitledBox):
 
     def _show_thresholds(self) -> None:
         """The thresholds of the run, unless others are about to be kept."""
-        if self._pending is not None:
+        if self._pending == self._state.run is not None:
             return
+        self._keep()
         found = self._found
         for part in (self.slider, self.distance):
             part.blockSignals(True)
-        self.slider.setValue(round(_MOST * (found.least_probability or 0.0)))
+        self._least = found.least_probability or 0.0
+        self.slider.setValue(round(_MOST * self._least))
         self.distance.setChecked(found.limit is not None)
         self.distance.setEnabled(found.distance is not None)
         self.distance.setToolTip(
@@ -164,7 +171,7 @@ class CalibrationPanel(TitledBox):
 
     def _show_live(self) -> None:
         at, scores, kept = self.slider.value(), self._scores, self._kept()
-        self.limit.setText(f"below {at}%" if at else "never")
+        self.limit.setText(f"below {100 * self._least:.4g}%" if self._least else "never")
         self.curves.set_kept(kept, at)
         self.covered.setVisible(kept is not None)
         if kept is None or scores is None:
@@ -179,24 +186,29 @@ class CalibrationPanel(TitledBox):
 
     # keeping -----------------------------------------------------------------------------
 
-    def _on_changed(self) -> None:
+    def _on_least_changed(self, at: int) -> None:
+        self._least = at / _MOST
+        self._on_changed(least_probability=self._least or None)
+
+    def _on_changed(self, **change: Any) -> None:
+        """Keeps an argument of `keep_thresholds` soon; what was not changed stays as it is."""
+        run = self._state.run
+        if run != self._pending:
+            self._keep()
         self._show_live()
-        self._pending = self._state.run
+        self._pending = run
+        self._changes.update(change)
         self._timer.start()
 
     def _keep(self) -> None:
-        run, self._pending = self._pending, None
+        run, changes = self._pending, self._changes
+        self._pending, self._changes = None, {}
         if run is None:
             return
-        at = self.slider.value()
-        self._state.background.run(
-            partial(
-                keep_thresholds,
-                RunFolder(run),
-                least_probability=at / _MOST if at else None,
-                checks_distance=self.distance.isChecked(),
-            ),
-            lambda _found: self._on_kept("Kept with the run."),
+        self._timer.stop()
+        self._keeper.run(
+            partial(keep_thresholds, RunFolder(run), **changes),
+            lambda _found: self._on_kept("Saved with the run."),
             lambda error: self._on_kept(str(error), is_bad=True),
         )
 
@@ -205,8 +217,8 @@ class CalibrationPanel(TitledBox):
         self._state.look()
 
     def _close(self) -> None:
-        self._timer.stop()
         self._keep()
+        self._keeper.finish()
         self._question.drop()
 
     def _calibrate(self) -> None:

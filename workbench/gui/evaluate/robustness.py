@@ -20,7 +20,7 @@ from workbench.gui.evaluate.robustness_plot import RobustnessLine, RobustnessPlo
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import TitledBox
-from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.number_table import Cell, Column, NumberTable
@@ -109,13 +109,19 @@ class RobustnessPanel(TitledBox):
             self._show()
         if run is not None and not self._question.is_open:
             self._state.background.run(
-                lambda: read_robustness(RunFolder(run)), partial(self._take, run), self._fail
+                lambda: read_robustness(RunFolder(run)),
+                partial(self._take, run),
+                partial(self._on_unreadable, run),
             )
 
     def _take(self, run: Path, kept: KeptRobustness | None) -> None:
         if run == self._run and not self._question.is_open and kept is not None:
             self.kept = kept
             self._show()
+
+    def _on_unreadable(self, run: Path, error: WorkbenchError) -> None:
+        if run == self._run and not self._question.is_open:
+            self._fail(error)
 
     # measuring -----------------------------------------------------------------------------
 
@@ -215,8 +221,10 @@ class RobustnessPanel(TitledBox):
         menu.clear()
         for test in self._tests:
             words = strength_words(test.strengths)
-            action = menu.addAction(f"Remove “{test.name}”", partial(self.remove, test.name))
-            action.setToolTip(words)
+            # A single "&" would mark the next letter as a mnemonic.
+            name = test.name.replace("&", "&&")
+            action = menu.addAction(f"Remove “{name}”", partial(self.remove, test.name))
+            action.setToolTip(plain_tip(words))
         menu.setToolTipsVisible(True)
 
     def remove(self, name: str) -> None:

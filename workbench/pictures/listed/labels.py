@@ -13,7 +13,8 @@ class ListedLabels:
     """Which class each image has, from a CSV file with columns path and label.
 
     A path is relative to the table or to a folder that is classified, absolute, or only the name of
-    the file, with or without its ending. A name that has several labels counts for no image.
+    the file, with or without its ending: only such a name also counts for images in other folders.
+    A name that has several labels counts for no image.
 
     Args:
         path: The table.
@@ -44,6 +45,5 @@ class ListedLabels:
         for base in bases:
             full = os.path.normpath(os.path.join(base, name))  # noqa: PTH118 - as above
             self._by_path.setdefault(full, label)
-        last = name.rsplit("/", 1)[-1]
-        if self._by_name.setdefault(last, label) != label:
-            self._by_name[last] = ""
+        if "/" not in name and self._by_name.setdefault(name, label) != label:
+            self._by_name[name] = ""

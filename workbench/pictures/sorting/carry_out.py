@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.core.format import bytes_text, plural
 from workbench.core.storage.own_file import refuse_link
-from workbench.errors import SaveError, os_errors_as
+from workbench.errors import SaveError, WorkbenchError, os_errors_as
 from workbench.pictures.sorting.place import copy_new, move_new
 from workbench.pictures.sorting.plan import Placement, Plan
 from workbench.pictures.sorting.undo_file import MadeFolder, Placed, UndoWriter
@@ -29,6 +29,7 @@ class Sorted:
         failed: (file, reason) of images that stayed where they are.
         moved: Where the moved images are now, by the path they had; {} of copies.
         is_stopped: Whether `progress` ended it early.
+        error: Why it ended early, as on a full disk; None where it did not.
     """
 
     num_done: int
@@ -36,12 +37,14 @@ class Sorted:
     failed: tuple[tuple[str, str], ...]
     moved: Mapping[str, str]
     is_stopped: bool = False
+    error: WorkbenchError | None = None
 
 
 def carry_out(
     plan: Plan, *, is_move: bool, progress: Callable[[int], bool] = lambda _: True
 ) -> Sorted:
-    """Copies or moves the images of a plan. What cannot be placed stays, and stops nothing.
+    """Copies or moves the images of a plan. What cannot be placed stays, and stops nothing. What
+    ends it early once it has begun, as no room left on the disk, is in the answer.
 
     Args:
         plan: What to do.
@@ -49,35 +52,55 @@ def carry_out(
         progress: Called with the number of images so far; whether to go on.
 
     Raises:
-        SaveError: a folder cannot be made, or there is no room left on the disk; the message has
-            the undo file of what was done.
-        LinkFoundError: a class folder is a link.
+        SaveError: nothing was begun, as the copies have no room on the disk, or neither the folder
+            nor the undo file can be made.
     """
     with os_errors_as(SaveError, "The folder cannot be made.", plan.into):
         plan.into.mkdir(parents=True, exist_ok=True)
     if not is_move:
         _refuse_full(plan)
     with UndoWriter(plan.into, is_move=is_move) as undo:
-        failed: list[tuple[str, str]] = []
-        placed: dict[str, str] = {}
-        for folder in plan.counts():
-            _make_folder(plan.into / folder, undo)
-        for each in plan.placements:
-            if not progress(len(placed) + len(failed)):
-                break
+        doing = _Doing(plan, undo, is_move=is_move)
+        is_stopped, error = False, None
+        try:
+            is_stopped = not doing.run(progress)
+        except WorkbenchError as found:
+            error = found
+    return Sorted(
+        num_done=len(doing.placed),
+        undo_file=undo.path,
+        failed=tuple(doing.failed),
+        moved=doing.placed if is_move else {},
+        is_stopped=is_stopped,
+        error=error,
+    )
+
+
+class _Doing:
+    """What was done so far."""
+
+    def __init__(self, plan: Plan, undo: UndoWriter, *, is_move: bool) -> None:
+        self._plan = plan
+        self._undo = undo
+        self._is_move = is_move
+        self.placed: dict[str, str] = {}
+        self.failed: list[tuple[str, str]] = []
+
+    def run(self, progress: Callable[[int], bool]) -> bool:
+        """Places all images; whether it came to the end. Raises WorkbenchError."""
+        for folder in self._plan.counts():
+            _make_folder(self._plan.into / folder, self._undo)
+        for each in self._plan.placements:
+            if not progress(len(self.placed) + len(self.failed)):
+                return False
             try:
-                placed[each.source] = _place(plan.into, each, undo, is_move=is_move)
+                into = self._plan.into
+                self.placed[each.source] = _place(into, each, self._undo, is_move=self._is_move)
             except OSError as error:
                 if error.errno in _FULL:
-                    raise _full(undo.path, len(placed)) from None
-                failed.append((each.source, _reason(error)))
-    return Sorted(
-        num_done=len(placed),
-        undo_file=undo.path,
-        failed=tuple(failed),
-        moved=placed if is_move else {},
-        is_stopped=len(placed) + len(failed) < len(plan.placements),
-    )
+                    raise _full(self._undo.path, len(self.placed)) from None
+                self.failed.append((each.source, _reason(error)))
+        return True
 
 
 def _make_folder(path: Path, undo: UndoWriter) -> None:
@@ -93,12 +116,12 @@ def _place(into: Path, each: Placement, undo: UndoWriter, *, is_move: bool) -> s
     if is_move and os.path.islink(each.source):  # noqa: PTH114 - a hundred thousand Paths are slow
         raise OSError(errno.ELOOP, "is a link")
     found = os.stat(each.source)  # noqa: PTH116 - as above
+    stamp = (found.st_size, found.st_mtime_ns)
+    if stamp != (each.num_bytes, each.mtime_ns):
+        raise OSError(errno.ESTALE, "was changed meanwhile")
     target = f"{each.folder}/{each.name}"
-    line = Placed(
-        source=each.source, target=target, num_bytes=found.st_size, mtime_ns=found.st_mtime_ns
-    )
-    undo.add(line)
-    (move_new if is_move else copy_new)(each.source, into / target)
+    undo.add(Placed(source=each.source, target=target, num_bytes=stamp[0], mtime_ns=stamp[1]))
+    (move_new if is_move else copy_new)(each.source, into / target, undo.part)
     return str(into / target)
 
 
@@ -112,7 +135,7 @@ def _refuse_full(plan: Plan) -> None:
     free = shutil.disk_usage(plan.into).free
     if plan.num_bytes > free:
         raise SaveError(
-            "There is not enough room on the disk for the copies.",
+            "Not enough disk space for the copies.",
             where=str(plan.into),
             received=f"{bytes_text(free)} free",
             expected=f"{bytes_text(plan.num_bytes)}",
@@ -122,7 +145,7 @@ def _refuse_full(plan: Plan) -> None:
 
 def _full(undo_file: Path, num_done: int) -> SaveError:
     return SaveError(
-        f"There is no room left on the disk: {plural(num_done, 'image')} placed.",
+        f"Not enough disk space: only {plural(num_done, 'image')} placed.",
         where=str(undo_file.parent),
         fix=f"Free some disk space and repeat, or undo with {undo_file.name}.",
     )

@@ -1,8 +1,9 @@
-"""One file to another place: never onto a file that is there."""
+"""One file to another place: never onto a file that is there, and never half of it."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from pathlib import Path
 
@@ -10,33 +11,72 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE_BYTES = 1 << 20
 
 
-def copy_new(source: str | Path, target: Path) -> None:
+def new_part_name() -> str:
+    """A name that no other file has, for a copy that is not whole yet."""
+    return f".workbench-{secrets.token_hex(8)}.part"
+
+
+def copy_new(source: str | Path, target: Path, part: str) -> None:
     """Copies content, times and permissions to a new file, whole or not at all.
+
+    Args:
+        source: The file.
+        target: The new file.
+        part: Name of the copy, beside `target`, until it is whole; a kill leaves it there.
 
     Raises:
         FileExistsError: there is a file of that name.
         OSError: it cannot be copied.
     """
-    new = os.open(target, _NEW, 0o644)
+    beside = target.with_name(part)
+    new = os.open(beside, _NEW, 0o644)
     try:
         with os.fdopen(new, "wb") as write, Path(source).open("rb") as read:
             shutil.copyfileobj(read, write, _PIECE_BYTES)
-        shutil.copystat(source, target)
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
+            write.flush()
+            shutil.copystat(source, beside)
+            os.fsync(write.fileno())
+        _rename_new(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
-def move_new(source: str | Path, target: Path) -> None:
+def move_new(source: str | Path, target: Path, part: str) -> None:
     """Moves a file to a new name; on the same file system without copying. The source is removed
-    once the target is there. Raises as `copy_new`.
+    once the target is there; where that fails, the target is removed. Arguments and errors as of
+    `copy_new`.
     """
     try:
         os.link(source, target, follow_symlinks=False)
     except FileExistsError:
         raise
     except OSError:  # another file system, or one without hard links
-        copy_new(source, target)
-        with target.open("rb") as copied:
-            os.fsync(copied.fileno())
-    Path(source).unlink()
+        copy_new(source, target, part)
+        _sync_folder(target.parent)  # before the source is gone from another disk
+    try:
+        Path(source).unlink()
+    except BaseException:
+        target.unlink()
+        raise
+
+
+def _rename_new(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: an empty file keeps the name free of others
+        os.close(os.open(target, _NEW, 0o644))
+        try:
+            path.replace(target)
+        except BaseException:
+            target.unlink()
+            raise
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

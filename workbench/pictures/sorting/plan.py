@@ -28,13 +28,14 @@ class Placement:
         source: Its file.
         folder: The class folder it goes to, a name.
         name: Its name there.
-        num_bytes: Its size.
+        num_bytes, mtime_ns: Its size and time of change.
     """
 
     source: str
     folder: str
     name: str
     num_bytes: int
+    mtime_ns: int
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class _Planning:
         self._into = into
         self._taken: dict[str, set[str]] = {}
         self._seen: set[str] = set()
+        self._last_numbers: dict[tuple[str, str], int] = {}
         self.placements: list[Placement] = []
         self.skipped: list[tuple[str, str]] = []
         self.num_renamed = 0
@@ -106,28 +108,39 @@ class _Planning:
     def add(self, file: str, label: str) -> str:
         """Plans one image; the reason where it stays, "" where it does not."""
         if not label:
-            return "has no predicted class"
+            return "no predicted class"
         source = os.path.abspath(file)  # noqa: PTH100 - a hundred thousand Paths are slow
         if source in self._seen:
-            return "was listed before"
+            return "listed before"
         self._seen.add(source)
-        num_bytes = _size(source)
-        if num_bytes is None:
-            return "is not there any more"
-        return self._place(source, folder_name(label), num_bytes)
+        found = _status(source)
+        if found is None:
+            return "file no longer exists"
+        return self._place(source, folder_name(label), found)
 
-    def _place(self, source: str, folder: str, num_bytes: int) -> str:
+    def _place(self, source: str, folder: str, found: os.stat_result) -> str:
         name, place = os.path.basename(source), self._into / folder  # noqa: PTH119 - as above
         if os.path.realpath(os.path.dirname(source)) == str(place):  # noqa: PTH120 - as above
-            return "is in its class folder already"
+            return "already in its class folder"
         taken = self._taken_in(folder)
         if name.casefold() in taken and _is_same(source, place / name):
-            return "is in its class folder already, as a copy"
-        free = _free_name(name, taken)
+            return "a copy is already in its class folder"
+        free = self._free_name(folder, name)
         taken.add(free.casefold())
         self.num_renamed += free != name
-        self.placements.append(Placement(source, folder, free, num_bytes))
+        placement = Placement(source, folder, free, found.st_size, found.st_mtime_ns)
+        self.placements.append(placement)
         return ""
+
+    def _free_name(self, folder: str, name: str) -> str:
+        taken, key = self._taken_in(folder), (folder, name.casefold())
+        stem, ending = os.path.splitext(name)  # noqa: PTH122 - as above
+        number, free = self._last_numbers.get(key, 1), name
+        while free.casefold() in taken:
+            number += 1
+            free = f"{stem} ({number}){ending}"
+        self._last_numbers[key] = number
+        return free
 
     def _taken_in(self, folder: str) -> set[str]:
         """The names in a class folder, those that are planned too, without regard to case."""
@@ -148,22 +161,13 @@ def folder_name(label: str) -> str:
     return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    stem, ending = os.path.splitext(name)  # noqa: PTH122 - as above
-    number, free = 1, name
-    while free.casefold() in taken:
-        number += 1
-        free = f"{stem} ({number}){ending}"
-    return free
-
-
-def _size(source: str) -> int | None:
-    """The size of a file; None where there is none."""
+def _status(source: str) -> os.stat_result | None:
+    """Size and times of a file; None where there is none."""
     try:
         found = os.stat(source)  # noqa: PTH116 - as above
     except (OSError, ValueError):
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return found if stat.S_ISREG(found.st_mode) else None
 
 
 def _is_same(source: str, target: Path) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import SaveError, os_errors_as
-from workbench.pictures.sorting.place import move_new
+from workbench.pictures.sorting.place import move_new, new_part_name
 from workbench.pictures.sorting.undo_file import MadeFolder, Placed, read_lines
 
 _GONE = "is not there any more"
@@ -27,12 +28,14 @@ class Undo:
         is_move: The images were moved, not copied.
         images: Those that were placed, in order.
         folders: Names of those that were made.
+        part: Name of a copy that a kill has left unfinished, in any of the folders; "" for none.
     """
 
     path: Path
     is_move: bool
     images: tuple[Placed, ...]
     folders: tuple[str, ...]
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,15 @@ class Undone:
     Attributes:
         num_done: Images that were put back, or copies that were deleted.
         kept: (file, reason) of images that were left where they are.
+        moved: Where images that were moved are again, by the path that they had meanwhile; {} of
+            copies.
+        is_complete: Whether the undo file is deleted, as nothing is left to take back.
     """
 
     num_done: int
     kept: tuple[tuple[str, str], ...]
+    moved: Mapping[str, str]
+    is_complete: bool
 
 
 def read_undo(path: Path) -> Undo:
@@ -56,6 +64,7 @@ def read_undo(path: Path) -> Undo:
         is_move=header.is_move,
         images=tuple(line for line in lines if isinstance(line, Placed)),
         folders=tuple(line.name for line in lines if isinstance(line, MadeFolder)),
+        part=header.part,
     )
 
 
@@ -69,27 +78,33 @@ def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Und
         progress: Called with the number of images so far; whether to go on.
     """
     folder, num_done, kept, is_whole = what.path.parent, 0, [], True
+    moved: dict[str, str] = {}
     for number, image in enumerate(reversed(what.images)):
         if not progress(number):
             is_whole = False
             break
         target = folder / image.target
         if not os.path.lexists(target) and os.path.lexists(image.source):
+            moved[str(target)] = image.source
             continue  # never placed, or taken back before
         try:
-            reason = _why_not(target, image) or _take_back(image, target, is_move=what.is_move)
+            reason = _why_not(target, image) or _take_back(image, target, what)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
         if reason:
             kept.append((str(target), reason))
         else:
             num_done += 1
+            moved[str(target)] = image.source
+    for name in {*what.folders, *(image.target.split("/")[0] for image in what.images)}:
+        _remove_part(folder / name, what.part)
     for name in what.folders:
         _remove_empty(folder / name)
-    if is_whole and all(reason == _GONE for _, reason in kept):
+    is_complete = is_whole and all(reason == _GONE for _, reason in kept)
+    if is_complete:
         with os_errors_as(SaveError, "The undo file cannot be deleted.", what.path):
             what.path.unlink()
-    return Undone(num_done, tuple(kept))
+    return Undone(num_done, tuple(kept), moved if what.is_move else {}, is_complete)
 
 
 def _why_not(target: Path, image: Placed) -> str:
@@ -105,11 +120,11 @@ def _why_not(target: Path, image: Placed) -> str:
     return "" if is_same else "was changed"
 
 
-def _take_back(image: Placed, target: Path, *, is_move: bool) -> str:
-    return _put_back(image, target) if is_move else _delete_copy(image, target)
+def _take_back(image: Placed, target: Path, what: Undo) -> str:
+    return _put_back(image, target, what.part) if what.is_move else _delete_copy(image, target)
 
 
-def _put_back(image: Placed, target: Path) -> str:
+def _put_back(image: Placed, target: Path, part: str) -> str:
     source = Path(image.source)
     if os.path.lexists(source):
         if source.is_file() and filecmp.cmp(source, target, shallow=False):
@@ -117,7 +132,8 @@ def _put_back(image: Placed, target: Path) -> str:
             return ""
         return "another file is where it was"
     source.parent.mkdir(parents=True, exist_ok=True)
-    move_new(target, source)
+    _remove_part(source.parent, part)  # of an undo that was killed
+    move_new(target, source, part or new_part_name())
     return ""
 
 
@@ -127,6 +143,12 @@ def _delete_copy(image: Placed, target: Path) -> str:
         return "its original is not there any more"
     target.unlink()
     return ""
+
+
+def _remove_part(folder: Path, part: str) -> None:
+    with contextlib.suppress(OSError):  # then the folder is not empty, and stays
+        if part and not folder.is_symlink():
+            (folder / part).unlink()
 
 
 def _remove_empty(folder: Path) -> None:

@@ -7,6 +7,7 @@ nothing outside, but for putting images back where they were, and never replaces
 from __future__ import annotations
 
 import os
+import re
 import time
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -15,16 +16,25 @@ from typing import Self
 import msgspec
 
 from workbench.errors import InputError, SaveError, os_errors_as
+from workbench.pictures.sorting.place import new_part_name
 
 _VERSION = 1
 _MOST_BYTES = 1 << 30
+_PART = re.compile(r"\.workbench-[0-9a-f]{16}\.part")
 
 
 class UndoHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line. `is_move`: the images were moved, not copied."""
+    """The first line.
+
+    Attributes:
+        workbench_undo: Version of the format.
+        is_move: The images were moved, not copied.
+        part: Name of a copy that is not whole yet, in any of the folders; "" where none is.
+    """
 
     workbench_undo: int
     is_move: bool
+    part: str = ""
 
 
 class MadeFolder(msgspec.Struct, frozen=True, kw_only=True, tag="made_folder"):
@@ -55,6 +65,10 @@ class UndoWriter:
     """A new undo file in a folder; use as a context manager. Each line is there before what it
     describes.
 
+    Attributes:
+        path: The file.
+        part: See `UndoHeader`.
+
     Raises:
         SaveError: it cannot be written.
     """
@@ -62,7 +76,8 @@ class UndoWriter:
     def __init__(self, into: Path, *, is_move: bool) -> None:
         with os_errors_as(SaveError, "The undo file cannot be written.", into):
             self.path, self._file = _new_file(into)
-        self._write(UndoHeader(workbench_undo=_VERSION, is_move=is_move))
+        self.part = new_part_name()
+        self._write(UndoHeader(workbench_undo=_VERSION, is_move=is_move, part=self.part))
 
     def __enter__(self) -> Self:
         return self
@@ -109,19 +124,21 @@ def read_lines(path: Path) -> tuple[UndoHeader, list[Line]]:
         raise _not_one(path, str(error)) from None
     if header.workbench_undo != _VERSION:
         raise _not_one(path, f"version {header.workbench_undo}")
+    if header.part and not _PART.fullmatch(header.part):
+        raise _not_one(path, f"part {header.part!r}"[:300])
     for line in rest:
-        parts = _parts(line)
-        if not parts:
+        if not _is_valid(line):
             raise _not_one(path, f"a path that leads out of the folder: {line!r}"[:300])
     return header, rest
 
 
-def _parts(line: Line) -> tuple[str, ...]:
-    """The parts of the path in the folder; () where it leads elsewhere."""
+def _is_valid(line: Line) -> bool:
+    """Whether the path is one in the folder, and that of the source can be one at all."""
     name, num_parts = (line.name, 1) if isinstance(line, MadeFolder) else (line.target, 2)
     parts = PurePosixPath(name).parts
     is_inside = len(parts) == num_parts and not {"..", "/"} & set(parts) and "\\" not in name
-    return parts if is_inside and "\0" not in name else ()
+    source = line.source if isinstance(line, Placed) else ""
+    return is_inside and "\0" not in name + source
 
 
 def _not_one(path: Path, received: str) -> InputError:

@@ -46,6 +46,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         least_probability: Least probability of an answer that is not "unknown"; None for any.
         distance: The check of the distance; None without one.
         no_distance: Why there is none; "" where there is one.
+        wants_distance: What was chosen for the check while there is none; None for no choice.
     """
 
     temperature: Annotated[float, Meta(ge=LIMITS[0] / 2, le=LIMITS[1] * 2)] | None = None
@@ -58,11 +59,36 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     least_probability: _Share | None = None
     distance: DistanceMark | None = None
     no_distance: _Words = ""
+    wants_distance: bool | None = None
 
     @property
     def limit(self) -> float | None:
         """Highest distance; None where it is not checked."""
         return self.distance.limit if self.distance is not None and self.distance.is_on else None
+
+    def with_thresholds(
+        self, *, least_probability: float | None, checks_distance: bool | None
+    ) -> Calibration:
+        """The same with these thresholds: the least probability of an answer, None for any; and
+        whether the distance is checked, None to leave that.
+        """
+        mark, wanted = self.distance, self.wants_distance
+        if checks_distance is not None:
+            wanted = checks_distance if mark is None else None
+            mark = mark and msgspec.structs.replace(mark, is_on=checks_distance)
+        return msgspec.structs.replace(
+            self, least_probability=least_probability, distance=mark, wants_distance=wanted
+        )
+
+    def with_thresholds_of(self, other: Calibration | None) -> Calibration:
+        """The same with the thresholds of another one; as it is for None."""
+        if other is None:
+            return self
+        mark = other.distance
+        checks_distance = other.wants_distance if mark is None else mark.is_on
+        return self.with_thresholds(
+            least_probability=other.least_probability, checks_distance=checks_distance
+        )
 
 
 class Bins(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,6 +23,8 @@ REFERENCES_NAME = "references.npz"
 MAX_FILE_BYTES = MOST_BYTES + 64 * 1024
 """The array, its names and checksum."""
 
+NOT_YET = "it was not calibrated yet"
+
 _ARRAY = "references"
 _MAX_LENGTH_ERROR = 0.01
 
@@ -63,8 +65,9 @@ def read_references(path: Path, checksum: str, data: bytes | None = None) -> Hal
     return array
 
 
-def keep_calibration(run: RunFolder, found: Calibration, references: Halves | None) -> None:
-    """Writes what calibrating a run's present weights has found into its folder.
+def keep_calibration(run: RunFolder, found: Calibration, references: Halves | None) -> Calibration:
+    """Writes what calibrating a run's present weights has found into its folder, with the
+    thresholds that the run has just then. Returns what it wrote.
 
     Args:
         run: The run.
@@ -77,24 +80,30 @@ def keep_calibration(run: RunFolder, found: Calibration, references: Halves | No
         RunFolderError, SaveError: it cannot be read or written.
     """
     check_own(run.path)
-    card = run.model_card()
     if references is not None and found.distance is not None:
         checksum = write_references(references_path(run), references)
         mark = msgspec.structs.replace(found.distance, checksum=checksum)
         found = msgspec.structs.replace(found, distance=mark)
+    card = run.model_card()
+    found = found.with_thresholds_of(card.calibration)
     # The card last: it names no file that is not there.
     write_card(run.path, msgspec.structs.replace(card, calibration=found))
+    return found
 
 
 def keep_thresholds(
-    run: RunFolder, *, least_probability: float | None, checks_distance: bool
+    run: RunFolder,
+    *,
+    least_probability: float | msgspec.UnsetType | None = msgspec.UNSET,
+    checks_distance: bool | msgspec.UnsetType = msgspec.UNSET,
 ) -> Calibration:
     """Keeps when an answer is "unknown", and returns the whole calibration.
 
     Args:
         run: The run, which may not be training: its end writes another card.
-        least_probability: Least probability of an answer, 0..1; None for any.
-        checks_distance: Whether the distance is checked, where the run has what that needs.
+        least_probability: Least probability of an answer, 0..1; None for any, UNSET to leave it.
+        checks_distance: Whether the distance is checked, where the run has what that needs; UNSET
+            to leave it.
 
     Raises:
         LinkFoundError: the folder is a link.
@@ -108,13 +117,21 @@ def keep_thresholds(
             fix="Wait for its end, or stop it.",
         )
     card: ModelCard = run.model_card()
-    found = card.calibration or Calibration(reason="it was not calibrated yet")
-    mark = found.distance
-    if mark is not None:
-        mark = msgspec.structs.replace(mark, is_on=checks_distance)
-    found = msgspec.structs.replace(found, least_probability=least_probability, distance=mark)
+    found = card.calibration or Calibration(reason=NOT_YET)
+    least = found.least_probability
+    found = found.with_thresholds(
+        least_probability=least
+        if isinstance(least_probability, msgspec.UnsetType)
+        else least_probability,
+        checks_distance=None if isinstance(checks_distance, msgspec.UnsetType) else checks_distance,
+    )
     write_card(run.path, msgspec.structs.replace(card, calibration=found))
     return found
+
+
+def thresholds_alone(found: Calibration | None) -> Calibration | None:
+    """What of a calibration holds for other weights of the same run; None where nothing does."""
+    return None if found is None else Calibration(reason=NOT_YET).with_thresholds_of(found)
 
 
 def _unusable(path: Path, received: str) -> WeightsError:

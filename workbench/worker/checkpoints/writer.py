@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from workbench.errors import RunFolderError, SaveError
+from workbench.protocol.trained.calibration import Calibration
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, read_card, write_card
 from workbench.runs.store.checkpoint import (
@@ -25,6 +26,7 @@ from workbench.runs.store.checkpoint import (
     write_best,
     write_checkpoint,
 )
+from workbench.runs.store.references import thresholds_alone
 from workbench.runs.store.weights_file import write_arrays
 
 _INTERVAL_S = 60.0
@@ -107,6 +109,7 @@ class CheckpointWriter:
         self.best_file = ""
         self.written: TrainerState | None = None
         self._has_loosened_card = False
+        self._thresholds: Calibration | None = None
         self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
         self._thread.start()
 
@@ -154,7 +157,7 @@ class CheckpointWriter:
         """
         self._loosen_card()
         checksum = write_arrays(self._run.weights_path, weights)
-        write_card(self._run.path, msgspec.structs.replace(card, checksum=checksum))
+        self._write_card(msgspec.structs.replace(card, checksum=checksum))
 
     def _work(self) -> None:
         while True:
@@ -208,14 +211,19 @@ class CheckpointWriter:
             write_arrays(self._run.weights_path, checkpoint.weights)
             # The card names no checksum before the end: a kill between the two files must not
             # part them. The weights file checks itself.
-            write_card(self._run.path, checkpoint.card)
+            self._write_card(checkpoint.card)
         # Last of all: what fails on the way is brought once more by the next checkpoint.
         self.best_file = best_file
         self.written = state
 
+    def _write_card(self, card: ModelCard) -> None:
+        """Writes a card with the thresholds that people have chosen for the run."""
+        write_card(self._run.path, msgspec.structs.replace(card, calibration=self._thresholds))
+
     def _loosen_card(self) -> None:
         """Removes the checksum from a card that an earlier trainer of this run has left: its
-        weights are about to be replaced, and a kill would leave it with others.
+        weights are about to be replaced, and a kill would leave it with others. Of its
+        calibration, the thresholds stay.
         """
         if self._has_loosened_card:
             return
@@ -223,6 +231,7 @@ class CheckpointWriter:
             card = read_card(self._run.path)
         except RunFolderError:  # there is none, or none that could part from its weights
             card = None
+        self._thresholds = thresholds_alone(card.calibration) if card is not None else None
         if card is not None and card.checksum:
             write_card(self._run.path, msgspec.structs.replace(card, checksum=""))
         self._has_loosened_card = True

@@ -70,7 +70,7 @@ def calibrate_run(job: TrainingJob, ready: PreparedTraining) -> Calibrated:
             job.events.phase("testing", "Calibrating on the validation images")
             train, validation, size, measure = _measuring(job, ready)
             found, kept = fit_calibration(validation, train, size, measure)
-        keep_calibration(job.run, found, kept)
+        found = keep_calibration(job.run, found, kept)
     except WorkbenchError as error:
         job.events.log_line(f"The model was not calibrated. {error}", level="warning")
         return Calibrated()

@@ -24,6 +24,7 @@ from workbench.core.projects.target_text import target_text
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.core.split_marks import SplitMarks, marks_to_plain, read_marks
 from workbench.datasets import all_datasets
+from workbench.errors import WeightsError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import DataReady, RunStarted
@@ -207,6 +208,14 @@ class TrainingSetup:
 
     def _log_initial(self, compiled: Compiled, arrays: Arrays) -> None:
         found = fitting_layers(compiled.built, arrays)
+        if not found.layers:
+            raise WeightsError(
+                "No layer can start from these weights.",
+                where=self._run.name,
+                received=f"other shapes for {', '.join(found.others[:6])}",
+                expected="at least one layer with the same name and shapes",
+                fix="Choose a run of this network, or train from new weights.",
+            )
         others = f" Not from there: {', '.join(found.others)}." if found.others else ""
         self._events.log_line(
             f"Initial weights from {initial_words(self._run.request().initial)}: "

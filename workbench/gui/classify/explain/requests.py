@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage, QImageReader
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
-from workbench.errors import PictureError
+from workbench.errors import PictureError, WorkbenchError
 from workbench.pictures.heat import heat_colors
 from workbench.protocol.trained.explain import Explain, Explained
 
@@ -64,7 +64,7 @@ class MapRequests(QObject):
             request,
             Handlers(
                 on_done=lambda answer: self._load(number, answer),
-                on_failed=self.failed.emit,
+                on_failed=lambda error: self._fail(number, error),
                 on_progress=lambda progress: self.waiting.emit(progress.text),
             ),
         )
@@ -79,7 +79,13 @@ class MapRequests(QObject):
             if number == self._number:
                 self.explained.emit(shown)
 
-        self._background.run(lambda: load_maps(answer), done, self.failed.emit)
+        self._background.run(
+            lambda: load_maps(answer), done, lambda error: self._fail(number, error)
+        )
+
+    def _fail(self, number: int, error: WorkbenchError) -> None:
+        if number == self._number:
+            self.failed.emit(error)
 
 
 def load_maps(answer: Explained) -> ShownMap:

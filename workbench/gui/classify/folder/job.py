@@ -135,6 +135,8 @@ def agreement_words(agreement: Agreement | None) -> str:
         labeled = agreement.num_right + agreement.num_wrong
         right = f"{count(agreement.num_right)} of {count(labeled)} correct"
         parts.append(f"{right} ({agreement.accuracy:.1%})")
+    if agreement.num_unknown:
+        parts.append(f"{plural(agreement.num_unknown, 'labeled image')} unknown")
     if agreement.num_foreign:
         words = plural(agreement.num_foreign, "image")
         parts.append(f"{words} with a label that is no class of this model")

@@ -1,4 +1,4 @@
-"""The table of a classified folder: doubt, sort and filter; a click classifies the image large."""
+"""The table of a classified folder, sorted and filtered; a click classifies the image large."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ _IMAGES, _CLASSES = "images", "classes"
 _SORT_MS = 1_000
 """While rows come, they are put in their places this often at most."""
 
-_DOUBTS = ((0.0, "Any doubt"), (0.05, "Doubt > 5%"), (0.2, "Doubt > 20%"), (0.5, "Doubt > 50%"))
+_UNCERTAINTIES = (
+    (0.0, "Any uncertainty"),
+    (0.05, "Uncertainty > 5%"),
+    (0.2, "Uncertainty > 20%"),
+    (0.5, "Uncertainty > 50%"),
+)
 _STATES = (
     ("", "All images"),
     (UNREADABLE, "Cannot be read"),
@@ -60,7 +65,7 @@ class FolderResults(QFrame):
         self.sorter = FolderSorter(self)
         self.heading = ElidedLabel()
         self.heading.setProperty("role", "strong")
-        self.labels, self.states, self.doubts = (ElidedComboBox() for _ in range(3))
+        self.labels, self.states, self.uncertainties = (ElidedComboBox() for _ in range(3))
         self.sort_button = button("Sort into folders…")
         self.sort_button.setToolTip(
             "Copies or moves the images shown into a folder for each predicted class"
@@ -88,7 +93,7 @@ class FolderResults(QFrame):
         self.begin("", "")
 
     def _build(self) -> None:
-        filters = row(self.labels, self.states, self.doubts, spacing=8, parent=self.filters)
+        filters = row(self.labels, self.states, self.uncertainties, spacing=8, parent=self.filters)
         filters.setContentsMargins(0, 0, 0, 0)
         sorting = (self.undo_button, self.sort_button, self.cancel_button)
         top = row((self.heading, 1), self.truth_button, *sorting, self.close_button, spacing=8)
@@ -102,15 +107,15 @@ class FolderResults(QFrame):
         self.labels.setAccessibleName("Predicted class")
         self.labels.addItem("All predictions", "")
         self.states.setAccessibleName("State")
-        self.doubts.setAccessibleName("Doubt: 1 - probability")
-        self.doubts.setToolTip("1 - the probability of the predicted class")
+        self.uncertainties.setAccessibleName("Uncertainty: 1 - probability")
+        self.uncertainties.setToolTip("1 - the probability of the predicted class")
         for key, words in _STATES:
             self.states.addItem(words, key)
-        for least, words in _DOUBTS:
-            self.doubts.addItem(words, least)
+        for least, words in _UNCERTAINTIES:
+            self.uncertainties.addItem(words, least)
 
     def _connect(self) -> None:
-        for combo in (self.labels, self.states, self.doubts):
+        for combo in (self.labels, self.states, self.uncertainties):
             combo.activated.connect(self._on_filter)
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
@@ -146,7 +151,7 @@ class FolderResults(QFrame):
         self.table.setColumnHidden(TRUTH, True)
         while self.labels.count() > 1:
             self.labels.removeItem(1)
-        self._show_counts()
+        self._on_filter()  # the class that was chosen is no choice any more
 
     def add(self, answers: list[Classified]) -> None:
         """The next images, in order."""
@@ -210,7 +215,11 @@ class FolderResults(QFrame):
         self.heading.set_full_text(f"{self._name} · {words} images{bad} · {self._model}")
 
     def _on_filter(self) -> None:
-        data = (self.labels.currentData(), self.states.currentData(), self.doubts.currentData())
+        data = (
+            self.labels.currentData(),
+            self.states.currentData(),
+            self.uncertainties.currentData(),
+        )
         self.model.set_filter(Filter(*data))
         self._show_counts()
 

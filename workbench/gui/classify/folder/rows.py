@@ -20,6 +20,8 @@ RIGHT = "right"
 SortKey = Literal["order", "label", "probability", "margin", "next", "truth"]
 
 _FIRST_SIZE = 1_024
+_NEITHER = -1
+"""Neither right, 1, nor wrong, 0."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,12 @@ class Filter:
     Attributes:
         label: The predicted class; "" for all.
         state: UNREADABLE, UNKNOWN, WRONG, RIGHT; "" for all.
-        least_doubt: 1 - the probability of the answer is at least this.
+        least_uncertainty: 1 - the probability of the answer is at least this.
     """
 
     label: str = ""
     state: str = ""
-    least_doubt: float = 0.0
+    least_uncertainty: float = 0.0
 
 
 class FolderRows:
@@ -55,6 +57,7 @@ class FolderRows:
         self._numbers: dict[str, int] = {}
         self._ids = np.full((3, _FIRST_SIZE), -1, np.int32)  # answer, next, truth
         self._shares = np.zeros((2, _FIRST_SIZE), np.float32)  # of answer and next
+        self._verdicts = np.full(_FIRST_SIZE, _NEITHER, np.int8)
 
     def __len__(self) -> int:
         return len(self.files)
@@ -71,6 +74,8 @@ class FolderRows:
             row = len(self.files)
             self.files.append(answer.file)
             self._ids[2, row] = self._number(answer.truth) if answer.truth else -1
+            if answer.is_right is not None:
+                self._verdicts[row] = answer.is_right
             if answer.error is not None:
                 self.errors[row] = answer.error.what
             if answer.unknown:
@@ -108,11 +113,9 @@ class FolderRows:
         return float(self._shares[0, row] - self._shares[1, row])
 
     def is_right(self, row: int) -> bool | None:
-        """Whether the answer is the image's own label, whatever its case; None without one."""
-        truth = self.truth(row)
-        if not truth or row in self.errors:
-            return None
-        return truth.casefold().strip() == self.label(row).casefold().strip()
+        """The worker's verdict; None where the answer is neither right nor wrong."""
+        verdict = self._verdicts[row]
+        return None if verdict == _NEITHER else bool(verdict)
 
     def chosen(self, by: Filter, key: SortKey, *, is_descending: bool, start: int = 0) -> Numbers:
         """The rows from `start` on that a filter lets through, in the order of a column; equal ones
@@ -136,19 +139,10 @@ class FolderRows:
             unknown[list(self.unknowns)] = True
             mask &= unknown
         elif by.state:
-            folded = self._folded()
-            known = (ids[0] >= 0) & (ids[2] >= 0)
-            same = folded[ids[0]] == folded[ids[2]]
-            mask &= known & (same if by.state == RIGHT else ~same)
-        if by.least_doubt:
-            mask &= (ids[0] >= 0) & (1 - self._shares[0, :count] >= by.least_doubt)
+            mask &= self._verdicts[:count] == (by.state == RIGHT)
+        if by.least_uncertainty:
+            mask &= (ids[0] >= 0) & (1 - self._shares[0, :count] >= by.least_uncertainty)
         return mask
-
-    def _folded(self) -> Numbers:
-        """A number for each class name, the same for names that differ only in case."""
-        first: dict[str, int] = {}
-        folded = [first.setdefault(n.casefold().strip(), i) for i, n in enumerate(self.names)]
-        return np.array([*folded, -1], np.int64)  # the last: of -1
 
     def _values(self, key: SortKey) -> np.ndarray[Any, Any]:
         count = len(self)
@@ -178,3 +172,4 @@ class FolderRows:
             more = max(count, 2 * size) - size
             self._ids = np.pad(self._ids, ((0, 0), (0, more)), constant_values=-1)
             self._shares = np.pad(self._shares, ((0, 0), (0, more)))
+            self._verdicts = np.pad(self._verdicts, (0, more), constant_values=_NEITHER)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.background import Background
-from workbench.core.format import bytes_text, count, plural
+from workbench.core.format import count, plural
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.file_dialogs import ask_folder
 from workbench.gui.kit.messages import ask_choice, show_notice
@@ -23,6 +23,13 @@ from workbench.pictures.sorting import (
     make_plan,
     read_undo,
     undo,
+)
+from workbench.pictures.sorting.words import (
+    kept_words,
+    plan_words,
+    sorted_words,
+    undo_question,
+    undone_words,
 )
 
 Answers = Callable[[], list[tuple[str, str]]]
@@ -83,8 +90,7 @@ class FolderSorter(QObject):
         """
         into = ask_folder(self._widget, "Sort into class folders", kind="pictures")
         if into and not self.is_busy:
-            plan = lambda: make_plan(answers(), Path(into), check=self._check)  # noqa: E731
-            self._do("Planning", plan, self._on_planned)
+            self._do("Planning", lambda: self._plan(answers, Path(into)), self._on_planned)
 
     def ask_undo(self) -> None:
         """Asks whether the latest sorting is to be taken back."""
@@ -94,18 +100,23 @@ class FolderSorter(QObject):
 
     # steps -------------------------------------------------------------------------------
 
-    def _on_planned(self, plan: Plan) -> None:
+    def _plan(self, answers: Answers, into: Path) -> tuple[Plan, str]:
+        plan = make_plan(answers(), into, check=self._check)
+        return plan, plan_words(plan)
+
+    def _on_planned(self, planned: tuple[Plan, str]) -> None:
+        plan, words = planned
         if not plan.placements:
-            show_notice(self._widget, "No image would be copied or moved.", _plan_words(plan))
+            show_notice(self._widget, "No image would be copied or moved.", words)
             return
         number = plural(len(plan.placements), "image")
         what = f"Sort {number} into {plan.into.name}?"
-        choice = ask_choice(self._widget, what, _plan_words(plan), ("Copy", "Move", "Cancel"))
+        choice = ask_choice(self._widget, what, words, ("Copy", "Move", "Cancel"))
         if choice in {_COPY, _MOVE}:
             is_move = choice == _MOVE
-            words = "Moving" if is_move else "Copying"
+            doing = "Moving" if is_move else "Copying"
             work = lambda: self._sort(plan, is_move=is_move)  # noqa: E731
-            self._do(words, work, lambda done: self._on_sorted(plan, done, is_move=is_move))
+            self._do(doing, work, lambda done: self._on_sorted(plan, done, is_move=is_move))
 
     def _sort(self, plan: Plan, *, is_move: bool) -> Sorted:
         words = f"{'Moving' if is_move else 'Copying'} {{}} of {count(len(plan.placements))} images"
@@ -113,38 +124,30 @@ class FolderSorter(QObject):
 
     def _on_sorted(self, plan: Plan, done: Sorted, *, is_move: bool) -> None:
         self._set_undo(done.undo_file)
-        verb = "moved" if is_move else "copied"
-        stopped = ", then canceled" if done.is_stopped else ""
-        self.said.emit(
-            f"{plural(done.num_done, 'image')} {verb} into {plan.into.name}{stopped}. "
-            f"{_left_words(len(done.failed))}".strip()
-        )
         if is_move:
             self.relocated.emit(done.moved)
+        if done.error is not None:
+            self.failed.emit(done.error)
+            return
+        self.said.emit(sorted_words(done, is_move=is_move, into=plan.into.name))
 
     def _on_undo_read(self, what: Undo) -> None:
-        number = plural(len(what.images), "image")
         verb = "Put back" if what.is_move else "Delete"
-        sentence = f"Put {number} back?" if what.is_move else f"Delete {number} that were copied?"
         more = "What was changed since stays where it is."
-        if ask_choice(self._widget, sentence, more, (verb, "Cancel")) == 0:
+        if ask_choice(self._widget, undo_question(what), more, (verb, "Cancel")) == 0:
             doing = "Putting back image" if what.is_move else "Deleting copy"
             work = lambda: undo(what, progress=self._reporter(doing + " {}"))  # noqa: E731
             self._do(doing, work, lambda done: self._on_undone(what, done))
 
     def _on_undone(self, what: Undo, done: Undone) -> None:
-        if not what.path.exists():
+        if done.is_complete:
             self._set_undo(None)
-        verb = "put back" if what.is_move else "deleted"
-        words = f"{plural(done.num_done, 'image')} {verb}. {_left_words(len(done.kept))}"
-        self.said.emit(words.strip())
+        self.said.emit(undone_words(what, done))
         if what.is_move:
-            kept = {file for file, _ in done.kept}
-            here = ((str(what.path.parent / each.target), each.source) for each in what.images)
-            self.relocated.emit({now: before for now, before in here if now not in kept})
+            self.relocated.emit(done.moved)
         if done.kept:
             lines = [f"{Path(file).name}: {reason}" for file, reason in done.kept[:_MOST_LINES]]
-            show_notice(self._widget, _left_words(len(done.kept)), "\n".join(lines))
+            show_notice(self._widget, kept_words(what, done), "\n".join(lines))
 
     # the thread --------------------------------------------------------------------------
 
@@ -185,23 +188,3 @@ class FolderSorter(QObject):
     def _set_undo(self, path: Path | None) -> None:
         self._undo_file = path
         self.undo_changed.emit(path is not None)
-
-
-def _plan_words(plan: Plan) -> str:
-    """What would be done, a line for each class folder, and what stays, with the reason."""
-    counts = plan.counts()
-    lines = [f"{name}: {count(number)}" for name, number in list(counts.items())[:_MOST_LINES]]
-    if len(counts) > _MOST_LINES:
-        lines.append(f"and {plural(len(counts) - _MOST_LINES, 'other class', 'other classes')}")
-    lines += [""] if lines else []
-    if plan.placements:
-        lines.append(f"{bytes_text(plan.num_bytes)} in all. Nothing is replaced.")
-    if plan.num_renamed:
-        lines.append(f"Renamed, as the name is taken: {plural(plan.num_renamed, 'image')}.")
-    for reason, number in plan.reasons().items():
-        lines.append(f"Not sorted: {plural(number, 'image')} ({reason}).")
-    return "\n".join(lines)
-
-
-def _left_words(number: int) -> str:
-    return f"{plural(number, 'image')} left where they are." if number else ""

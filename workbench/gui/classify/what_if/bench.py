@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QShowEvent
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
 from workbench.alterations import strength_words
@@ -42,6 +42,7 @@ class WhatIfBench(QWidget):
         theme = state.context.theme
         self._state = state
         self._entry: ClassifiedPicture | None = None
+        self._is_due = False
         self.live = LiveScores(state, self)
         self.picture = PictureFrame(theme, "Altered model input", is_pixelated=True)
         self.sliders = AlterationSliders()
@@ -99,9 +100,18 @@ class WhatIfBench(QWidget):
         self.live.forget()
         self._ask()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Computes what has changed while it was hidden."""
+        super().showEvent(event)
+        if self._is_due:
+            self._ask()
+
     def _ask(self) -> None:
         strengths = self.sliders.strengths
         self.save.setEnabled(bool(strengths) and self._entry is not None)
+        self._is_due = not self.isVisible()
+        if self._is_due:  # a hidden bench loads no model
+            return
         if self._entry is not None and self._state.run is not None:
             file = self._entry.answer.file
             self.live.ask(Wanted(str(self._state.run), file, strengths))
@@ -147,11 +157,16 @@ class WhatIfBench(QWidget):
             QLineEdit.EchoMode.Normal,
             strength_words(self.sliders.strengths)[:MAX_NAME],
         )
-        if is_given and is_name(name):
+        if is_given:
             self.save_test(name.strip())
 
     def save_test(self, name: str) -> None:
-        """Saves the alterations with the project, in place of a test of this name."""
+        """Saves the alterations with the project, in place of a test of this name; shows the
+        reason where that is not possible.
+        """
+        if not is_name(name):
+            self._say(f"A name has 1 to {MAX_NAME} visible characters.", role="bad")
+            return
         document = self._state.context.document
         tests = with_test(document.project.robustness, RobustnessTest(name, self.sliders.strengths))
         if len(tests) > MAX_TESTS:

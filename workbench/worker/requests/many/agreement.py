@@ -6,32 +6,39 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.core.calibration.true_class import TrueClasses
 from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import Agreement
 from workbench.worker.saved_models.evaluation import class_scores
 
 
 class AgreementCounter:
-    """Counts by class; a label is a class of the model whatever its case."""
+    """Counts by class; see `TrueClasses`.
+
+    Attributes:
+        classes: Those of the model.
+    """
 
     def __init__(self, class_names: Sequence[str]) -> None:
+        self.classes = TrueClasses(class_names)
         self._names = class_names
-        self._exact = {name: number for number, name in enumerate(class_names)}
-        self._alike = {name.casefold().strip(): n for n, name in enumerate(class_names)}
+        self._numbers = {name: number for number, name in enumerate(class_names)}
         self._confusion = np.zeros((len(class_names), len(class_names)), np.int64)
-        self._num_foreign = self._num_unlabeled = 0
+        self._num_foreign = self._num_unlabeled = self._num_unknown = 0
 
     def add(self, answer: Classified) -> None:
         """Counts an answer; an image that could not be read counts nowhere."""
         if answer.error is not None:
             return
-        truth = self._exact.get(answer.truth, self._alike.get(answer.truth.casefold().strip()))
-        if truth is not None:
-            self._confusion[truth, self._exact[answer.label]] += 1
-        elif answer.truth:
-            self._num_foreign += 1
-        else:
+        truth = self.classes.named(answer.truth)
+        if not answer.truth:
             self._num_unlabeled += 1
+        elif not truth:
+            self._num_foreign += 1
+        elif answer.unknown:
+            self._num_unknown += 1
+        else:
+            self._confusion[self._numbers[truth], self._numbers[answer.label]] += 1
 
     def result(self) -> Agreement:
         """What was counted."""
@@ -41,6 +48,7 @@ class AgreementCounter:
             num_wrong=num_all - num_right,
             num_foreign=self._num_foreign,
             num_unlabeled=self._num_unlabeled,
+            num_unknown=self._num_unknown,
             accuracy=num_right / num_all if num_all else None,
             per_class=class_scores(self._confusion, self._names),
         )

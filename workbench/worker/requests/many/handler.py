@@ -183,7 +183,11 @@ class _Classification:
 
     def _shortened(self, answer: Classified) -> Classified:
         scores = answer.scores[: self._request.top or None]
-        return msgspec.structs.replace(answer, scores=scores)
+        is_right = None
+        if answer.error is None and answer.truth:
+            classes = self._agreement.classes
+            is_right = classes.is_right(answer.label, answer.truth, unknown=answer.unknown)
+        return msgspec.structs.replace(answer, scores=scores, is_right=is_right)
 
     def _send(self, rows: list[Classified], *, is_earlier: bool = False) -> None:
         if rows:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from workbench.core.training.recipe import recipe_from
 from workbench.errors import RunFolderError
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import AnyAnswer, Done
-from workbench.protocol.trained.calibration import Calibrate, Calibration, calibration_words
+from workbench.protocol.trained.calibration import Calibrate, calibration_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.references import keep_calibration
 from workbench.worker.input.sources import run_parts
@@ -51,21 +50,9 @@ def calibrate(job: Job, request: Calibrate) -> AnyAnswer:
     assert validation is not None  # noqa: S101 - for the type: it was refused
     measure = partial(_measured, job, runner)
     found, kept = fit_calibration(validation, train, runner.hidden_size, measure)
-    found = _with_thresholds(found, runner.card.calibration)
-    keep_calibration(run, found, kept)
+    found = keep_calibration(run, found, kept)
     words = [calibration_words(found), *evaluate_again(job, run)]
     return Done(id=job.id, text=" ".join(words), path=str(run.path))
-
-
-def _with_thresholds(found: Calibration, before: Calibration | None) -> Calibration:
-    """What was found, with the thresholds that people have chosen."""
-    if before is None:
-        return found
-    mark = found.distance
-    if mark is not None and before.distance is not None:
-        mark = msgspec.structs.replace(mark, is_on=before.distance.is_on)
-    least = before.least_probability
-    return msgspec.structs.replace(found, least_probability=least, distance=mark)
 
 
 def _measured(job: Job, runner: Runner, part: PreparedPart) -> tuple[Floats, Floats]:
