@@ -11,6 +11,7 @@ from shiboken6 import isValid
 from tests.class_folders import stripes_project, write_stripes
 from workbench.checkup.sweep_check import check_sweep
 from workbench.errors import RunError, SaveError, UsageError
+from workbench.gui.common import figure_saver
 from workbench.gui.train.series import sweep_dialog, sweep_plan
 from workbench.gui.train.series.axis_row import AxisRow
 from workbench.gui.train.series.sweep_dialog import SweepDialog
@@ -178,3 +179,19 @@ def test_nothing_is_started_while_runs_are_queued(dialog, window, qtbot, monkeyp
     may_end.set()
     qtbot.waitUntil(plan.start.isEnabled, timeout=_PATIENCE_MS)
     assert len(calls) == 1
+
+
+def test_the_menu_saves_the_figure_that_is_shown(dialog, qtbot, monkeypatch):
+    page, asked = dialog.results, []
+    monkeypatch.setattr(
+        figure_saver,
+        "ask_save_path",
+        lambda _on, _title, name, *_rest, **_more: ("", asked.append(name)),
+    )
+    for key in ("parallel", "scatter"):
+        page.figure.chosen.emit(key)
+        menu = page.menu_button.menu()
+        menu.aboutToShow.emit()
+        assert len(menu.actions()) == 3
+        menu.actions()[1].trigger()
+    assert asked == ["parallel-coordinates.svg", "scatter-plot.svg"]
