@@ -94,8 +94,8 @@ class Background(QObject):
         self._pool.waitForDone()
 
     def close_soon(self, on_closed: Callable[[], None]) -> None:
-        """Drops all results, and calls `on_closed()` here once all work has ended, also what has not
-        begun; at once where there is none.
+        """Drops all results, and calls `on_closed()` here once all work has ended, also what has
+        not begun; at once where there is none.
         """
         self._waiting.clear()
         self._on_closed = on_closed
