@@ -268,7 +268,7 @@ def test_what_would_be_and_was_done_in_words(photos, tmp_path):
 
 
 def test_a_file_is_no_folder_to_sort_into(photos):
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         make_plan(answers(photos), photos / "a.jpg")
 
 
@@ -294,7 +294,7 @@ def test_what_is_no_undo_file_is_refused(tmp_path, text):
     path.write_text(f"{HEADER}{image('rose/a.jpg')}\n{{torn")
     assert len(read_undo(path).images) == 1
     path.write_text(text)
-    with pytest.raises(InputError, match="no undo file"):
+    with pytest.raises(InputError, match="not an undo file"):
         read_undo(path)
 
 

@@ -82,7 +82,7 @@ def test_without_anybody_to_answer_nothing_is_begun(brightness, photos, run_comm
     assert run_command([*words, "--dry-run"]) == 2
     assert "--copy-into DIR" in capsys.readouterr().err
     assert run_command(["undo", str(photos / "bad.png"), "--yes"]) == 3
-    assert "no undo file" in capsys.readouterr().err
+    assert "not an undo file" in capsys.readouterr().err
 
 
 def test_a_table_of_true_classes_gives_metrics_and_a_column(
