@@ -19,7 +19,8 @@ from workbench.protocol.classify import Classified, Score
 from workbench.protocol.classify_many import ImageSource
 from workbench.protocol.describe_data import DescribeData, Looked
 from workbench.protocol.messages import AnyRequest, Done, Failed, Hello, Progress
-from workbench.protocol.trained.evaluate import ClassScore, Evaluation, NamedStrengths
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.robustness import NamedStrengths
 from workbench.protocol.wire import (
     MAX_ANSWER_BYTES,
     decode_answer,

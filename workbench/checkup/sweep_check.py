@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -75,12 +75,21 @@ def _line(names: Sequence[str], reason: str) -> str:
     return f"{'; '.join(names)}: {reason}"
 
 
-def check_sweep(plan: SweepPlan) -> CheckedSweep:
-    """Checks the network of each combination; raises UsageError for values that are not allowed."""
+def check_sweep(plan: SweepPlan, go_on: Callable[[], None] = lambda: None) -> CheckedSweep:
+    """Checks the network of each combination.
+
+    Args:
+        plan: The sweep.
+        go_on: Called before each combination; what it raises ends the check.
+
+    Raises:
+        UsageError: values that are not allowed.
+    """
     glance, facts, speeds = glance_at(plan.project), facts_of(plan.project), read_speeds()
     impossible: list[Impossible] = []
     seconds: list[float | None] = []
     for each in plan.combinations:
+        go_on()
         analysis = analysed(each.project, glance)
         if analysis.errors:
             words = (f"{error.title}: {error.message}" for error in analysis.errors)

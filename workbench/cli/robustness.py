@@ -24,7 +24,7 @@ from workbench.core.projects.robustness import (
 from workbench.core.storage.file_stamp import FileStamp, OnlyOver
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
-from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
+from workbench.protocol.trained.robustness import MeasureRobustness, NamedStrengths, Robustness
 from workbench.runs.home import data_home
 from workbench.runs.library.find import find_model
 

@@ -4,6 +4,7 @@ on the thread of the owner. QtCore only.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -37,12 +38,14 @@ class _Job(QRunnable):
         except Exception as error:  # noqa: BLE001 - lost in a thread, the caller would wait for ever
             _log.exception("Work in another thread failed")
             failure = RunError("An unexpected error occurred in Workbench.", received=repr(error))
-        self._owner.ended.emit(self._number, result, failure)
+        with contextlib.suppress(RuntimeError):  # the owner is gone: nobody waits for the result
+            self._owner.ended.emit(self._number, result, failure)
 
 
 class Background(QObject):
     """A small pool of threads for one owner. `close` or `finish` must be called before the
-    application ends: they wait for what runs, and drop results that have not been delivered yet.
+    application ends: they wait for what runs, and drop results that have not been delivered yet;
+    `close_soon` does not keep its thread waiting.
     """
 
     ended = Signal(int, object, object)
@@ -53,6 +56,8 @@ class Background(QObject):
         self._pool.setMaxThreadCount(max_threads)
         self._waiting: dict[int, tuple[Callable[[Any], None], Failure | None]] = {}
         self._next = 1
+        self._unended: set[int] = set()
+        self._on_closed: Callable[[], None] | None = None
         self.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
 
     @property
@@ -72,7 +77,10 @@ class Background(QObject):
                 look that is repeated anyway are passed over.
         """
         number, self._next = self._next, self._next + 1
+        if self._on_closed is not None:
+            return
         self._waiting[number] = (on_done, on_failed)
+        self._unended.add(number)
         self._pool.start(_Job(self, number, work))
 
     def close(self) -> None:
@@ -85,9 +93,22 @@ class Background(QObject):
         self._waiting.clear()
         self._pool.waitForDone()
 
+    def close_soon(self, on_closed: Callable[[], None]) -> None:
+        """Drops all results, and calls `on_closed()` here once all work has ended, also what has
+        not begun; at once where there is none.
+        """
+        self._waiting.clear()
+        self._on_closed = on_closed
+        if not self._unended:
+            on_closed()
+
     @Slot(int, object, object)
     def _on_ended(self, number: int, result: object, error: object) -> None:
         on_done, on_failed = self._waiting.pop(number, (None, None))
+        self._unended.discard(number)
+        if self._on_closed is not None and not self._unended:
+            self._on_closed()
+            return
         if isinstance(error, WorkbenchError):
             if on_failed is not None:
                 on_failed(error)

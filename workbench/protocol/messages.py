@@ -49,12 +49,11 @@ from workbench.protocol.trained.calibration import Calibrate
 from workbench.protocol.trained.evaluate import (
     Evaluate,
     Evaluation,
-    MeasureRobustness,
     PickTestPictures,
-    Robustness,
     TestPictures,
 )
 from workbench.protocol.trained.explain import Explain, Explained
+from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.protocol.weights import LoadWeights
 
 

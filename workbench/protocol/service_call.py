@@ -22,8 +22,9 @@ from workbench.protocol.describe_data import DataDescription, SplitCounts
 from workbench.protocol.find import BatchSizeFound, LearningRateFound
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Done, Failed, Hello
 from workbench.protocol.preflight import PreflightDone
-from workbench.protocol.trained.evaluate import Evaluation, Robustness, TestPictures
+from workbench.protocol.trained.evaluate import Evaluation, TestPictures
 from workbench.protocol.trained.explain import Explained
+from workbench.protocol.trained.robustness import Robustness
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
 

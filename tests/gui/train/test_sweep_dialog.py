@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, Qt
+from shiboken6 import isValid
 
 from tests.class_folders import stripes_project, write_stripes
-from workbench.errors import UsageError
-from workbench.gui.train.series import sweep_dialog
+from workbench.checkup.sweep_check import check_sweep
+from workbench.errors import RunError, SaveError, UsageError
+from workbench.gui.common import figure_saver
+from workbench.gui.train.series import sweep_dialog, sweep_plan
 from workbench.gui.train.series.axis_row import AxisRow
 from workbench.gui.train.series.sweep_dialog import SweepDialog
 from workbench.runs.folder import create_run
@@ -32,7 +35,8 @@ def dialog(window, project):
     window.actions_by_key["sweep"].trigger()
     (dialog,) = window.findChildren(SweepDialog)
     yield dialog
-    dialog.reject()
+    if isValid(dialog):
+        dialog.reject()
 
 
 def make_runs(project, home, series, seeds=1):
@@ -119,3 +123,75 @@ def test_a_range_that_begins_above_its_end_is_explained(context, project, qtbot)
     row.high.set_value(0.01)
     with pytest.raises(UsageError, match="the lower end must be below the upper end"):
         row.axis()
+
+
+def check_rates(dialog, qtbot):
+    """Compares three learning rates."""
+    tree = dialog.plan.settings
+    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
+    tree.item("learning_rate").setCheckState(0, Qt.CheckState.Checked)
+
+
+def test_closing_does_not_wait_for_the_check_which_ends_before_its_next_combination(
+    dialog, qtbot, monkeypatch
+):
+    begun, may_end, ends = threading.Event(), threading.Event(), []
+
+    def held(plan, go_on):
+        begun.set()
+        may_end.wait(_PATIENCE_MS / 1000)
+        try:
+            return check_sweep(plan, go_on)
+        except RunError as error:
+            ends.append(str(error))
+            raise
+
+    monkeypatch.setattr(sweep_plan, "check_sweep", held)
+    check_rates(dialog, qtbot)
+    qtbot.waitUntil(begun.is_set, timeout=_PATIENCE_MS)
+    with qtbot.waitSignal(dialog.destroyed, timeout=_PATIENCE_MS):
+        dialog.reject()
+        assert not dialog.isVisible()
+        assert not ends
+        may_end.set()
+    assert ends == ["Canceled."]
+
+
+def test_nothing_is_started_while_runs_are_queued(dialog, window, qtbot, monkeypatch):
+    plan, may_end, calls = dialog.plan, threading.Event(), []
+
+    def held(_plan, **_where):
+        calls.append(1)
+        may_end.wait(_PATIENCE_MS / 1000)
+        raise SaveError("The disk is full.")
+
+    monkeypatch.setattr(sweep_dialog, "begin_series", held)
+    check_rates(dialog, qtbot)
+    qtbot.waitUntil(plan.start.isEnabled, timeout=_PATIENCE_MS)
+    plan.start.click()
+    qtbot.waitUntil(lambda: bool(calls), timeout=_PATIENCE_MS)
+    window.context.document.set_recipe(epochs=2)
+    qtbot.waitUntil(plan._timer.isActive, timeout=_PATIENCE_MS)
+    qtbot.waitUntil(lambda: not plan._timer.isActive(), timeout=_PATIENCE_MS)
+    assert not plan.start.isEnabled()
+    assert "Queuing the runs" in plan.words.text()
+    plan.start.click()
+    may_end.set()
+    qtbot.waitUntil(plan.start.isEnabled, timeout=_PATIENCE_MS)
+    assert len(calls) == 1
+
+
+def test_the_menu_saves_the_figure_that_is_shown(dialog, qtbot, monkeypatch):
+    page, asked = dialog.results, []
+    monkeypatch.setattr(
+        figure_saver,
+        "ask_save_path",
+        lambda _on, _title, name, *_rest, **_more: ("", asked.append(name)),
+    )
+    for key in ("parallel", "scatter"):
+        page.figure.chosen.emit(key)
+        menu = page.menu_button.menu()
+        menu.aboutToShow.emit()
+        assert len(menu.actions()) == 3
+        menu.actions()[1].trigger()
+    assert asked == ["parallel-coordinates.svg", "scatter-plot.svg"]

@@ -15,7 +15,7 @@ from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed, Progress
-from workbench.protocol.trained.evaluate import AlteredAccuracy, MeasureRobustness, Robustness
+from workbench.protocol.trained.robustness import AlteredAccuracy, MeasureRobustness, Robustness
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card

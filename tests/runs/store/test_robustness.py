@@ -8,7 +8,7 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
-from workbench.protocol.trained.evaluate import AlteredAccuracy, Robustness
+from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
 from workbench.runs.folder import create_run
 from workbench.runs.store.robustness import (
     ROBUSTNESS_NAME,

@@ -21,6 +21,8 @@ from workbench.protocol.classify import Classified, Classify, ClassifyAltered
 from workbench.protocol.trained.calibration import Calibration
 from workbench.protocol.trained.evaluate import (
     Evaluate,
+)
+from workbench.protocol.trained.robustness import (
     MeasureRobustness,
     NamedStrengths,
     Robustness,

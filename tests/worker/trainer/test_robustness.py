@@ -10,7 +10,7 @@ from tests.worker.conftest import ENDLESS
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.protocol.events import Batch, LogLine
 from workbench.protocol.service_call import ServiceCall
-from workbench.protocol.trained.evaluate import MeasureRobustness
+from workbench.protocol.trained.robustness import MeasureRobustness
 from workbench.runs.control import request_stop
 from workbench.runs.log.event_log import read_all
 from workbench.runs.store.robustness import read_robustness

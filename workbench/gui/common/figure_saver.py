@@ -7,11 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from workbench.client.background import Background
 from workbench.errors import WorkbenchError
+from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.save_path import ask_save_path
+from workbench.gui.kit.theme import Theme
 
 Writer = Callable[[Path], Callable[[], None]]
 """Draws a figure for a path; what it returns writes the file. See `plots.figure_file`."""
@@ -66,3 +68,24 @@ class FigureSaver(QObject):
             return
         words = f"Saved the {self._title} as {path.name}."
         self._background.run(write, lambda _done: self.said.emit(words), fail)
+
+
+class SaveFigureButton(IconButton):
+    """The ⋯ button of a figure, or of several of which one is shown: its menu saves it."""
+
+    def __init__(self, theme: Theme, title: str) -> None:
+        super().__init__(theme, "more", f"Save the {title}")
+        self._saver: FigureSaver | None = None
+        menu = QMenu(self)
+        menu.aboutToShow.connect(self._fill)
+        self.setMenu(menu)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+
+    def set_saver(self, saver: FigureSaver) -> None:
+        """What the menu saves from now on."""
+        self._saver = saver
+
+    def _fill(self) -> None:
+        self.menu().clear()
+        if self._saver is not None:
+            self._saver.add_to(self.menu())

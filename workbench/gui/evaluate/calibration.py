@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QMenu, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QSlider, QWidget
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.core.calibration.reliability import NUM_THRESHOLDS
 from workbench.core.format import count, plural, share
 from workbench.errors import WorkbenchError
-from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.reliability_figure import ReliabilityFigure, ThresholdFigure
 from workbench.gui.evaluate.state import EvaluateState
-from workbench.gui.kit.buttons import IconButton, button
+from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
@@ -70,7 +70,7 @@ class CalibrationPanel(TitledBox):
         self.calibrate = button("Calibrate")
         self.words = plain_label(role="dim", wrap=True)
         self.wait = WaitLabel()
-        self.menu_button = IconButton(theme, "more", "Save the reliability diagram")
+        self.menu_button = SaveFigureButton(theme, "reliability diagram")
         self._timer = QTimer(self)
         self._keeper = Background(self, max_threads=1)
         self._pending: Path | None = None
@@ -89,10 +89,7 @@ class CalibrationPanel(TitledBox):
         self.saver = FigureSaver(
             self, self._state.background, "reliability", "reliability diagram", self._writer
         )
-        menu = QMenu(self)
-        self.saver.add_to(menu)
-        self.menu_button.setMenu(menu)
-        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu_button.set_saver(self.saver)
         row((self.reliability, 1), (self.curves, 1), parent=self.diagrams, spacing=8)
         self.unknown = QWidget()
         column(

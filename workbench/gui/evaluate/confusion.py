@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
+from PySide6.QtWidgets import QLineEdit
 
 from workbench.core.confusion import Counts, Numbers, Per, order_by_confusion
 from workbench.gui.common.confusion_matrix import ConfusionMatrix
-from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.forms.param_editors import NoWheelComboBox
-from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, row
@@ -49,7 +48,7 @@ class ConfusionPanel(TitledBox):
         self.search.setPlaceholderText("Find classes")
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(_SEARCH_PX)
-        self.menu_button = IconButton(state.context.theme, "more", "Save the confusion matrix")
+        self.menu_button = SaveFigureButton(state.context.theme, "confusion matrix")
         self._build()
         self._connect()
 
@@ -67,13 +66,10 @@ class ConfusionPanel(TitledBox):
             box.setAccessibleName(name)
             box.setToolTip(name)
         self.shares.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
-        menu = QMenu(self)
         self.saver = FigureSaver(
             self, self._state.background, "confusion-matrix", "confusion matrix", self._writer
         )
-        self.saver.add_to(menu)
-        self.menu_button.setMenu(menu)
-        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu_button.set_saver(self.saver)
         controls = (self.shares, self.order, (self.search, 1), STRETCH, self.menu_button)
         self.column.addLayout(row(*controls, spacing=8))
         self.column.addWidget(self.map, 1)

@@ -7,25 +7,25 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from workbench.alterations import strength_words
 from workbench.client.question import Handlers, Question
 from workbench.core.format import count, plural, share
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import WorkbenchError
-from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.common.run_text import when
 from workbench.gui.evaluate.robustness_plot import RobustnessLine, RobustnessPlot, lines_of
 from workbench.gui.evaluate.state import EvaluateState
-from workbench.gui.kit.buttons import IconButton, button, show_instead
+from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.number_table import Cell, Column, NumberTable
 from workbench.protocol.messages import Progress
-from workbench.protocol.trained.evaluate import MeasureRobustness, NamedStrengths, Robustness
+from workbench.protocol.trained.robustness import MeasureRobustness, NamedStrengths, Robustness
 from workbench.runs.export.score_tables import robustness_csv
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.scores import chosen_words
@@ -63,7 +63,7 @@ class RobustnessPanel(TitledBox):
         self.start = button("Measure")
         self.cancel = button("Cancel")
         self.tests = button("Tests")
-        self.menu_button = IconButton(theme, "more", "Save the robustness")
+        self.menu_button = SaveFigureButton(theme, "robustness")
         self._results, self._pages = QWidget(), QStackedWidget()
         self.setMinimumWidth(430)
         self._build()
@@ -73,13 +73,10 @@ class RobustnessPanel(TitledBox):
     def _build(self) -> None:
         self.cancel.hide()
         self.tests.setMenu(QMenu(self))
-        menu = QMenu(self)
         self.saver = FigureSaver(
             self, self._state.background, "robustness", "robustness", self._writer
         )
-        self.saver.add_to(menu)
-        self.menu_button.setMenu(menu)
-        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu_button.set_saver(self.saver)
         head = row((self.subject, 1), self.menu_button, spacing=8)
         column(head, self.plot, (self.table, 1), parent=self._results, spacing=6)
         self._pages.addWidget(QWidget())

@@ -13,7 +13,7 @@ from workbench.alterations import strength_words
 from workbench.core.format import share
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.trained.evaluate import AlteredAccuracy, Robustness
+from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
 
 _HEIGHT_PX = 168
 _LEFT_PX, _RIGHT_PX, _TOP_PX, _BOTTOM_PX = 44, 16, 28, 22

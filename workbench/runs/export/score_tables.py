@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.core.calibration.reliability import NUM_BINS
 from workbench.protocol.trained.calibration import Bins
-from workbench.protocol.trained.evaluate import Robustness
+from workbench.protocol.trained.robustness import Robustness
 from workbench.runs.export.tables import csv_cells
 
 

@@ -10,7 +10,7 @@ import msgspec
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import RunFolderError, os_errors_as
-from workbench.protocol.trained.evaluate import AlteredAccuracy, Robustness
+from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 

@@ -6,10 +6,13 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from workbench.core.storage.file_lock import is_locked, take_lock
 from workbench.errors import RunError
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
 
 _PREFIX = "workbench-service-"
 _LOCK_NAME = "lock"
+
+_KEPT_PNGS = 8
+"""Files of one kind that stay: the window may still be reading one."""
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 class CancelledError(RunError):
@@ -92,6 +100,23 @@ class Job(BaseLoadContext):
     def folder(self) -> Path:
         """The session folder: private, removed at the end."""
         return self._session.folder
+
+    def session_png(self, pixels: Pixels, kind: str) -> str:
+        """The path of a PNG file with pixels (height, width, channels) in the session folder.
+
+        Of one kind, the oldest of earlier ones are removed: those have been looked at.
+        """
+        # Pillow is imported with the first image: Hello comes before.
+        from workbench.pictures.png import write_png
+
+        folder = self.folder / kind
+        folder.mkdir(exist_ok=True)
+        files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        for path in files[: max(0, len(files) - _KEPT_PNGS + 1)]:
+            path.unlink(missing_ok=True)
+        path = folder / f"{self.id}-{time.monotonic_ns()}.png"
+        write_png(path, pixels)
+        return str(path)
 
     def cancel(self) -> None:
         """Stops the handler at its next check; may be called from any thread."""

@@ -23,6 +23,8 @@ from workbench.core.projects.project_file import graph_from_plain
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WeightsError
 from workbench.layers import all_layers
+from workbench.pictures.decode import decode_reduced
+from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.processes.memory import available_memory
 from workbench.protocol.trained.calibration import Calibration
 from workbench.runs.folder import RunFolder
@@ -98,6 +100,15 @@ class Runner:
         if self.hidden is None:
             return 0
         return int(with_hidden(self.built, self.hidden).outputs[1].shape[-1])
+
+    def decoded(self, picture: str) -> tuple[Pixels, Pixels]:
+        """An image, uint8 (height, width, channels), and the same as it is fitted to the model.
+
+        Raises:
+            PictureError: it cannot be read.
+        """
+        whole = decode_reduced(picture, side_to_decode(self._shape)).pixels
+        return whole, fit_picture(whole, self._shape, fit=self.card.fit)
 
     def predict(self, x: Pixels) -> Probabilities:
         """Class probabilities of images, calibrated where the model is.

@@ -17,7 +17,7 @@ from workbench.alterations import all_alterations, altered, checked
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import UsageError
 from workbench.pictures.rows import Rows
-from workbench.protocol.trained.evaluate import AlteredAccuracy, Robustness
+from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
 from workbench.runs.model_card import weights_of
 from workbench.worker.saved_models.model_runner import Labels, Runner
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QShowEvent
-from PySide6.QtWidgets import QMenu, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.core.map_comparison import comparison_words
 from workbench.errors import WorkbenchError
@@ -16,9 +16,9 @@ from workbench.gui.classify.explain.figure import Layer, MapFigure
 from workbench.gui.classify.explain.requests import MapRequests, ShownMap
 from workbench.gui.classify.explain.words import METHODS, facts_of
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
-from workbench.gui.kit.buttons import IconButton, button
+from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Stretch, column, row
@@ -47,7 +47,7 @@ class ExplanationPanel(TitledBox):
         self.figure = MapFigure(theme)
         self.opacity = QSlider(Qt.Orientation.Horizontal)
         self.check = button("Compare with random weights")
-        self.menu_button = IconButton(theme, "more", "Save the heat map")
+        self.menu_button = SaveFigureButton(theme, "heat map")
         self.wait = WaitLabel()
         self.note = plain_label(wrap=True)
         self.hint = plain_label(_HINT, role="dim", wrap=True)
@@ -73,11 +73,8 @@ class ExplanationPanel(TitledBox):
         self.opacity.setValue(round(OPACITY * _PERCENT))
         self.opacity.setAccessibleName("Opacity of the heat map")
         self.opacity.setToolTip("Opacity of the heat map")
-        menu = QMenu(self)
         self.saver = FigureSaver(self, self._state.background, "heat-map", "heat map", self._writer)
-        self.saver.add_to(menu)
-        self.menu_button.setMenu(menu)
-        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu_button.set_saver(self.saver)
         column(
             row(self.method, (self.class_box, 1), spacing=8),
             (self.figure, 1),

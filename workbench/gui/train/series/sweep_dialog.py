@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QSizePolicy, QStackedWidget, QWidget
 
@@ -92,8 +94,7 @@ class SweepDialog(QDialog):
         path, home = self._document.path, self._library.home
         title = path.name.removesuffix(PROJECT_SUFFIX) if path else plan.project.title
         targets = plan.targets or (plan.project.target,)
-        self.plan.start.setEnabled(False)
-        self.plan.words.wait_for("Queuing the runs")
+        self.plan.set_queuing(is_queuing=True)
 
         def work() -> str:
             for target in targets:
@@ -108,13 +109,14 @@ class SweepDialog(QDialog):
 
     def _on_begun(self, series: str) -> None:
         self._take_series(series)
+        self.plan.set_queuing(is_queuing=False)
         self.plan.check_soon()
         self._show_page("result")
         self._library.refresh()
         self._look()
 
     def _on_failed(self, error: WorkbenchError, plan: SweepPlan) -> None:
-        self.plan.start.setEnabled(True)
+        self.plan.set_queuing(is_queuing=False)
         self.plan.words.say(str(error), is_bad=True)
         if not isinstance(error, UnknownPlaceError) or error.target is None:
             return
@@ -203,7 +205,10 @@ class SweepDialog(QDialog):
         self.results.said.setText(f"The project now has {words}. Undo reverts this.")
 
     def done(self, result: int) -> None:
-        """However it is closed: waits for what still reads. The runs go on."""
+        """However it is closed: it is gone from the screen at once, and deleted once nothing reads
+        or queues any more. The runs go on.
+        """
         self._timer.stop()
-        self._background.close()
-        super().done(result)
+        self.plan.stop_checking()
+        self.hide()
+        self._background.close_soon(partial(super().done, result))

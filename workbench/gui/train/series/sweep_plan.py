@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
@@ -11,7 +11,7 @@ from workbench.checkup.sweep_check import CheckedSweep, check_sweep
 from workbench.client.background import Background
 from workbench.core.format import plural
 from workbench.core.params import IntParam
-from workbench.errors import ParamError, UsageError, WorkbenchError
+from workbench.errors import ParamError, RunError, UsageError, WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.forms.number_field import NumberField
 from workbench.gui.kit.buttons import SegmentedSwitch, button
@@ -182,8 +182,24 @@ class SweepPlanPage(QWidget):
         self.start.setEnabled(False)
         self._timer.start()
 
+    def stop_checking(self) -> None:
+        """Lets a check that is under way end; its result no longer counts."""
+        self._timer.stop()
+        self._asked += 1
+
+    def set_queuing(self, *, is_queuing: bool) -> None:
+        """Whether the runs are being queued: until then the plan cannot be changed or started."""
+        for part in (self, self.footer):
+            part.setEnabled(not is_queuing)
+        if is_queuing:
+            self.words.wait_for("Queuing the runs")
+        elif self._checked is None:
+            self.check_soon()
+
     def _check(self) -> None:
         """Checks all combinations in another thread."""
+        if not self.isEnabled():
+            return
         self._asked += 1
         number = self._asked
         self.skip.hide()
@@ -196,8 +212,13 @@ class SweepPlanPage(QWidget):
             self.words.say(str(error), is_bad=True)
             return
         self.words.wait_for("Checking the combinations")
+
+        def go_on() -> None:
+            if number != self._asked:
+                raise RunError("Canceled.")
+
         self._background.run(
-            lambda: _checked(plan),
+            lambda: _checked(plan, go_on),
             lambda checked: self._on_checked(number, checked),
             lambda error: self._on_refused(number, error),
         )
@@ -231,9 +252,9 @@ class SweepPlanPage(QWidget):
             self.start_asked.emit(self._checked.possible)
 
 
-def _checked(plan: SweepPlan) -> CheckedSweep:
+def _checked(plan: SweepPlan, go_on: Callable[[], None]) -> CheckedSweep:
     """The check, with all that takes time: it is kept in the value."""
-    checked = check_sweep(plan)
+    checked = check_sweep(plan, go_on)
     if checked.has_runs:
         checked.words()
     return checked

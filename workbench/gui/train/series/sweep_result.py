@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from workbench.client.background import Background
 from workbench.core.format import plural, share, within_sentence
-from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
-from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, button
+from workbench.gui.kit.buttons import SegmentedSwitch, button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
@@ -58,7 +58,7 @@ class SweepResultPage(QWidget):
         self.notes = plain_label(role="dim", wrap=True)
         self.figure = SegmentedSwitch(_FIGURES)
         self.axis = NoWheelComboBox()
-        self.menu_button = IconButton(theme, "more", "Save the figure")
+        self.menu_button = SaveFigureButton(theme, "figure")
         self.parallel, self.scatter = ParallelCoordinates(theme), TrialScatter(theme)
         self.table = SweepTable()
         self.use = button("Use this one", role="primary")
@@ -85,10 +85,6 @@ class SweepResultPage(QWidget):
         self.figure.set_current("parallel")
         self.axis.setAccessibleName("Setting of the scatter plot")
         self.axis.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
-        self._menu = QMenu(self)
-        self._menu.aboutToShow.connect(self._fill_menu)
-        self.menu_button.setMenu(self._menu)
-        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         for figure in (self.parallel, self.scatter):
             self._pages.addWidget(figure)
         figures = QWidget()
@@ -115,10 +111,6 @@ class SweepResultPage(QWidget):
         for saver in self._savers.values():
             saver.said.connect(self.said.setText)
 
-    def _fill_menu(self) -> None:
-        self._menu.clear()
-        self._savers[self._key()].add_to(self._menu)
-
     def _key(self) -> str:
         return "scatter" if self._pages.currentWidget() is self.scatter else "parallel"
 
@@ -126,6 +118,7 @@ class SweepResultPage(QWidget):
         self.figure.set_current(key)
         self._pages.setCurrentWidget(self.scatter if key == "scatter" else self.parallel)
         self.axis.setVisible(key == "scatter")
+        self.menu_button.set_saver(self._savers[key])
 
     # the result --------------------------------------------------------------------------
 

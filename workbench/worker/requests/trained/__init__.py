@@ -1,1 +1,3 @@
-"""Requests that find something out about a trained model: evaluate, calibrate, explain."""
+"""Requests that find something out about a trained model: evaluate, calibrate, explain, measure
+its robustness.
+"""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,10 +12,7 @@ import numpy as np
 
 from workbench.core.format import share
 from workbench.errors import UsageError
-from workbench.pictures.decode import decode_reduced
-from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.heat import heat_levels, on_picture, overlaid
-from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.explain import Explain, Explained, Method
@@ -26,9 +22,6 @@ from workbench.worker.explain.random_weights import random_weights, rank_correla
 from workbench.worker.requests.classify import PREVIEW_SIZE
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.model_runner import Pixels, Runner
-
-_KEPT = 24
-"""Files that stay in the session folder: those before have been looked at."""
 
 _TRIES = 5
 """Random weights may leave no map at all: others are tried so often."""
@@ -45,11 +38,9 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
         RunError: the model's training diverged.
     """
     runner = job.runner(request.model)
-    shape, fit = tuple(runner.card.input_shape), runner.card.fit
     wanted = _number(runner, request.class_name) if request.class_name else None
     started = time.perf_counter()
-    decoded = decode_reduced(request.picture, side_to_decode(shape))
-    fitted = fit_picture(decoded.pixels, shape, fit=fit)
+    picture, fitted = runner.decoded(request.picture)
     probabilities = runner.predict(fitted[None])[0]
     number = int(probabilities.argmax()) if wanted is None else wanted
     mapper = _Mapper(job, runner, request.method, fitted, number)
@@ -69,7 +60,7 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
         milliseconds=round(milliseconds, 3),
         correlation=None if check is None else rank_correlation(found.heat[0], check),
     )
-    return _with_files(job, request, answer, _Maps(decoded.pixels, fit, found.heat[0], check))
+    return _with_files(job, request, answer, _Maps(picture, runner.card.fit, found.heat[0], check))
 
 
 @dataclass(frozen=True)
@@ -91,19 +82,15 @@ class _Maps:
 
 def _with_files(job: Job, request: Explain, answer: Explained, maps: _Maps) -> Explained:
     """The answer with the paths of its images, which are written here."""
-    shown, files = thumbnail(maps.picture, PREVIEW_SIZE), _Files(job)
+    shown, check = thumbnail(maps.picture, PREVIEW_SIZE), maps.check
     levels = heat_levels(on_picture(maps.heat, shown.shape[:2], maps.fit))
-    check = maps.check
+    overlay = job.session_png(overlaid(shown, levels), "overlay") if request.with_overlay else ""
+    other = None if check is None else on_picture(check, shown.shape[:2], maps.fit)
     return msgspec.structs.replace(
         answer,
-        heat_png=files.write("heat", levels),
-        overlay_png=files.write(
-            "overlay", overlaid(shown, levels) if request.with_overlay else None
-        ),
-        check_png=files.write(
-            "check",
-            None if check is None else heat_levels(on_picture(check, shown.shape[:2], maps.fit)),
-        ),
+        heat_png=job.session_png(levels, "heat"),
+        overlay_png=overlay,
+        check_png="" if other is None else job.session_png(heat_levels(other), "check"),
     )
 
 
@@ -164,23 +151,3 @@ def _notes(request: Explain, found: Explanation, name: str) -> Iterator[str]:
         yield f"The map is empty: the score of “{name}” does not change with the image."
     else:
         yield f"The map is empty: nothing in the image raises the score of “{name}”."
-
-
-class _Files:
-    """PNG files of one request; the oldest of earlier ones are removed."""
-
-    def __init__(self, job: Job) -> None:
-        self._folder = job.folder / "explained"
-        self._folder.mkdir(exist_ok=True)
-        self._stem = f"{job.id}-{time.monotonic_ns()}"
-        files = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        for path in files[: max(0, len(files) - _KEPT)]:
-            path.unlink(missing_ok=True)
-
-    def write(self, name: str, pixels: Pixels | None) -> str:
-        """The path of a file with the pixels; "" without any."""
-        if pixels is None:
-            return ""
-        path: Path = self._folder / f"{self._stem}-{name}.png"
-        write_png(path, pixels)
-        return str(path)

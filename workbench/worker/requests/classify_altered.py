@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from workbench.alterations import altered
-from workbench.pictures.decode import decode_reduced
-from workbench.pictures.fit import fit_picture, side_to_decode
-from workbench.pictures.png import write_png
 from workbench.protocol.classify import AlteredScores, ClassifyAltered
 from workbench.protocol.messages import AnyAnswer
 from workbench.worker.requests.classify import ranked
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Runner
-
-Pixels = np.ndarray[Any, np.dtype[np.uint8]]
-
-_KEPT = 8
-"""Files of earlier answers that stay: the window may still be reading one."""
+from workbench.worker.saved_models.model_runner import Pixels, Runner
 
 
 def classify_altered(job: Job, request: ClassifyAltered) -> AnyAnswer:
@@ -42,7 +31,7 @@ def classify_altered(job: Job, request: ClassifyAltered) -> AnyAnswer:
         id=job.id,
         scores=scores,
         unknown=runner.unknown(answers, 0),
-        input_png=_written(job, pixels),
+        input_png=job.session_png(pixels, "altered"),
         milliseconds=round(milliseconds, 3),
     )
 
@@ -54,9 +43,7 @@ def _fitted(runner: Runner, picture: str) -> Pixels:
     if known is not None and known[0] == mark:
         fitted: Pixels = known[1]
         return fitted
-    shape = tuple(runner.card.input_shape)
-    decoded = decode_reduced(picture, side_to_decode(shape))
-    fitted = fit_picture(decoded.pixels, shape, fit=runner.card.fit)
+    fitted = runner.decoded(picture)[1]
     runner.extras[__name__] = mark, fitted
     return fitted
 
@@ -66,15 +53,3 @@ def _time_of(picture: str) -> int:
         return Path(picture).stat().st_mtime_ns
     except OSError:  # decoding it will say so in words
         return 0
-
-
-def _written(job: Job, pixels: Pixels) -> str:
-    """The path of a PNG file with the pixels; the oldest of earlier ones is removed."""
-    folder = job.folder / "altered"
-    folder.mkdir(exist_ok=True)
-    files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    for path in files[: max(0, len(files) - _KEPT + 1)]:
-        path.unlink(missing_ok=True)
-    path = folder / f"{job.id}-{time.monotonic_ns()}.png"
-    write_png(path, pixels)
-    return str(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import UsageError, WorkbenchError
 from workbench.protocol.messages import AnyAnswer
-from workbench.protocol.trained.evaluate import MeasureRobustness, Robustness
+from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.robustness import keep_robustness

@@ -1,0 +1,64 @@
+"""Robustness of a run's model: accuracy on altered test images."""
+
+from __future__ import annotations
+
+import msgspec
+
+from workbench.protocol.bases import Answer, Request
+from workbench.protocol.weights import KeptWeights
+
+
+class NamedStrengths(msgspec.Struct, frozen=True, kw_only=True):
+    """A robustness test: a name, and key of an alteration -> its strength."""
+
+    name: str
+    strengths: dict[str, float]
+
+
+class MeasureRobustness(Request, frozen=True, kw_only=True, tag="measure_robustness"):
+    """Scores a run's test images with alterations, and keeps the scores with the run. Answer:
+    Robustness.
+
+    Attributes:
+        model: As in Evaluate.
+        tests: What to measure; none for those of the run's project as it was trained.
+        images: At most so many test images are used, evenly spread; 0 for all.
+    """
+
+    model: str
+    tests: list[NamedStrengths] = []
+    images: int = 1_000
+
+
+class AlteredAccuracy(msgspec.Struct, frozen=True, kw_only=True):
+    """Accuracy on altered test images.
+
+    Attributes:
+        test: Name of the robustness test.
+        strengths: Of what was applied: one alteration of the test, or all together.
+        level: The part of the test's strengths that this is, 0..1.
+        accuracy: 0..1.
+    """
+
+    test: str
+    strengths: dict[str, float]
+    level: float
+    accuracy: float
+
+
+class Robustness(Answer, frozen=True, kw_only=True, tag="robustness"):
+    """Accuracy on test images, unaltered and altered.
+
+    Attributes:
+        accuracy: On the same images without any alteration, 0..1.
+        count, total: How many test images were used, and how many there are.
+        measured: In the order of the tests; of each alteration the lower level first, then of all
+            together, where there are several.
+        weights: Those that answered; None where that is not known.
+    """
+
+    accuracy: float
+    count: int
+    total: int
+    measured: list[AlteredAccuracy]
+    weights: KeptWeights | None = None
