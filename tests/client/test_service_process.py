@@ -187,6 +187,14 @@ def test_stopping_fails_what_is_open_and_removes_the_session_folder(qtbot, servi
     qtbot.waitUntil(lambda: not session.exists(), timeout=WAIT_MS)
 
 
+def test_the_end_of_the_application_drops_what_is_open(qtbot, service, pictures):
+    open_request = Answers()
+    service.send(describe(pictures), open_request.append)
+    service.end()
+    assert open_request == []
+    assert process_id(service) == 0
+
+
 def test_a_program_that_is_no_worker_is_reported(qtbot):
     for command in (
         [sys.executable, "-c", "print('hello')"],

@@ -112,7 +112,8 @@ class ServiceProcess(QObject):
 
     def stop(self) -> None:
         """Ends the worker: stdin closed, 3 s, terminated, 3 s, killed. Returns at once."""
-        process = self._detach("The service worker was stopped.")
+        process = self._detach()
+        self._fail_all(RunError("The service worker was stopped."))
         if process is None:
             return
         self._let_end(process)
@@ -122,8 +123,13 @@ class ServiceProcess(QObject):
         self._set_state("The service worker is stopped")
 
     def end(self) -> None:
-        """As `stop`, but waits for it: for the end of the application, after its windows."""
-        process = self._detach("Workbench was closed.")
+        """As `stop`, but waits for it: for the end of the application, after its windows.
+
+        Unfinished requests are dropped, not failed: a message about them would keep the
+        application open for an answer that nobody waits for.
+        """
+        self._asked.clear()
+        process = self._detach()
         if process is not None:
             self._let_end(process)
         for process in list(self._ending):
@@ -212,12 +218,11 @@ class ServiceProcess(QObject):
         self._fail_all(error)
         self.died.emit(str(error))
 
-    def _detach(self, words: str) -> QProcess | None:
-        """Lets go of the running worker; its unfinished requests end in Failed."""
+    def _detach(self) -> QProcess | None:
+        """Lets go of the running worker."""
         process = self._process
         if process is not None:
             self._forget(process)
-        self._fail_all(RunError(words))
         return process
 
     def _let_end(self, process: QProcess) -> None:
