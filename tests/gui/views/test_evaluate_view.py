@@ -94,6 +94,17 @@ def test_all_figures_are_shown(shown):
     assert shown.start.isEnabled()
 
 
+def test_top_k_accuracy_is_shown_where_there_are_more_classes(shown, service):
+    scores = shown.panels["evaluate_classes"]
+    assert not scores.top_3.isVisible()
+    assert not scores.top_5.isVisible()
+    shown.start.click()
+    service.take(Evaluate)[1](msgspec.structs.replace(RESULT, top_k_accuracy={3: 0.925}))
+    assert scores.top_3.isVisible()
+    assert scores.top_3.value.text() == "92.5%"
+    assert not scores.top_5.isVisible()
+
+
 def test_a_test_set_that_was_also_validated_on_is_remarked_on(view, service):
     view.start.click()
     service.take(Evaluate)[1](msgspec.structs.replace(RESULT, is_validated_on_test=True))

@@ -101,6 +101,7 @@ def _scored(**values):
         _changed(confusion=[[3, 2], [3, -12]]),
         _changed(confusion=[[3, 2], [3, 2**60]]),
         _changed(accuracy=7.5),
+        _changed(top_k_accuracy={3: -0.5}),
         _changed(weights=KeptWeights(epoch=40, kind="w" * 1_000)),
         _changed(weights=KeptWeights(epoch=-1)),
         _changed(loss=2.0).replace(b'"loss":2.0', b'"loss":1e999'),
