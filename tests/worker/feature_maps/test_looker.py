@@ -144,7 +144,7 @@ def test_channels_have_their_statistics_strongest_first():
     values[..., 2] = 1
     planes = planes_of(values, "strength", 2)
     first, second = planes.channels
-    assert (first.index, first.minimum, first.maximum, first.mean) == (1, -4, 2, -0.5)
+    assert (first.index, first.least, first.largest, first.mean) == (1, -4, 2, -0.5)
     assert (first.strength, first.zeros, first.low, first.high) == (1.5, 0.5, -4, 2)
     assert (sum(first.histogram), first.histogram[0], first.histogram[-1]) == (4, 1, 1)
     assert (second.index, second.zeros, second.histogram[0]) == (2, 0, 4)

@@ -43,7 +43,7 @@ def test_the_maps_of_the_first_layer_with_weights(service, run, picture):
         "Dense",
     ]
     (channel,) = answer.channels
-    assert (channel.minimum, channel.maximum, channel.zeros) == (0, 250, 1 - 64 / 1024)
+    assert (channel.least, channel.largest, channel.zeros) == (0, 250, 1 - 64 / 1024)
     assert (answer.columns, answer.tile, answer.total) == (1, [32, 32], 1)
     tile = pixels_of(answer.tiles_png)
     expected = np.zeros((32, 32), np.uint8)
@@ -71,7 +71,7 @@ def test_filters_need_no_picture(service, run):
     answer = service.done(ShowLayer, model=run, what="filters", input_channel=7, with_figure=True)
     (channel,) = answer.channels
     assert (answer.what, answer.shape, answer.file) == ("filters", [1, 1, 1, 1], "")
-    assert (channel.minimum, channel.low, channel.high) == (1, -1, 1)
+    assert (channel.least, channel.low, channel.high) == (1, -1, 1)
     assert (answer.input_channels, answer.input_channel) == (1, 0)
     assert pixels_of(answer.tiles_png).tolist() == [[255]]
     assert pixels_of(answer.figure_png)[0, 0].tolist() == [178, 24, 43]

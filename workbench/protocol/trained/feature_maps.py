@@ -71,17 +71,17 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         index: Of the channel, from 0.
-        minimum, maximum, mean: Of its values.
+        least, largest, mean: Of its values.
         strength: Mean of their absolute values.
         zeros: Share of its values that are exactly 0, 0..1.
         low, high: The values that the tile's levels 0 and 255 stand for.
-        histogram: Number of its values in BINS equal parts from minimum to maximum; empty for a
+        histogram: Number of its values in BINS equal parts from least to largest; empty for a
             single value.
     """
 
     index: int
-    minimum: float
-    maximum: float
+    least: float
+    largest: float
     mean: float
     strength: float
     zeros: float
@@ -132,7 +132,7 @@ class LayerShown(Answer, frozen=True, kw_only=True, tag="layer_shown"):
     figure_png: str = ""
 
 
-COLUMNS = ("channel", "minimum", "maximum", "mean", "strength", "zeros")
+COLUMNS = ("channel", "min", "max", "mean", "strength", "zeros")
 """Of the table of channels, in window and terminal."""
 
 
@@ -140,8 +140,8 @@ def channel_values(channel: Channel) -> tuple[int | float, ...]:
     """A row of the table."""
     return (
         channel.index,
-        channel.minimum,
-        channel.maximum,
+        channel.least,
+        channel.largest,
         channel.mean,
         channel.strength,
         channel.zeros,

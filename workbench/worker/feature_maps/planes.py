@@ -66,8 +66,8 @@ def _channels(flat: Values, indices: np.ndarray[Any, Any], *, is_signed: bool) -
     most = np.maximum(np.abs(low), np.abs(high))
     bounds = (-most, most) if is_signed else (low, high)
     columns = {
-        "minimum": low,
-        "maximum": high,
+        "least": low,
+        "largest": high,
         "mean": flat.mean(axis=0, dtype=np.float64),
         "strength": np.abs(flat).mean(axis=0, dtype=np.float64),
         "zeros": (flat == 0).mean(axis=0),
