@@ -74,8 +74,8 @@ class SpeedKeeper:
             self.keep()
 
     def keep(self, run_s: float = 0.0) -> None:
-        """Keeps the speed of the epochs so far; raises SaveError. `run_s` are the seconds of the whole
-        run where it is over and was not resumed.
+        """Keeps the speed of the epochs so far; raises SaveError. `run_s` are the seconds of the
+        whole run where it is over and was not resumed.
         """
         if not self._speeds or self._compiled.limits.replicas > 1:
             return
