@@ -9,6 +9,7 @@ import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -95,6 +96,11 @@ class WholeRun:
         steady_s = max(self.features_s - FIRST_CALL_S, 0.2 * self.features_s)
         return steady_s / self.num_computed if self.num_computed else 0.0
 
+    def facts(self) -> dict[str, Any]:
+        """Those of them that are kept as they are."""
+        kept = ("data", "num_train", "num_validation", "num_test", "is_on_features", "other_s")
+        return {"ahead_s": self.ahead_s, **{key: getattr(self, key) for key in kept}}
+
 
 NOTHING_MORE = WholeRun()
 
@@ -112,11 +118,9 @@ def measured_run(
     work: PhaseWork = ALL_LEARN,
     whole: WholeRun = NOTHING_MORE,
 ) -> MeasuredRun:
-    """What is kept of a run, from the analysis of its network with its recipe.
-
-    The batch size may be smaller than the recipe's; `images_per_second` is the median of its
-    epochs, `memory_bytes` the most that its trainer has held, 0 where it is not known. `work` is
-    what was computed in these epochs.
+    """What is kept of a run, from the analysis of its network with its recipe: the median speed of
+    its epochs, in which `work` was computed, in a batch that may be smaller than the recipe's, and
+    the most that its trainer has held, 0 where it is not known.
     """
     costs = analysis.costs
     multiply_adds, numbers = computed_in_steps(costs, work)
@@ -131,22 +135,13 @@ def measured_run(
         images_per_second=images_per_second,
         epoch_factor=epoch_factor,
         memory_bytes=memory_bytes,
-        is_on_features=whole.is_on_features,
-        data=whole.data,
-        num_train=whole.num_train,
-        num_validation=whole.num_validation,
-        num_test=whole.num_test,
+        **whole.facts(),
         ahead_multiply_adds=sum(costs.nodes[key].multiply_adds for key in work.frozen),
         ahead_numbers=numbers_per_picture(costs, work.frozen),
-        ahead_s=whole.ahead_s,
         num_copies=work.copies,
-        other_s=whole.other_s,
         expected_other_s=other_s,
         expected_bytes=memory_needed(
-            analysis.costs,
-            costs_batch=recipe.batch_size,
-            batch_size=batch_size,
-            precision=precision,
+            costs, costs_batch=recipe.batch_size, batch_size=batch_size, precision=precision
         ),
     )
 
@@ -160,16 +155,9 @@ def predict_run(
     limit_bytes: int | None = None,
     data: str = "",
 ) -> RunEstimate:
-    """What a run of a network without errors will take here.
-
-    Args:
-        analysis: Of the project's network with `recipe`.
-        recipe: Its training settings.
-        facts: What is known of the data.
-        speeds: What was measured.
-        limit_bytes: Memory a process can have; None: this computer's.
-        data: The project's `data_mark`: images that are not counted yet are as many as in the
-            latest run on them.
+    """What a run of a network without errors will take here, given the data as far as it is known,
+    the `speeds` that were measured, and the memory a process can have (None: this computer's).
+    `data` is the project's `data_mark`: images not counted yet are those of the latest run on it.
     """
     limit = memory_limit() if limit_bytes is None else limit_bytes
     num_train, num_validation = _parts(recipe, facts)
