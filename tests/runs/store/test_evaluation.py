@@ -7,12 +7,11 @@ import os
 import msgspec
 import pytest
 
-from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
-from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import (
     EVALUATION_NAME,
@@ -48,8 +47,7 @@ CARD = ModelCard(
 
 
 @pytest.fixture
-def run():
-    run = create_run(Project(), title="kept")
+def run(run):
     write_card(run.path, CARD)
     return run
 
