@@ -84,7 +84,14 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     return DataDescription(
         id=job.id,
         title=spec.title,
-        classes=_classes(loaded, counts, (train, validation, test), thumbnails),
+        classes=_classes(
+            loaded,
+            counts,
+            (train, validation, test),
+            thumbnails,
+            # By content, what was only listed is not divided as a run does.
+            is_divided=is_complete or project.recipe.split == "order",
+        ),
         own_classes=_own_classes(own),
         num_train=int(train.sum()),
         num_test=int(test.sum()),
@@ -133,6 +140,8 @@ def _classes(
     counts: Counts,
     given: tuple[Counts, Counts, Counts],
     thumbnails: list[list[Thumbnail]],
+    *,
+    is_divided: bool,
 ) -> list[ClassDescription]:
     train, validation, test = given
     return [
@@ -141,7 +150,7 @@ def _classes(
             num_train=int(train[label]),
             num_test=int(test[label]),
             num_validation=int(validation[label]),
-            split=counts[label].tolist(),
+            split=counts[label].tolist() if is_divided else [],
             thumbnails=thumbnails[label],
         )
         for label, name in enumerate(loaded.class_names)
