@@ -53,6 +53,7 @@ from workbench.protocol.trained.evaluate import (
     TestPictures,
 )
 from workbench.protocol.trained.explain import Explain, Explained
+from workbench.protocol.trained.image_map import FindNearest, MapImages, NearestImages
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.protocol.weights import LoadWeights
 
@@ -82,6 +83,8 @@ AnyRequest = (
     | Calibrate
     | MeasureRobustness
     | Explain
+    | MapImages
+    | FindNearest
     | Export
     | ExportProject
     | MakeReport
@@ -142,6 +145,7 @@ AnyAnswer = (
     | Evaluation
     | Robustness
     | Explained
+    | NearestImages
     | LearningRateTried
     | LearningRateTrial
     | LearningRateFound

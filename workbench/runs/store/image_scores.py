@@ -44,6 +44,7 @@ _TYPES = {
     "loss": "<f4",
     "content": "<u1",
 }
+_PATH_TYPES = {"paths": "<u1", "lengths": "<i4"}
 
 
 @dataclass(frozen=True)
@@ -128,15 +129,26 @@ def keep_image_scores(run: RunFolder, images: ScoredImages, created: float) -> N
         RunFolderError: there are too many to be kept.
         SaveError: it cannot be written.
     """
-    arrays: dict[str, _Column] = {
-        name: np.asarray(getattr(images, name), kind) for name, kind in _TYPES.items()
-    }
-    arrays["paths"] = np.asarray(images.paths, "<u1")
-    arrays["lengths"] = np.asarray(images.lengths, "<i4")
-    arrays["created"] = np.array(created, "<f8")
+    arrays = {**columns_of(images), "created": np.array(created, "<f8")}
     if sum(array.nbytes for array in arrays.values()) > _MAX_BYTES - 10_000:
         raise RunFolderError("There are too many images to keep their scores.", where=str(run.path))
     write_arrays(run.path / IMAGE_SCORES_NAME, arrays)
+
+
+def columns_of(images: ScoredImages) -> dict[str, _Column]:
+    """The columns as they are in a file, by name."""
+    types = {**_TYPES, **_PATH_TYPES}
+    return {name: np.asarray(getattr(images, name), kind) for name, kind in types.items()}
+
+
+def images_of(arrays: Arrays, num_classes: int) -> ScoredImages | None:
+    """The images of such columns, with answers of so many classes; None where they cannot be that:
+    a file may come from elsewhere.
+    """
+    names = (*_TYPES, *_PATH_TYPES)
+    if not arrays.keys() >= {*names} or not _is_sound(arrays, num_classes):
+        return None
+    return ScoredImages(**{name: arrays[name] for name in names})
 
 
 def remove_image_scores(run: RunFolder) -> None:
@@ -160,15 +172,11 @@ def load_image_scores(run: RunFolder, created: float, num_classes: int) -> Score
         arrays = read_arrays(path)
     except WeightsError as error:
         raise _damaged(run, error.received) from error
-    if not _is_sound(arrays, num_classes):
+    images, time = images_of(arrays, num_classes), arrays.get("created")
+    is_whole = len(arrays) == len(_TYPES) + len(_PATH_TYPES) + 1 and time is not None
+    if images is None or not is_whole or time.dtype != "<f8" or time.shape != ():
         raise _damaged(run, "columns that cannot be of this model")
-    if float(arrays["created"]) != created:
-        return None
-    return ScoredImages(
-        **{name: arrays[name] for name in _TYPES},
-        paths=arrays["paths"],
-        lengths=arrays["lengths"],
-    )
+    return images if float(time) == created else None
 
 
 def _damaged(run: RunFolder, received: str) -> RunFolderError:
@@ -181,12 +189,9 @@ def _damaged(run: RunFolder, received: str) -> RunFolderError:
 
 
 def _is_sound(arrays: Arrays, num_classes: int) -> bool:
-    """Whether all of it can be shown as scores of these classes: a file may come from elsewhere."""
-    if {*arrays} != {*_TYPES, "paths", "lengths", "created"}:
-        return False
     count = arrays["actual"].size
-    shapes = dict.fromkeys(_TYPES, (count,)) | {"content": (count, _ID_BYTES), "created": ()}
-    types = _TYPES | {"paths": "<u1", "lengths": "<i4", "created": "<f8"}
+    shapes = dict.fromkeys(_TYPES, (count,)) | {"content": (count, _ID_BYTES)}
+    types = _TYPES | _PATH_TYPES
     lengths, paths = arrays["lengths"], arrays["paths"]
     return (
         all(arrays[name].dtype == kind for name, kind in types.items())
