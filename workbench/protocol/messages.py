@@ -53,6 +53,7 @@ from workbench.protocol.trained.evaluate import (
     TestPictures,
 )
 from workbench.protocol.trained.explain import Explain, Explained
+from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
 from workbench.protocol.trained.image_map import FindNearest, MapImages, NearestImages
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.protocol.weights import LoadWeights
@@ -85,6 +86,7 @@ AnyRequest = (
     | Explain
     | MapImages
     | FindNearest
+    | ShowLayer
     | Export
     | ExportProject
     | MakeReport
@@ -146,6 +148,7 @@ AnyAnswer = (
     | Robustness
     | Explained
     | NearestImages
+    | LayerShown
     | LearningRateTried
     | LearningRateTrial
     | LearningRateFound
