@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.image_map import inside_polygon, nearest, principal_components, sample_places
+from workbench.core import image_map
+from workbench.core.image_map import (
+    Features,
+    inside_polygon,
+    main_directions,
+    nearest,
+    principal_components,
+    reduced,
+    sample_places,
+    sample_size,
+)
 
 
 def known_rows(count, width, *, seed=1):
@@ -97,3 +107,26 @@ def test_a_square_holds_what_is_in_it():
     points = np.array([[1, 1], [3, 1], [-1, 1], [1, 3], [0.5, 1.9]], np.float32)
     assert inside_polygon(points, square).tolist() == [True, False, False, False, True]
     assert inside_polygon(points, square[:2]).tolist() == [False] * 5
+
+
+def test_reduced_outputs_keep_the_angles_between_images(monkeypatch):
+    rows = np.abs(known_rows(400, 900)).astype(np.float32)
+    monkeypatch.setattr(image_map, "MOST_COLUMNS", 60)
+    basis = main_directions(rows[:300])
+    assert basis.shape == (900, 60)
+    np.testing.assert_allclose(basis.T.astype(float) @ basis, np.eye(60), atol=5e-3)
+    kept = Features(reduced(rows, basis).astype(np.float16), basis)
+    assert kept.width == 900
+    np.testing.assert_allclose(kept.of(rows[:5]), kept.rows[:5], atol=1e-3)
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    np.testing.assert_allclose(kept.rows @ kept.rows.T, unit @ unit.T, atol=0.01)
+
+
+def test_few_outputs_are_kept_as_they_are():
+    assert sample_size(512) == 0
+    assert sample_size(10_000) == 1_536
+    assert sample_size(100_000_000) == 2
+    rows = known_rows(5, 7).astype(np.float32)
+    kept = Features(reduced(rows, None).astype(np.float16))
+    assert kept.width == 7
+    np.testing.assert_allclose(np.linalg.norm(kept.of(rows), axis=1), 1, atol=1e-6)

@@ -10,10 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.calibration.distance import unit_rows
+
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 Labels = np.ndarray[Any, np.dtype[np.int64]]
+Halves = np.ndarray[Any, np.dtype[np.float16]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+MOST_COLUMNS = 512
+"""Numbers that are kept of each image: a network may have a hundred thousand hidden outputs."""
+
+SAMPLE = 1_536
+"""Images by which the directions are chosen."""
+MOST_SAMPLED = 32 * 2**20
+"""Numbers of all those images: 128 MB."""
+MOST_BASIS = 16 * 2**20
+"""Numbers of the directions."""
 
 _SEED = 8
 _SPARE = 8
@@ -28,6 +41,55 @@ def sample_places(total: int, most: int) -> Labels:
     if total <= most:
         return np.arange(total)
     return np.sort(np.random.default_rng(_SEED).permutation(total)[:most])
+
+
+@dataclass(frozen=True)
+class Features:
+    """What is kept of some images' hidden outputs.
+
+    Attributes:
+        rows: Rows of length 1, float16 (n, k).
+        basis: Orthonormal directions (d, k) that the outputs were reduced to before, float16; None
+            where they are kept as they are.
+    """
+
+    rows: Halves
+    basis: Halves | None = None
+
+    @property
+    def width(self) -> int:
+        """Hidden outputs that such a row is made of."""
+        kept = self.rows if self.basis is None else self.basis.T
+        return int(kept.shape[1])
+
+    def of(self, hidden: Floats) -> Floats:
+        """The rows (n, k) of other hidden outputs (n, d)."""
+        return reduced(hidden, self.basis)
+
+
+def sample_size(width: int) -> int:
+    """Images by which directions of so many outputs are chosen; 0 where they are kept as they
+    are.
+    """
+    return 0 if width <= MOST_COLUMNS else min(SAMPLE, max(2, MOST_SAMPLED // width))
+
+
+def main_directions(hidden: Floats) -> Halves:
+    """The orthonormal directions (d, k) that some images' outputs (n, d), scaled to length 1, are
+    described best by. The angles between images change little when all others are left out.
+    """
+    unit = unit_rows(hidden)
+    values, vectors = np.linalg.eigh((unit @ unit.T).astype(np.float64))
+    most = min(MOST_COLUMNS, max(2, MOST_BASIS // unit.shape[1]))
+    chosen = [at for at in np.argsort(-values)[:most] if values[at] > 1e-6 * values.max()]
+    basis = unit.T @ vectors[:, chosen].astype(np.float32)
+    return np.asarray(basis / np.linalg.norm(basis, axis=0), np.float16)
+
+
+def reduced(hidden: Floats, basis: Halves | None) -> Floats:
+    """Rows of length 1 (n, k) of hidden outputs (n, d), along these directions where there are."""
+    along = unit_rows(hidden)
+    return along if basis is None else unit_rows(along @ basis.astype(np.float32))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.runs.store.test_image_scores import IMAGES
+from workbench.core.image_map import Features
 from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.runs.export.score_tables import image_map_csv
@@ -35,7 +36,7 @@ MAP = ImageMap(
     weights=WEIGHTS,
     created=1_700_000_000.5,
 )
-FEATURES = np.eye(4, 3, dtype=np.float16)
+FEATURES = Features(np.eye(4, 3, dtype=np.float16))
 
 
 @pytest.fixture
@@ -52,7 +53,16 @@ def test_it_is_read_as_it_was_kept(run):
     assert found.images.file(1) == IMAGES.file(1)
     assert found.counts == [2, 1, 1]
     assert found.is_sample
-    np.testing.assert_array_equal(load_features(run, found), FEATURES)
+    np.testing.assert_array_equal(load_features(run, found).rows, FEATURES.rows)
+    assert load_features(run, found).width == 3
+
+
+def test_directions_are_kept_with_the_features(run):
+    basis = np.eye(7, 3, dtype=np.float16)
+    keep_image_map(run, MAP, Features(FEATURES.rows, basis))
+    found = load_features(run, MAP)
+    np.testing.assert_array_equal(found.basis, basis)
+    assert found.width == 7
 
 
 def test_places_by_another_method_leave_the_features(run):
@@ -98,13 +108,19 @@ def test_columns_that_cannot_be_are_refused(run, change):
 
 
 @pytest.mark.parametrize(
-    "features",
-    [np.zeros((3, 3), np.float16), np.full((4, 3), np.inf, np.float16), np.zeros((4, 3))],
+    "change",
+    [
+        {"features": np.zeros((3, 3), np.float16)},
+        {"features": np.full((4, 3), np.inf, np.float16)},
+        {"features": np.zeros((4, 3))},
+        {"basis": np.zeros((5, 2), np.float16)},
+        {"more": np.zeros(1)},
+    ],
 )
-def test_features_that_cannot_be_are_refused(run, features):
+def test_features_that_cannot_be_are_refused(run, change):
     keep_image_map(run, MAP, FEATURES)
     path = run.path / IMAGE_FEATURES_NAME
-    write_arrays(path, {**read_arrays(path), "features": features})
+    write_arrays(path, {**read_arrays(path), **change})
     with pytest.raises(RunFolderError, match="damaged"):
         load_features(run, MAP)
 

@@ -63,7 +63,7 @@ def test_a_map_has_all_images_of_the_run(trained, service, stripes_npz):
         assert found.images.actual[number] == source[f"y_{place.part}"][place.index]
     is_test = found.role == TEST
     assert trained.model_card().test.accuracy == found.images.is_right[is_test].mean()
-    unit = features.astype(np.float64)
+    unit = features.rows.astype(np.float64)
     centered = unit - unit.mean(axis=0)
     left, singular, _ = np.linalg.svd(centered, full_matrices=False)
     expected = left[:, :2] * singular[:2]
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_computed_again(trained):
     with ServiceCall() as second:
         assert isinstance(last(second, MapImages(id=1, model=str(trained.path))), Done)
     found, features = mapped(trained)
-    assert len(features) == len(found) == 700
+    assert len(features.rows) == len(found) == 700
 
 
 def test_it_is_canceled_and_leaves_nothing(trained, service):
@@ -164,10 +164,27 @@ def test_more_images_than_are_used_are_a_sample(trained, monkeypatch, tmp_path):
     assert found.counts == [50, 10, 100]
     assert found.totals.tolist() == [540, 60, 100]
     assert found.is_sample
-    assert features.shape == (160, 6)
+    assert features.rows.shape == (160, 6)
+    assert features.basis is None
     assert [at for _, at in said] == sorted(at for _, at in said)
 
 
 def test_a_file_that_is_no_run_is_refused(service, tmp_path):
     answer = last(service, MapImages(id=1, model=str(tmp_path)))
     assert answer.error.what == "Only a run has training images."
+
+
+def test_many_hidden_outputs_are_reduced(train_here, small_project, monkeypatch, tmp_path):
+    from tests.contexts import PlainContext
+    from workbench.core import image_map
+    from workbench.worker.saved_models.model_runner import load_runner
+
+    monkeypatch.setattr(image_map, "MOST_COLUMNS", 20)
+    run = train_here(small_project(epochs=1, precision="float32")).run
+    runner = load_runner(run.path)
+    found, features = image_features.made_map(
+        run, runner, PlainContext(tmp_path), "pca", lambda words, at: None
+    )
+    assert features.rows.shape == (700, 20)
+    assert features.width == runner.hidden_size == 64
+    assert len(load_features(run, found).basis) == 64

@@ -7,7 +7,8 @@ image_map.npz       the columns of image_scores.py; and
   pca, shares       places, float32 (n, 2); of the whole variance, float64 (2,)
   umap              places, float32 (n, 2), where they were computed
   weights, created  checksum of the weights, uint8 (32,); time, float64 ()
-image_features.npz  features, float16 (n, d), rows of length 1; weights and created as above
+image_features.npz  features, float16 (n, k), rows of length 1; basis, float16 (d, k), the
+                    directions that they were reduced to, (0, 0) for none; weights and created
 
 The first is small and for the window, too; the features are for the worker alone.
 """
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.image_map import Features
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import RunFolderError, WeightsError
 from workbench.protocol.trained.image_map import MapMethod
@@ -36,14 +38,14 @@ IMAGE_FEATURES_NAME = "image_features.npz"
 TRAINING, VALIDATION, TEST = range(3)
 """Parts of a training, as `role` has them; their names are PART_NAMES."""
 
-MOST_FEATURE_BYTES = 128 * 2**20
+_MAX_FEATURE_BYTES = 96 * 2**20
+"""30,000 rows of 512 numbers, and the directions."""
 _MAX_MAP_BYTES = 64 * 2**20
 """40,000 images in files with long names."""
 _ROOM_BYTES = 100_000
 """Names, shapes and checksum."""
 
 Points = np.ndarray[Any, np.dtype[np.float32]]
-Halves = np.ndarray[Any, np.dtype[np.float16]]
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -81,10 +83,10 @@ class ImageMap:
     @property
     def is_sample(self) -> bool:
         """Whether some images of the run are not in it."""
-        return self.counts != self.totals.tolist()
+        return bool(np.any(self.totals != self.counts))
 
 
-def keep_image_map(run: RunFolder, found: ImageMap, features: Halves | None = None) -> None:
+def keep_image_map(run: RunFolder, found: ImageMap, features: Features | None = None) -> None:
     """Replaces the map in a run's folder, and the features where they are given.
 
     Raises:
@@ -92,14 +94,15 @@ def keep_image_map(run: RunFolder, found: ImageMap, features: Halves | None = No
         SaveError: it cannot be written.
     """
     check_own(run.path)
-    marks = {
+    marks: dict[str, Numbers] = {
         "weights": np.frombuffer(bytes.fromhex(found.weights), np.uint8),
         "created": np.array(found.created, "<f8"),
     }
     if features is not None:
-        whole = {"features": np.asarray(features, "<f2"), **marks}
-        write_arrays(run.path / IMAGE_FEATURES_NAME, whole)
-    columns = {
+        basis = np.zeros((0, 0)) if features.basis is None else features.basis
+        rows = {"features": np.asarray(features.rows, "<f2"), "basis": np.asarray(basis, "<f2")}
+        write_arrays(run.path / IMAGE_FEATURES_NAME, {**rows, **marks})
+    columns: dict[str, Numbers] = {
         **columns_of(found.images),
         "role": np.asarray(found.role, "<i1"),
         "totals": np.asarray(found.totals, "<i8"),
@@ -143,26 +146,28 @@ def load_image_map(run: RunFolder, checksum: str, num_classes: int) -> ImageMap 
     )
 
 
-def load_features(run: RunFolder, found: ImageMap) -> Halves | None:
-    """The features of a map, float16 (n, d); None where they are not there any more.
+def load_features(run: RunFolder, found: ImageMap) -> Features | None:
+    """The features of a map; None where they are not there any more.
 
     Raises:
         RunFolderError: the file is damaged.
     """
     path = run.path / IMAGE_FEATURES_NAME
-    arrays = _read(path, MOST_FEATURE_BYTES)
+    arrays = _read(path, _MAX_FEATURE_BYTES)
     if arrays is None:
         return None
-    if {*arrays} != {"features", "weights", "created"} or not _has_marks(arrays):
+    if {*arrays} != {"features", "basis", "weights", "created"} or not _has_marks(arrays):
         raise _damaged(path, "other arrays than features")
     if float(arrays["created"]) != found.created:
         return None
-    features = arrays["features"]
-    if features.dtype != "<f2" or features.ndim != 2 or len(features) != len(found):
-        raise _damaged(path, f"features {features.dtype} {features.shape}"[:100])
-    if not np.isfinite(features).all():
+    rows, basis = arrays["features"], arrays["basis"]
+    if any(each.dtype != "<f2" or each.ndim != 2 for each in (rows, basis)):
+        raise _damaged(path, f"features {rows.dtype} {rows.shape}"[:100])
+    if len(rows) != len(found) or (basis.size and basis.shape[1] != rows.shape[1]):
+        raise _damaged(path, f"features {rows.shape} by {basis.shape}"[:100])
+    if not (np.isfinite(rows).all() and np.isfinite(basis).all()):
         raise _damaged(path, "features that are not finite")
-    return features
+    return Features(rows, basis if basis.size else None)
 
 
 def _read(path: Path, most: int) -> Arrays | None:
@@ -188,13 +193,14 @@ def _damaged(path: Path, received: str) -> RunFolderError:
 def _has_marks(arrays: Arrays) -> bool:
     weights, created = arrays["weights"], arrays["created"]
     is_weights = weights.dtype == np.uint8 and weights.shape == (32,)
-    return is_weights and created.dtype == "<f8" and created.shape == ()
+    return bool(is_weights and created.dtype == "<f8" and created.shape == ())
 
 
 def _is_map(arrays: Arrays, count: int) -> bool:
     """Whether the columns beside those of the images can be shown: a file may come from
     elsewhere.
     """
+    types: dict[str, tuple[str, tuple[int, ...]]]
     types = {"role": ("<i1", (count,)), "totals": ("<i8", (3,)), "shares": ("<f8", (2,))}
     types |= {"pca": ("<f4", (count, 2)), "weights": ("|u1", (32,)), "created": ("<f8", ())}
     if "umap" in arrays:

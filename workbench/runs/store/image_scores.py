@@ -172,9 +172,10 @@ def load_image_scores(run: RunFolder, created: float, num_classes: int) -> Score
         arrays = read_arrays(path)
     except WeightsError as error:
         raise _damaged(run, error.received) from error
-    images, time = images_of(arrays, num_classes), arrays.get("created")
-    is_whole = len(arrays) == len(_TYPES) + len(_PATH_TYPES) + 1 and time is not None
-    if images is None or not is_whole or time.dtype != "<f8" or time.shape != ():
+    if {*arrays} != {*_TYPES, *_PATH_TYPES, "created"}:
+        raise _damaged(run, "other columns than scores")
+    images, time = images_of(arrays, num_classes), arrays["created"]
+    if images is None or time.dtype != "<f8" or time.shape != ():
         raise _damaged(run, "columns that cannot be of this model")
     return images if float(time) == created else None
 

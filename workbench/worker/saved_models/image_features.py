@@ -10,8 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.calibration.distance import Halves, references
-from workbench.core.image_map import principal_components, sample_places
+from workbench.core.image_map import (
+    Features,
+    Floats,
+    Halves,
+    Labels,
+    main_directions,
+    principal_components,
+    reduced,
+    sample_places,
+    sample_size,
+)
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
 from workbench.errors import RunError, RunFolderError, UsageError
@@ -19,7 +28,6 @@ from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.image_map import (
-    MOST_FEATURE_BYTES,
     TEST,
     TRAINING,
     VALIDATION,
@@ -31,7 +39,7 @@ from workbench.runs.store.image_map import (
 )
 from workbench.runs.store.image_scores import ScoredImages, columns_of
 from workbench.worker.input.sources import run_data
-from workbench.worker.model.image_results import joined_results, results_of
+from workbench.worker.model.image_results import Answers, joined_results, results_of
 from workbench.worker.saved_models.evaluation import scored_images
 from workbench.worker.saved_models.model_runner import Runner
 
@@ -47,12 +55,12 @@ OnProgress = Callable[[str, float], None]
 """(what is being done, fraction done); may raise to stop."""
 
 
-def kept_map(run: RunFolder, runner: Runner) -> tuple[ImageMap, Halves] | None:
+def kept_map(run: RunFolder, runner: Runner) -> tuple[ImageMap, Features] | None:
     """What is kept of the runner's weights; None where nothing is, or it is damaged: it can be
     computed again.
     """
     card = runner.card
-    known: tuple[ImageMap, Halves] | None = runner.extras.get(_CACHE)
+    known: tuple[ImageMap, Features] | None = runner.extras.get(_CACHE)
     if known is not None:
         return known
     try:
@@ -60,7 +68,7 @@ def kept_map(run: RunFolder, runner: Runner) -> tuple[ImageMap, Halves] | None:
         features = load_features(run, found) if found is not None else None
     except RunFolderError:
         return None
-    if found is None or features is None or features.shape[1] != runner.hidden_size:
+    if found is None or features is None or features.width != runner.hidden_size:
         return None
     runner.extras[_CACHE] = found, features
     return found, features
@@ -68,7 +76,7 @@ def kept_map(run: RunFolder, runner: Runner) -> tuple[ImageMap, Halves] | None:
 
 def made_map(
     run: RunFolder, runner: Runner, ctx: LoadContext, method: MapMethod, report: OnProgress
-) -> tuple[ImageMap, Halves]:
+) -> tuple[ImageMap, Features]:
     """The map of the runner's weights: the kept one, with what it lacks; else computed, and kept.
 
     Raises:
@@ -83,7 +91,7 @@ def made_map(
     images, features = found
     if method not in images.points:
         report("Computing the map by UMAP", 0)
-        points = _by_umap(features)
+        points = _by_umap(features.rows)
         images = replace(images, points={**images.points, method: points})
         keep_image_map(run, images)
     runner.extras[_CACHE] = images, features
@@ -92,21 +100,24 @@ def made_map(
 
 def _computed(
     run: RunFolder, runner: Runner, ctx: LoadContext, report: OnProgress
-) -> tuple[ImageMap, Halves]:
+) -> tuple[ImageMap, Features]:
     if not runner.hidden_size:
         raise RunError("This model has no hidden layer whose outputs could be compared.")
     data = run_data(ctx, runner.card)
-    parts = list(_parts(data, runner.hidden_size))
-    total, done = sum(len(part) for _, part in parts), 0
+    parts = list(_parts(data))
+    sample = data.train.picked(sample_places(len(data.train), sample_size(runner.hidden_size)))
+    total, done = sum(len(part) for _, part in parts) + len(sample), len(sample)
+    basis = _basis(runner, sample, _Counted(report, 0, total))
     scored, features = [], []
     for _, part in parts:
-        images, rows = _scored(runner, part, ctx, _Counted(report, done, total))
+        measured = _Measured(runner, part, basis)
+        images, rows = measured.scored(ctx, _Counted(report, done, total))
         scored.append(images)
         features.append(rows)
         done += len(part)
     report("Computing the map", 1)
-    whole = np.concatenate(features)
-    components = principal_components(whole)
+    whole = Features(np.concatenate(features), basis)
+    components = principal_components(whole.rows)
     found = ImageMap(
         images=_joined(scored),
         role=np.concatenate([np.full(len(part), role, np.int8) for role, part in parts]),
@@ -144,34 +155,55 @@ def _total(data: PreparedData, role: int) -> int:
     return len(part) if part is not None else 0
 
 
-def _parts(data: PreparedData, hidden_size: int) -> Iterator[tuple[int, PreparedPart]]:
+def _parts(data: PreparedData) -> Iterator[tuple[int, PreparedPart]]:
     """Each part that has images, or a sample of it."""
-    room = MOST_FEATURE_BYTES // (2 * hidden_size)
-    most = {TRAINING: min(MOST_TRAINING, room * 2 // 3)}
-    others = min(MOST_OTHERS, room // 3)
-    most[TEST] = others
-    most[VALIDATION] = max(0, others - min(others, _total(data, TEST)))
+    tested = min(MOST_OTHERS, _total(data, TEST))
+    most = {TRAINING: MOST_TRAINING, TEST: tested, VALIDATION: MOST_OTHERS - tested}
     for role in (TRAINING, VALIDATION, TEST):
         part = _part(data, role)
         if part is not None and (places := sample_places(len(part), most[role])).size:
             yield role, part.picked(places)
 
 
-def _scored(
-    runner: Runner, part: PreparedPart, ctx: LoadContext, report: Callable[[int], None]
-) -> tuple[ScoredImages, Halves]:
-    steps, rows = [], []
-    for start in range(0, len(part), _STEP):
+def _hidden(runner: Runner, part: PreparedPart, start: int) -> tuple[Answers, Labels, Floats]:
+    """The answers to the images from a place on, their labels, and the hidden outputs."""
+    labels = part.y[start : start + _STEP]
+    found, hidden = runner.score_with_hidden(np.asarray(part.x[start : start + _STEP]), labels)
+    if not np.isfinite(hidden).all():
+        raise RunError("The outputs of the last hidden layer are not finite.")
+    return found, labels, hidden
+
+
+def _basis(runner: Runner, sample: PreparedPart, report: Callable[[int], None]) -> Halves | None:
+    """The directions that hidden outputs are reduced to; None without a sample: to none."""
+    rows = []
+    for start in range(0, len(sample), _STEP):
         report(start)
-        labels = part.y[start : start + _STEP]
-        found, hidden = runner.score_with_hidden(np.asarray(part.x[start : start + _STEP]), labels)
-        if not np.isfinite(hidden).all():
-            raise RunError("The outputs of the last hidden layer are not finite.")
-        steps.append(results_of(found, labels))
-        rows.append(references(hidden))
-    images = scored_images(part, part.y, joined_results(steps), ctx)
-    assert images is not None  # noqa: S101 - a run's images have an origin; finite by the runner
-    return images, np.concatenate(rows)
+        rows.append(_hidden(runner, sample, start)[2])
+    return main_directions(np.concatenate(rows)) if rows else None
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Images of one part, and the directions that their hidden outputs are reduced to."""
+
+    runner: Runner
+    part: PreparedPart
+    basis: Halves | None
+
+    def scored(
+        self, ctx: LoadContext, report: Callable[[int], None]
+    ) -> tuple[ScoredImages, Halves]:
+        """What the model answers for each image, and its features."""
+        steps, rows = [], []
+        for start in range(0, len(self.part), _STEP):
+            report(start)
+            found, labels, hidden = _hidden(self.runner, self.part, start)
+            steps.append(results_of(found, labels))
+            rows.append(reduced(hidden, self.basis).astype(np.float16))
+        images = scored_images(self.part, self.part.y, joined_results(steps), ctx)
+        assert images is not None  # noqa: S101 - a run's images have an origin; finite by the runner
+        return images, np.concatenate(rows)
 
 
 def _joined(parts: list[ScoredImages]) -> ScoredImages:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.image_map import Floats, nearest
+from workbench.core.image_map import Features, Floats, Labels, nearest
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import RunFolderError
 from workbench.pictures.contents import content_of_file
@@ -61,7 +61,7 @@ def find_nearest(job: Job, request: FindNearest) -> AnyAnswer:
     whole, rows = found[0], np.flatnonzero(found[0].role == TRAINING)
     unit = _training_rows(runner, found, rows)
     _, hidden = runner.outputs(fitted[None])
-    places, far = nearest(unit, hidden[0], request.count)
+    places, far = nearest(unit, found[1].of(hidden)[0], request.count)
     names, dataset = runner.card.class_names, runner.card.dataset
     return NearestImages(
         id=job.id,
@@ -86,13 +86,11 @@ def _run_of(model: str) -> RunFolder:
     return run
 
 
-def _training_rows(
-    runner: Runner, found: tuple[ImageMap, Any], rows: np.ndarray[Any, np.dtype[np.int64]]
-) -> Floats:
+def _training_rows(runner: Runner, found: tuple[ImageMap, Features], rows: Labels) -> Floats:
     """The features of the training images as float32: converted once."""
     known: tuple[Any, Floats] | None = runner.extras.get(_CACHE)
     if known is None or known[0] is not found[1]:
-        known = runner.extras[_CACHE] = found[1], found[1][rows].astype(np.float32)
+        known = runner.extras[_CACHE] = found[1], found[1].rows[rows].astype(np.float32)
     return known[1]
 
 
