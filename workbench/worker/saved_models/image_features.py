@@ -231,5 +231,6 @@ def _umap() -> Any:
 
 def _by_umap(features: Halves) -> np.ndarray[Any, np.dtype[np.float32]]:
     neighbors = max(2, min(15, len(features) - 1))
-    reducer = _umap().UMAP(metric="cosine", random_state=_UMAP_SEED, n_neighbors=neighbors)
+    # The rows are of length 1: near by the angle is near by Euclidean distance.
+    reducer = _umap().UMAP(random_state=_UMAP_SEED, n_neighbors=neighbors)
     return np.asarray(reducer.fit_transform(features.astype(np.float32)), np.float32)
