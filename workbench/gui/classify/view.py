@@ -95,7 +95,7 @@ class ClassifyView(QWidget):
         # Wherever the focus is, also on the switch of views just clicked; a hidden view's
         # shortcut sleeps.
         paste.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        paste.triggered.connect(self.state.paste)
+        paste.triggered.connect(lambda: self.state.source_chosen.emit("clipboard"))
         self.addAction(paste)
 
     def close_background(self) -> None:
@@ -106,6 +106,10 @@ class ClassifyView(QWidget):
     def classify(self, paths: list[str]) -> None:
         """Classifies picture files."""
         self.state.classify(paths)
+
+    def classify_addresses(self, addresses: list[str]) -> None:
+        """Downloads images, once the user agrees, and classifies them."""
+        self.state.addresses_came.emit(addresses)
 
     def data_drop(self) -> DataDrop | None:
         """A dropped folder of class folders is classified, and the correct images are counted."""
