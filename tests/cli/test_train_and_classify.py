@@ -135,6 +135,10 @@ def test_evaluate_agrees_with_the_run(trained, run_command):
     assert sum(map(sum, answer["confusion"])) == 10_000
     assert len(answer["per_class"]) == 10
     assert "images" not in answer
+    recalls = [score["recall"] for score in answer["per_class"]]
+    assert answer["balanced_accuracy"] == pytest.approx(np.mean(recalls))
+    top_3, top_5 = (answer["top_k_accuracy"][k] for k in ("3", "5"))
+    assert answer["accuracy"] < top_3 < top_5 <= 1
 
 
 def test_evaluate_writes_a_row_for_each_image_that_classify_agrees_with(

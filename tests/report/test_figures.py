@@ -16,7 +16,6 @@ from workbench.report.drawing import Label, Line, Pixels, Rect, fitted, text_wid
 from workbench.report.figures.axes import ticks
 from workbench.report.figures.matrix import matrix_drawing
 from workbench.report.figures.network import network_drawing
-from workbench.report.intervals import wilson_interval
 from workbench.templates import find_template
 
 TEMPLATES = ["small_resnet", "flowers_transfer", "cifar10_speedrun", "lenet5"]
@@ -49,23 +48,6 @@ def test_a_matrix_of_some_classes_has_its_counts_and_one_of_many_is_pixels():
     drawing = matrix_drawing(scored(many).result.confusion, many)
     assert len([mark for mark in drawing.marks if isinstance(mark, Pixels)]) == 1
     assert len(drawing.marks) < 50
-
-
-@pytest.mark.parametrize(
-    ("right", "count", "low", "high"),
-    [
-        (0, 10, 0.0, 0.2775),
-        (10, 10, 0.7225, 1.0),
-        (175, 200, 0.8220, 0.9138),
-        (1, 2, 0.0945, 0.9055),
-    ],
-)
-def test_intervals_are_those_of_wilson(right, count, low, high):
-    assert wilson_interval(right, count) == pytest.approx((low, high), abs=1e-4)
-
-
-def test_no_images_leave_everything_open():
-    assert wilson_interval(0, 0) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0.97, 1), (0, 3), (1e-6, 3e-6), (0, 12_345)])

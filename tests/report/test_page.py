@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 
+import msgspec
 import pytest
 
 from tests.report.documents import (
@@ -16,6 +18,8 @@ from tests.report.documents import (
     scored,
     written_run,
 )
+from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.format import share
 from workbench.core.projects.project_file import parse_project
 from workbench.runs.store.notes import CardText, change_notes
 
@@ -92,6 +96,18 @@ def test_test_accuracy_has_its_interval():
     _, page = page_of(written_run())
     assert "Of 200 test images it classifies 75.0% correctly" in page.text
     assert "95% interval: 68.6% to 80.5%" in page.text
+
+
+def test_balanced_and_top_k_accuracy_are_beside_the_accuracy():
+    found = scored(["ant", "bee", "cat", "dog"])
+    result = msgspec.structs.replace(found.result, top_k_accuracy={3: 0.955})
+    _, page = page_of(written_run(), replace(found, result=result))
+    recalls = [score.recall for score in result.per_class]
+    balanced = f"balanced accuracy {share(sum(recalls) / 4)}; top-3 accuracy 95.5%; loss 0.7"
+    assert (
+        f"95% interval {share(wilson_interval(round(result.accuracy * 400), 400)[0])}" in page.text
+    )
+    assert balanced in page.text
 
 
 def test_what_people_wrote_is_in_the_model_card():

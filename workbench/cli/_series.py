@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
 from time import monotonic, sleep
 
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import print_line
 from workbench.cli._turn import wait_for_turn
-from workbench.runs.folder import RunFolder
-from workbench.runs.library.series import Spread, call_off, is_settled, series_runs
+from workbench.core.format import share
+from workbench.core.projects.project import Choice, Project
+from workbench.runs.environment import refuse_unready
+from workbench.runs.library.cross_validation import Trained, trained_run
+from workbench.runs.library.series import (
+    Plan,
+    Spread,
+    begin_series,
+    call_off,
+    is_settled,
+    series_runs,
+)
+from workbench.runs.places import remember
 from workbench.runs.state.outcome import UNDER_WAY, outcome_of
 
 _STOP_S = 60.0
@@ -18,9 +29,38 @@ _STOP_S = 60.0
 _POLL_S = 0.1
 
 
-def train_series(series: str, words: Callable[[RunFolder], str], *, is_quiet: bool) -> None:
-    """Waits until all runs of a series, which are queued, are trained, and prints the `words` of
-    each. Ctrl+C stops those that train, and takes the others from the queue.
+def begin(plan: Plan, arguments: argparse.Namespace, project: Project, *targets: Choice) -> str:
+    """Queues the missing runs of a series and returns it, see `begin_series`.
+
+    Args:
+        plan: The series.
+        arguments: With the file of the project, and whether to begin `again`.
+        project: What is trained.
+        targets: Where; none for the project's own target.
+    """
+    for target in targets or (project.target,):
+        remember(target)
+        refuse_unready(target)
+    return begin_series(
+        plan,
+        title=project.title or arguments.project.stem,
+        project_path=str(arguments.project.resolve()),
+        is_new=arguments.again,
+    )
+
+
+def run_words(each: Trained) -> str:
+    """A run of a series as a line: its accuracies, or why it has none."""
+    if not each.is_done:
+        return f"{each.label}: {outcome_of(each.run).sentence()}"
+    figures = (("validation", each.val_accuracy), ("test", each.test_accuracy))
+    words = [f"{name} accuracy {share(value)}" for name, value in figures if value is not None]
+    return f"{each.label}: {', '.join(words) or 'completed'}"
+
+
+def train_series(series: str, *, is_quiet: bool) -> None:
+    """Waits until all runs of a series, which are queued, are trained, and prints a line of each.
+    Ctrl+C stops those that train, and takes the others from the queue.
 
     Raises:
         KeyboardInterrupt: Ctrl+C; the same command goes on with the series.
@@ -40,7 +80,7 @@ def train_series(series: str, words: Callable[[RunFolder], str], *, is_quiet: bo
                 print_line("Stopped. The same command goes on where it stopped.")
             raise
         if not is_quiet:
-            print_line(words(run))
+            print_line(run_words(trained_run(run)))
 
 
 def _call_off(series: str) -> None:

@@ -9,21 +9,16 @@ from workbench.cli import train
 from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, printable
-from workbench.cli._series import spread_as_json, train_series
-from workbench.core.format import plural, share
+from workbench.cli._series import begin, run_words, spread_as_json, train_series
+from workbench.core.format import plural
 from workbench.core.training.fields.dividing import MAX_FOLDS
 from workbench.errors import UsageError
-from workbench.runs.environment import refuse_unready
 from workbench.runs.library.cross_validation import (
     FoldPlan,
     FoldResult,
-    Trained,
     series_result,
-    trained_run,
 )
-from workbench.runs.library.series import MAX_RUNS, begin_series, spread_words
-from workbench.runs.places import remember
-from workbench.runs.state.outcome import outcome_of
+from workbench.runs.library.series import MAX_RUNS, spread_words
 
 NAME = "cross-validate"
 HELP = "train a project on k folds or with several seeds; mean and spread"
@@ -54,15 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     project = train.project_for(arguments)
     plan = FoldPlan(project, _folds(arguments), _seeds(arguments))
-    remember(project.target)
-    refuse_unready(project.target)
-    series = begin_series(
-        plan,
-        title=project.title or arguments.project.stem,
-        project_path=str(arguments.project.resolve()),
-        is_new=arguments.again,
-    )
-    train_series(series, lambda each: _run_words(trained_run(each)), is_quiet=arguments.json)
+    series = begin(plan, arguments, project)
+    train_series(series, is_quiet=arguments.json)
     result = series_result(series)
     if arguments.json:
         print_json(_as_json(series, plan, result))
@@ -91,17 +79,9 @@ def _seeds(arguments: argparse.Namespace) -> int:
     return seeds
 
 
-def _run_words(each: Trained) -> str:
-    if not each.is_done:
-        return f"{each.label}: {outcome_of(each.run).sentence()}"
-    figures = (("validation", each.val_accuracy), ("test", each.test_accuracy))
-    words = [f"{name} accuracy {share(value)}" for name, value in figures if value is not None]
-    return f"{each.label}: {', '.join(words) or 'completed'}"
-
-
 def _print(result: FoldResult) -> None:
     for each in result.runs:
-        print(printable(_run_words(each)))
+        print(printable(run_words(each)))
     for name, spread in (("validation", result.val_accuracy), ("test", result.test_accuracy)):
         if spread is not None:
             runs = plural(spread.count, "run")

@@ -55,10 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
         save_bytes(table, evaluated_csv(answer.images, answer.classes).encode())
     if arguments.json:
         names = (name for name in answer.__struct_fields__ if name not in {"id", "images"})
-        print_json({name: getattr(answer, name) for name in names})
+        scores = {name: getattr(answer, name) for name in names}
+        print_json(scores | {"balanced_accuracy": _balanced(answer)})
     else:
         _print_table(answer)
     return 0
+
+
+def _balanced(answer: Evaluation) -> float:
+    return balanced_accuracy(np.array(answer.confusion, np.int64))
 
 
 def _print_table(answer: Evaluation) -> None:
@@ -73,11 +78,12 @@ def _print_table(answer: Evaluation) -> None:
     print()
     for line in confusion_lines(answer.classes, answer.confusion):
         print(printable(line))
-    balanced = balanced_accuracy(np.array(answer.confusion, np.int64))
+    top_k = answer.top_k_accuracy.items()
     for title, value, form in (
         ("loss", answer.loss, ".4f"),
         ("accuracy", answer.accuracy, ".1%"),
-        ("balanced accuracy", balanced, ".1%"),
+        ("balanced accuracy", _balanced(answer), ".1%"),
+        *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),
     ):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
     if words := chosen_words(answer.weights):

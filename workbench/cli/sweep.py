@@ -10,17 +10,13 @@ from workbench.checkup.sweep_check import CheckedSweep, check_sweep
 from workbench.cli import train
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, printable
-from workbench.cli._series import spread_as_json, train_series
+from workbench.cli._series import begin, spread_as_json, train_series
 from workbench.cli._settings import list_keys_in_help
-from workbench.core.format import share
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import parse_target
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
-from workbench.runs.environment import refuse_unready
-from workbench.runs.folder import RunFolder
-from workbench.runs.library.cross_validation import trained_run
-from workbench.runs.library.series import begin_series, newest_series, spread_words
+from workbench.runs.library.series import newest_series, spread_words
 from workbench.runs.library.sweep import SweepPlan
 from workbench.runs.library.sweep_axes import Axis
 from workbench.runs.library.sweep_result import (
@@ -31,9 +27,7 @@ from workbench.runs.library.sweep_result import (
     outcome_key,
     sweep_result,
 )
-from workbench.runs.places import remember
 from workbench.runs.state import queue
-from workbench.runs.state.outcome import outcome_of
 from workbench.targets import all_targets
 
 NAME = "sweep"
@@ -116,13 +110,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         _print_plan(checked, as_json=arguments.json)
         return 0
-    series = _begin(checked.possible, arguments)
+    plan = checked.possible
+    series = begin(plan, arguments, plan.project, *plan.targets)
     if not arguments.json:
         print_line(f"{checked.words()}.")
     if arguments.queue:
         queue.start_next()
         return _finish(sweep_result(series), arguments, is_begun=True)
-    train_series(series, _run_words, is_quiet=arguments.json)
+    train_series(series, is_quiet=arguments.json)
     return _finish(sweep_result(series), arguments)
 
 
@@ -160,18 +155,6 @@ def _checked(arguments: argparse.Namespace) -> CheckedSweep:
     return checked
 
 
-def _begin(plan: SweepPlan, arguments: argparse.Namespace) -> str:
-    for target in plan.targets or (plan.project.target,):
-        remember(target)
-        refuse_unready(target)
-    return begin_series(
-        plan,
-        title=plan.project.title or arguments.project.stem,
-        project_path=str(arguments.project.resolve()),
-        is_new=arguments.again,
-    )
-
-
 def _print_plan(checked: CheckedSweep, *, as_json: bool) -> None:
     runs = checked.possible.runs()
     if as_json:
@@ -191,15 +174,6 @@ def _print_plan(checked: CheckedSweep, *, as_json: bool) -> None:
     if checked.impossible:
         print_line(checked.impossible_words())
     print_line(f"{checked.words()}.")
-
-
-def _run_words(run: RunFolder) -> str:
-    found, outcome = trained_run(run), outcome_of(run)
-    if not found.is_done:
-        return f"{found.label}: {outcome.sentence()}"
-    figures = (("validation", found.val_accuracy), ("test", found.test_accuracy))
-    words = [f"{name} accuracy {share(value)}" for name, value in figures if value is not None]
-    return f"{found.label}: {', '.join(words) or 'completed'}"
 
 
 def _finish(result: SweepResult, arguments: argparse.Namespace, *, is_begun: bool = False) -> int:

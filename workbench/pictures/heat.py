@@ -27,6 +27,18 @@ _VIRIDIS = (
 hotter (Smith and van der Walt 2015).
 """
 
+_DIVERGING = (
+    (33, 102, 172),
+    (103, 169, 207),
+    (209, 229, 240),
+    (247, 247, 247),
+    (253, 219, 199),
+    (239, 138, 98),
+    (178, 24, 43),
+)
+"""From negative to positive, in equal steps, 0 in the middle: also without seeing red and green
+(ColorBrewer's RdBu, Brewer 2003)."""
+
 OPACITY = 0.6
 """Of a map over its picture, unless the user chooses: both can be recognized."""
 
@@ -62,6 +74,11 @@ def heat_colors(levels: Pixels) -> Pixels:
     return _TABLE[levels]
 
 
+def weight_colors(levels: Pixels) -> Pixels:
+    """The colors uint8 (..., 4) of weights as levels: at 127.5 they are 0, at 255 largest."""
+    return _WEIGHTS[levels]
+
+
 def overlaid(picture: Pixels, levels: Pixels, *, opacity: float = OPACITY) -> Pixels:
     """A picture with a map over it, both of one size, as uint8 (height, width, 3).
 
@@ -77,12 +94,13 @@ def overlaid(picture: Pixels, levels: Pixels, *, opacity: float = OPACITY) -> Pi
     return np.asarray(mixed.round(), np.uint8)
 
 
-def _table() -> Pixels:
-    steps, places = np.linspace(1, 255, len(_VIRIDIS)), np.arange(256)
-    channels = [np.interp(places, steps, column) for column in zip(*_VIRIDIS, strict=True)]
-    table = np.stack([*channels, np.full(256, 255.0)], axis=-1)
-    table[0, 3] = 0
+def _table(colors: tuple[tuple[int, int, int], ...], first: int) -> Pixels:
+    """The colors of 256 levels, in equal steps from the first level to the last."""
+    steps, places = np.linspace(first, 255, len(colors)), np.arange(256)
+    channels = [np.interp(places, steps, column) for column in zip(*colors, strict=True)]
+    table = np.stack([*channels, np.where(places < first, 0.0, 255.0)], axis=-1)
     return table.round().astype(np.uint8)
 
 
-_TABLE = _table()
+_TABLE = _table(_VIRIDIS, 1)
+_WEIGHTS = _table(_DIVERGING, 0)

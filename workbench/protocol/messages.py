@@ -54,6 +54,7 @@ from workbench.protocol.trained.evaluate import (
     TestPictures,
 )
 from workbench.protocol.trained.explain import Explain, Explained
+from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.protocol.weights import LoadWeights
 
@@ -83,6 +84,7 @@ AnyRequest = (
     | Calibrate
     | MeasureRobustness
     | Explain
+    | ShowLayer
     | Export
     | ExportProject
     | MakeReport
@@ -144,6 +146,7 @@ AnyAnswer = (
     | Evaluation
     | Robustness
     | Explained
+    | LayerShown
     | LearningRateTried
     | LearningRateTrial
     | LearningRateFound

@@ -144,6 +144,7 @@ _MODULES = {
     "evaluate": "trained.evaluate",
     "calibrate": "trained.calibrate",
     "explain": "trained.explain",
+    "show_layer": "trained.feature_maps",
     "warm_up": "classify",
     "measure_robustness": "trained.robustness",
     "classify_many": "many",

@@ -10,6 +10,7 @@ from tests.gui.views.scripted import ScriptedService, give_weights
 from tests.window_parts import window_context
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.runs.home import data_home
 
@@ -32,7 +33,7 @@ def open_library(qtbot, context):
 
 
 @pytest.fixture
-def shown(qtbot, context):
+def show_view(qtbot, context):
     """A function that shows a view in pixels of width and height; it is closed at the end."""
     views = []
 
@@ -47,6 +48,21 @@ def shown(qtbot, context):
     yield show
     for view in views:
         view.close_background()
+
+
+@pytest.fixture
+def show_evaluate(show_view, context, open_library):
+    """A function that shows the evaluate view with the list of runs. Of the context's parts some
+    may be others: the workers that a test answers for.
+    """
+
+    def show(**parts):
+        context.service.end()
+        view = show_view(EvaluateView(replace(context, **parts), panels_of("evaluate")), 1200, 800)
+        open_library()
+        return view
+
+    return show
 
 
 # the classify view, with a worker that the test answers for
@@ -76,11 +92,11 @@ def measurer():
 
 
 @pytest.fixture
-def view(shown, context, service, measurer):
+def view(show_view, context, service, measurer):
     context.service.end()
     weights = WeightsLoader(context.document, context.library, service)
     parts = replace(context, service=service, measurer=measurer, weights=weights)
-    return shown(ClassifyView(parts, panels_of("classify")), 1200, 800)
+    return show_view(ClassifyView(parts, panels_of("classify")), 1200, 800)
 
 
 @pytest.fixture

@@ -60,3 +60,10 @@ def give_weights(run):
 def words_below(strip):
     """The line below each tile."""
     return [strip.model().index(row, 0).data() for row in range(strip.num_tiles)]
+
+
+def table_texts(table):
+    """The cells of a table view, row by row."""
+    model = table.model()
+    columns = range(model.columnCount())
+    return [[model.index(row, at).data() for at in columns] for row in range(model.rowCount())]

@@ -15,9 +15,9 @@ LOSSES = [0.9, 0.6, 0.5, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
 
 
 @pytest.fixture
-def view(shown, context):
+def view(show_view, context):
     context.document.new(find_template("lenet5").project)
-    return shown(TrainView(context, panels_of("train")), 1300, 900)
+    return show_view(TrainView(context, panels_of("train")), 1300, 900)
 
 
 @pytest.fixture

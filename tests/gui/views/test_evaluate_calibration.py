@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import numpy as np
 import pytest
 
-from tests.gui.views.scripted import ScriptedService, give_weights
+from tests.gui.views.scripted import give_weights
 from tests.gui.views.test_evaluate_view import RESULT
 from workbench.core.calibration.distance import references
 from workbench.core.calibration.reliability import kept_counts, reliability
-from workbench.gui.evaluate.view import EvaluateView
-from workbench.gui.panels import panels_of
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.calibration import (
     Bins,
@@ -75,22 +71,10 @@ def run(model):
 
 
 @pytest.fixture
-def service():
-    return ScriptedService()
-
-
-@pytest.fixture
-def view(qtbot, context, service, run, open_library):
-    context.service.end()
-    view = EvaluateView(replace(context, service=service), panels_of("evaluate"))
-    view.resize(1200, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    open_library()
+def view(qtbot, show_evaluate, service, run):
+    view = show_evaluate(service=service)
     qtbot.waitUntil(lambda: view.state.latest is not None)
-    yield view
-    view.close_background()
+    return view
 
 
 @pytest.fixture

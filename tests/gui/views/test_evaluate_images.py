@@ -10,11 +10,8 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from tests.gui.views.scripted import ScriptedService
 from tests.gui.views.test_evaluate_view import RESULT
 from workbench.core.projects.project import Choice
-from workbench.gui.evaluate.view import EvaluateView
-from workbench.gui.panels import panels_of
 from workbench.pictures.png import write_png
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
@@ -35,8 +32,7 @@ def files(tmp_path):
 
 
 @pytest.fixture
-def view(qtbot, context, model, open_library, files):
-    context.service.end()
+def view(qtbot, show_evaluate, service, model, files):
     made = model("cifar")
     path = made if hasattr(made, "joinpath") else made.path
     dataset = {"key": "folder", "params": {"path": str(files)}}
@@ -56,16 +52,10 @@ def view(qtbot, context, model, open_library, files):
         lengths=lengths,
     )
     keep_evaluation(RunFolder(path), KeptEvaluation(result=RESULT, created=1.5), images)
-    view = EvaluateView(replace(context, service=ScriptedService()), panels_of("evaluate"))
-    view.resize(1200, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    open_library()
+    view = show_evaluate(service=service)
     panel = view.panels["evaluate_images"]
     qtbot.waitUntil(lambda: panel.scored.images is not None)
-    yield view
-    view.close_background()
+    return view
 
 
 def numbers(panel):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 
 import pytest
 from PySide6.QtGui import Qt
 
-from tests.gui.views.scripted import ScriptedService
+from tests.gui.views.scripted import table_texts
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.gui.evaluate.robustness import NO_TESTS, NOT_YET, STALE
-from workbench.gui.evaluate.view import EvaluateView
-from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.trained.robustness import AlteredAccuracy, MeasureRobustness, Robustness
@@ -46,11 +43,6 @@ RESULT = Robustness(
 
 
 @pytest.fixture
-def measurer():
-    return ScriptedService()
-
-
-@pytest.fixture
 def run(model):
     made = model("cifar")
     run = RunFolder(made if hasattr(made, "joinpath") else made.path)
@@ -66,32 +58,18 @@ def keep_tests(context):
 
 
 @pytest.fixture
-def open_view(qtbot, context, run, measurer, open_library):
-    views = []
-    context.service.end()
-
+def open_view(qtbot, show_evaluate, run, service, measurer):
     def make():
-        parts = replace(context, service=ScriptedService(), measurer=measurer)
-        view = EvaluateView(parts, panels_of("evaluate"))
-        views.append(view)
-        view.resize(1200, 800)
-        qtbot.addWidget(view)
-        with qtbot.waitExposed(view):
-            view.show()
-        open_library()
+        view = show_evaluate(service=service, measurer=measurer)
         view.state.choose(run.path, "cifar")
         qtbot.waitUntil(lambda: view.state.known is not None and not view.state.background.is_busy)
         return view.panels["evaluate_robustness"]
 
-    yield make
-    for view in views:
-        view.close_background()
+    return make
 
 
 def texts(panel):
-    table = panel.table.model()
-    columns = range(table.columnCount())
-    return [[table.index(row, at).data() for at in columns] for row in range(table.rowCount())]
+    return table_texts(panel.table)
 
 
 def test_without_a_test_it_says_where_one_is_made(open_view):

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from tests.gui.views.scripted import ScriptedService, give_weights
+from tests.gui.views.scripted import give_weights, table_texts
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
@@ -36,29 +36,14 @@ RESULT = Evaluation(
 )
 
 
-def table_texts(view):
-    table = view.panels["evaluate_classes"].table.model()
-    columns = range(table.columnCount())
-    return [[table.index(row, at).data() for at in columns] for row in range(table.rowCount())]
+def class_rows(view):
+    return table_texts(view.panels["evaluate_classes"].table)
 
 
 @pytest.fixture
-def service():
-    return ScriptedService()
-
-
-@pytest.fixture
-def view(qtbot, context, service, model, open_library):
-    context.service.end()
+def view(show_evaluate, service, model):
     model("cifar")
-    view = EvaluateView(replace(context, service=service), panels_of("evaluate"))
-    view.resize(1200, 800)
-    qtbot.addWidget(view)
-    with qtbot.waitExposed(view):
-        view.show()
-    open_library()
-    yield view
-    view.close_background()
+    return show_evaluate(service=service)
 
 
 @pytest.fixture
@@ -87,11 +72,22 @@ def test_all_figures_are_shown(shown):
         .source.text()
         .startswith("Run “cifar”, test set · weights: last epoch (40) · today ")
     )
-    assert table_texts(shown) == [
+    assert class_rows(shown) == [
         ["cat", "90.0%", "60.0%", "72.0%", "5"],
         ["dog", "40.0%", "80.0%", "53.0%", "15"],
     ]
     assert shown.start.isEnabled()
+
+
+def test_top_k_accuracy_is_shown_where_there_are_more_classes(shown, service):
+    scores = shown.panels["evaluate_classes"]
+    assert not scores.top_3.isVisible()
+    assert not scores.top_5.isVisible()
+    shown.start.click()
+    service.take(Evaluate)[1](msgspec.structs.replace(RESULT, top_k_accuracy={3: 0.925}))
+    assert scores.top_3.isVisible()
+    assert scores.top_3.value.text() == "92.5%"
+    assert not scores.top_5.isVisible()
 
 
 def test_a_test_set_that_was_also_validated_on_is_remarked_on(view, service):
@@ -106,9 +102,9 @@ def test_a_test_set_that_was_also_validated_on_is_remarked_on(view, service):
 
 def test_the_table_sorts_by_numbers_not_by_letters(shown):
     shown.panels["evaluate_classes"].table.sortByColumn(4, Qt.SortOrder.AscendingOrder)
-    assert [row[0] for row in table_texts(shown)] == ["cat", "dog"]
+    assert [row[0] for row in class_rows(shown)] == ["cat", "dog"]
     shown.panels["evaluate_classes"].table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
-    assert [row[0] for row in table_texts(shown)] == ["dog", "cat"]
+    assert [row[0] for row in class_rows(shown)] == ["dog", "cat"]
 
 
 def test_the_map_describes_the_square_under_the_mouse(qtbot, shown):
@@ -254,7 +250,7 @@ def test_an_evaluation_is_kept_for_the_next_start(qtbot, view, context, service)
     assert later.panels["evaluate_classes"].source.text() == (
         "Run “cifar”, Image folder: held out · weights: last epoch (40) · 14 Nov 2023"
     )
-    assert table_texts(later)[0] == ["cat", "90.0%", "60.0%", "72.0%", "5"]
+    assert class_rows(later)[0] == ["cat", "90.0%", "60.0%", "72.0%", "5"]
     assert not later.note.isVisible()
     write_card(run.path, msgspec.structs.replace(CARD, checksum="other", test=None))
     chosen_again(qtbot, later)

@@ -21,9 +21,9 @@ PATIENCE_MS = 120_000
 
 
 @pytest.fixture
-def real_view(shown, context):
+def real_view(show_view, context):
     """With a real worker."""
-    return shown(ClassifyView(context, panels_of("classify")), 1200, 800)
+    return show_view(ClassifyView(context, panels_of("classify")), 1200, 800)
 
 
 @pytest.fixture

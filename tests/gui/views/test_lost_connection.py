@@ -35,8 +35,8 @@ WAIT_S = 3_600.0
 
 
 @pytest.fixture
-def view(shown, context):
-    return shown(TrainView(context, panels_of("train")), 1300, 800)
+def view(show_view, context):
+    return show_view(TrainView(context, panels_of("train")), 1300, 800)
 
 
 @pytest.fixture

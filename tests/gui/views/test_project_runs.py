@@ -45,10 +45,10 @@ def service():
 
 
 @pytest.fixture
-def classify(shown, context, service):
+def classify(show_view, context, service):
     context.service.end()
     weights = WeightsLoader(context.document, context.library, service)
-    return shown(
+    return show_view(
         ClassifyView(replace(context, service=service, weights=weights), panels_of("classify")),
         1200,
         800,

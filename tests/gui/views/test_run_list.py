@@ -20,8 +20,8 @@ from workbench.runs.store.notes import RunNotes, read_notes, write_notes
 
 
 @pytest.fixture
-def view(shown, context):
-    return shown(TrainView(context, panels_of("train")), 1300, 800)
+def view(show_view, context):
+    return show_view(TrainView(context, panels_of("train")), 1300, 800)
 
 
 @pytest.fixture

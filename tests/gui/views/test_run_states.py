@@ -42,8 +42,8 @@ PLAN = Plan(
 
 
 @pytest.fixture
-def view(shown, context):
-    return shown(TrainView(context, panels_of("train")), 1300, 800)
+def view(show_view, context):
+    return show_view(TrainView(context, panels_of("train")), 1300, 800)
 
 
 def started(run, **fields):

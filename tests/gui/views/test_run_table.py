@@ -26,8 +26,8 @@ def changed(project, **values):
 
 
 @pytest.fixture
-def view(shown, context):
-    return shown(TrainView(context, panels_of("train")), 1500, 800)
+def view(show_view, context):
+    return show_view(TrainView(context, panels_of("train")), 1500, 800)
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from workbench.runs.state import queue
 
 
 @pytest.fixture
-def view(shown, context):
-    return shown(TrainView(context, panels_of("train")), 1300, 800)
+def view(show_view, context):
+    return show_view(TrainView(context, panels_of("train")), 1300, 800)
 
 
 def test_without_runs_it_says_what_can_be_done(qtbot, view):

@@ -7,12 +7,11 @@ import os
 import msgspec
 import pytest
 
-from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
-from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import (
     EVALUATION_NAME,
@@ -47,8 +46,7 @@ CARD = ModelCard(
 
 
 @pytest.fixture
-def run():
-    run = create_run(Project(), title="kept")
+def run(run):
     write_card(run.path, CARD)
     return run
 
@@ -101,6 +99,7 @@ def _scored(**values):
         _changed(confusion=[[3, 2], [3, -12]]),
         _changed(confusion=[[3, 2], [3, 2**60]]),
         _changed(accuracy=7.5),
+        _changed(top_k_accuracy={3: -0.5}),
         _changed(weights=KeptWeights(epoch=40, kind="w" * 1_000)),
         _changed(weights=KeptWeights(epoch=-1)),
         _changed(loss=2.0).replace(b'"loss":2.0', b'"loss":1e999'),

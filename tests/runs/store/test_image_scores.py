@@ -8,11 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
-from workbench.runs.folder import create_run
 from workbench.runs.store import image_scores
 from workbench.runs.store.evaluation import (
     KeptEvaluation,
@@ -50,11 +48,6 @@ RESULT = Evaluation(
     confusion=[[1, 1], [1, 1]],
 )
 KEPT = KeptEvaluation(result=RESULT, checksum="abc", created=1_700_000_000.25)
-
-
-@pytest.fixture
-def run():
-    return create_run(Project(), title="kept")
 
 
 def test_they_are_read_as_they_were_kept(run):

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from workbench.core.calibration.distance import LEAST_REFERENCES, references
-from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import LinkFoundError, RunFolderError, WeightsError
 from workbench.protocol.trained.calibration import Calibration, DistanceMark
-from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import CARD_NAME, ModelCard, decode_card, write_card
 from workbench.runs.store.references import (
     MAX_FILE_BYTES,
@@ -41,8 +40,7 @@ FOUND = Calibration(
 
 
 @pytest.fixture
-def run():
-    run = create_run(Project(), title="calibrated")
+def run(run):
     write_card(run.path, CARD)
     return run
 

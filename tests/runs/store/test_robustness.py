@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
-from workbench.runs.folder import create_run
 from workbench.runs.store.robustness import (
     ROBUSTNESS_NAME,
     keep_robustness,
@@ -23,11 +21,6 @@ RESULT = Robustness(
     total=20,
     measured=[AlteredAccuracy(test="Soft", strengths={"blur": 2.0}, level=0.5, accuracy=0.8)],
 )
-
-
-@pytest.fixture
-def run():
-    return create_run(Project(), title="robust")
 
 
 def test_it_is_read_as_it_was_kept(run):

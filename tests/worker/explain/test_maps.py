@@ -7,45 +7,19 @@ import random
 import numpy as np
 import pytest
 
+from tests.built_networks import graph_of, runner_of
 from tests.explained import Grayed, random_correlation
 from tests.strategies import random_valid_graph
 from tests.worker.conftest import chain
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.projects.project_file import graph_to_plain
+from workbench.core.network.graph import Graph
 from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
-from workbench.runs.model_card import ModelCard
 from workbench.worker.explain.explainer import explainer_of
 from workbench.worker.explain.random_weights import random_weights, rank_correlation
-from workbench.worker.model.build import build_model, read_weights
+from workbench.worker.model.build import read_weights
 from workbench.worker.process.lazy_keras import keras
-from workbench.worker.saved_models.model_runner import Runner
 
 pytestmark = pytest.mark.worker
-
-
-def runner_of(graph: Graph, *, seed: int = 1) -> Runner:
-    built = build_model(graph, all_layers(), whole=True, pretrained=False, seed=seed)
-    names = [f"class {number}" for number in range(int(built.model.output_shape[-1]))]
-    card = ModelCard(
-        class_names=names,
-        input_shape=list(built.input_shape),
-        fit="crop",
-        graph=graph_to_plain(graph),
-        title="Test",
-    )
-    return Runner(card, built, graph)
-
-
-def graph_of(edges: list[tuple[str, str]], **kinds: tuple[str, dict]) -> Graph:
-    """A graph of named nodes; the edges into a node take its ports in their order."""
-    nodes = [Node(key, kind, key, params) for key, (kind, params) in kinds.items()]
-    ports: dict[str, int] = {}
-    made = []
-    for source, target in edges:
-        made.append(Edge(source, target, ports.setdefault(target, 0)))
-        ports[target] += 1
-    return Graph.of(nodes, made)
 
 
 IMAGE = ("input", {"shape": (16, 16, 3)})

@@ -145,6 +145,7 @@ def test_evaluating_uses_the_part_that_training_keeps_apart(brightness):
     assert answer.confusion == [[2, 0], [0, 2]]
     assert answer.accuracy == 1.0
     assert 0 <= answer.loss < 1e-3
+    assert answer.top_k_accuracy == {}  # of two classes there is none
     assert [(one.name, one.precision, one.recall, one.f1) for one in answer.per_class] == [
         ("bright", 1.0, 1.0, 1.0),
         ("dark", 1.0, 1.0, 1.0),

@@ -52,6 +52,8 @@ def test_the_images_of_a_test_are_those_of_evaluate(trainer, small_project, repl
     assert answer.images.probability == pytest.approx(images.probability.tolist(), rel=1e-4)
     assert answer.images.loss == pytest.approx(images.loss.tolist(), rel=1e-3, abs=1e-5)
     np.testing.assert_array_equal(images.rank == 0, images.is_right)
+    expected = {k: (images.rank < k).mean() for k in (3, 5) if k < len(answer.classes)}
+    assert kept.result.top_k_accuracy == answer.top_k_accuracy == expected
     again = kept_images(trained.run)[1]
     np.testing.assert_array_equal(again.content, images.content)
     np.testing.assert_array_equal(again.rank, images.rank)

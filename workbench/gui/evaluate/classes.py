@@ -39,8 +39,14 @@ class ClassesPanel(TitledBox):
         self._state = state
         self._pairs: list[ConfusedPair] = []
         self.source = plain_label(role="dim", wrap=True)
-        figures = [Figure(title) for title in ("Accuracy", "Balanced", "Loss", "Support")]
-        self.accuracy, self.balanced, self.loss, self.pictures = figures
+        titles = "Accuracy", "Top-3", "Top-5", "Balanced", "Loss", "Support"
+        figures = [Figure(title) for title in titles]
+        self.accuracy, self.top_3, self.top_5, self.balanced, self.loss, self.pictures = figures
+        self.top_k = {3: self.top_3, 5: self.top_5}
+        for k, figure in self.top_k.items():
+            figure.setToolTip(
+                f"Top-{k} accuracy: images whose actual class is among the {k} most probable ones"
+            )
         self.balanced.setToolTip(
             "Balanced accuracy: the mean of the recalls, so that each class counts the same"
         )
@@ -78,6 +84,9 @@ class ClassesPanel(TitledBox):
         counts = np.array(result.confusion, np.int64)
         self.source.setText(breakable(self._state.subject))
         self.accuracy.value.setText(share(result.accuracy))
+        for k, figure in self.top_k.items():
+            figure.value.setText(share(result.top_k_accuracy.get(k)))
+            figure.setVisible(k in result.top_k_accuracy)
         self.balanced.value.setText(share(balanced_accuracy(counts)))
         self.loss.value.setText("NaN" if result.loss is None else f"{result.loss:.4f}")
         self.pictures.value.setText(count(int(counts.sum())))

@@ -87,8 +87,9 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     """Scores on a set of images. Rows of `confusion` are true classes. `weights` are those that
     answered; None where that is not known. `is_validated_on_test`: the same images were the
     validation images of the training. `loss` is that of the uncalibrated outputs, as in training.
-    `calibration` is None in evaluations of earlier versions. `images` are there where the request
-    has asked for them.
+    `calibration` is None in evaluations of earlier versions. `top_k_accuracy`: k -> share of images
+    whose true class is among the k most probable, 0..1, where there are more classes than k; empty
+    in those of earlier versions. `images` are there where the request has asked for them.
     """
 
     loss: float | None
@@ -99,4 +100,5 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     weights: KeptWeights | None = None
     is_validated_on_test: bool = False
     calibration: CalibrationScores | None = None
+    top_k_accuracy: dict[int, float] = {}
     images: ImageScores | None = None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from workbench.core.confusion import balanced_accuracy
 from workbench.core.format import count, plural, share
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.report.blocks import Block, Figure, Section, Table, Text, plain_name, plain_text
@@ -44,8 +47,13 @@ def _words(facts: Facts) -> str:
     parts = [f"Test accuracy {share(test.accuracy)}"]
     if interval:
         parts.append(f"on {plural(test.count, 'image')}, 95% interval {interval} (Wilson)")
-    loss = f"; loss {test.loss:.4f}" if test.loss is not None else ""
-    return f"{' '.join(parts)}{loss}."
+    words = [" ".join(parts)]
+    if (result := facts.scored.result) is not None:
+        balanced = balanced_accuracy(np.array(result.confusion, np.int64))
+        words.append(f"balanced accuracy {share(balanced)}")
+        words += [f"top-{k} accuracy {share(part)}" for k, part in result.top_k_accuracy.items()]
+    words += [f"loss {test.loss:.4f}"] if test.loss is not None else []
+    return f"{'; '.join(words)}."
 
 
 def _reason(facts: Facts) -> str:

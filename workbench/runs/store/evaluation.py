@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from workbench.core.projects.project import Choice
-from workbench.core.storage.json_file import DAMAGED, refuse_newer
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError, os_errors_as
 from workbench.protocol.events import TestResult
@@ -25,16 +24,12 @@ from workbench.runs.store.image_scores import (
     load_image_scores,
     remove_image_scores,
 )
+from workbench.runs.store.kept_file import KeptFile, is_count, is_share
 
 EVALUATION_NAME = "evaluation.json"
 EVALUATION_VERSION = 1
 
-_MAX_BYTES = 2 * 1024 * 1024
-"""A confusion matrix of 1,000 classes; more would take long to read."""
-_MAX_COUNT = 2**53
 _MAX_WORDS = 200
-_END_OF_DATES = 253_402_214_400.0
-"""The last day of the year 9999."""
 
 
 class KeptEvaluation(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +55,16 @@ class KeptEvaluation(msgspec.Struct, frozen=True, kw_only=True):
         if not self.source:
             return "test set"
         return source_words(Choice(self.source, self.params))[:_MAX_WORDS]
+
+
+_FILE = KeptFile(
+    name=EVALUATION_NAME,
+    kind=KeptEvaluation,
+    version=EVALUATION_VERSION,
+    max_bytes=2 * 1024 * 1024,  # a confusion matrix of 1,000 classes; more would take long to read
+    title="evaluation",
+    fix="Evaluate again.",
+)
 
 
 @dataclass(frozen=True)
@@ -91,12 +96,7 @@ def keep_evaluation(
         RunFolderError: it is no run folder, or the result is too large to be kept.
         SaveError: it cannot be written.
     """
-    if not run.request_path.is_file():
-        raise RunFolderError("This is not a run folder.", where=str(run.path))
-    check_own(run.path)
-    data = msgspec.json.encode(kept)
-    if len(data) > _MAX_BYTES:
-        raise RunFolderError("The evaluation is too large to be kept.", where=str(run.path))
+    data = _FILE.encoded(run, kept)
     # A reader in between finds scores that belong to no evaluation: as good as none.
     if images is not None:
         keep_image_scores(run, images, kept.created)
@@ -120,21 +120,8 @@ def read_evaluation(run: RunFolder, class_names: list[str]) -> KeptEvaluation | 
     Raises:
         RunFolderError: the file is damaged, newer, or not of these classes.
     """
-    path = run.path / EVALUATION_NAME
-    if not path.is_file():
-        return None
-    what = "The kept evaluation cannot be read."
-    with os_errors_as(RunFolderError, what, path), path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    try:
-        kept = msgspec.json.decode(data, type=KeptEvaluation)
-    except DAMAGED as error:
-        raise _damaged(run, str(error)) from error
-    what = "The evaluation was kept by a newer version of Workbench."
-    refuse_newer(RunFolderError, what, path, kept.version, EVALUATION_VERSION)
-    if len(data) > _MAX_BYTES or not _is_sound(kept, class_names):
-        raise _damaged(run, "scores that cannot be of this model")
-    return kept
+    received = "scores that cannot be of this model"
+    return _FILE.read(run, lambda kept: _is_sound(kept, class_names), received)
 
 
 def read_image_scores(run: RunFolder, kept: KeptEvaluation) -> ScoredImages | None:
@@ -147,7 +134,7 @@ def read_image_scores(run: RunFolder, kept: KeptEvaluation) -> ScoredImages | No
     num_classes = len(kept.result.classes)
     images = load_image_scores(run, kept.created, num_classes)
     if images is not None and images.confusion(num_classes).tolist() != kept.result.confusion:
-        raise _damaged(run, "images that are not those of the confusion matrix")
+        raise _FILE.damaged(run, "images that are not those of the confusion matrix")
     return images
 
 
@@ -161,44 +148,27 @@ def known_scores(run: RunFolder) -> KnownScores:
     return KnownScores(kept, card.test, card.checksum, problem, card.calibration)
 
 
-def _damaged(run: RunFolder, received: str) -> RunFolderError:
-    return RunFolderError(
-        "The kept evaluation is damaged.",
-        where=str(run.path / EVALUATION_NAME),
-        received=received[:_MAX_WORDS],
-        fix="Evaluate again.",
-    )
-
-
 def _is_sound(kept: KeptEvaluation, class_names: list[str]) -> bool:
-    """Whether all of it can be shown as scores of these classes: a file may come from elsewhere."""
+    """Whether all of it can be shown as scores of these classes."""
     result, count = kept.result, len(class_names)
     rows = result.confusion
     return (
         result.classes == class_names
         and [score.name for score in result.per_class] == class_names
         and len(rows) == count
-        and all(len(row) == count and all(map(_is_count, row)) for row in rows)
+        and all(len(row) == count and all(map(is_count, row)) for row in rows)
         and all(map(_is_score, result.per_class))
-        and (result.accuracy is None or _is_share(result.accuracy))
+        and (result.accuracy is None or is_share(result.accuracy))
+        and all(map(is_share, result.top_k_accuracy.values()))
         and (result.loss is None or math.isfinite(result.loss))
         and (result.weights is None or _is_known(result.weights))
-        and 0 <= kept.created < _END_OF_DATES
     )
 
 
 def _is_score(score: ClassScore) -> bool:
     shares = (score.precision, score.recall, score.f1)
-    return all(map(_is_share, shares)) and _is_count(score.count)
+    return all(map(is_share, shares)) and is_count(score.count)
 
 
 def _is_known(weights: KeptWeights) -> bool:
-    return weights.kind in ("last", "best") and _is_count(weights.epoch)
-
-
-def _is_share(value: float) -> bool:
-    return 0 <= value <= 1
-
-
-def _is_count(value: int) -> bool:
-    return 0 <= value <= _MAX_COUNT
+    return weights.kind in ("last", "best") and is_count(weights.epoch)

@@ -7,20 +7,12 @@ import time
 
 import msgspec
 
-from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
-from workbench.core.storage.own_file import refuse_link
-from workbench.errors import RunFolderError, os_errors_as
 from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
 from workbench.runs.folder import RunFolder
-from workbench.runs.ownership import check_own
+from workbench.runs.store.kept_file import KeptFile, is_count, is_share
 
 ROBUSTNESS_NAME = "robustness.json"
 ROBUSTNESS_VERSION = 1
-
-_MAX_BYTES = 1024 * 1024
-_MAX_COUNT = 2**53
-_END_OF_DATES = 253_402_214_400.0
-"""The last day of the year 9999."""
 
 
 class KeptRobustness(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,20 +31,28 @@ class KeptRobustness(msgspec.Struct, frozen=True, kw_only=True):
     version: int = ROBUSTNESS_VERSION
 
 
+_FILE = KeptFile(
+    name=ROBUSTNESS_NAME,
+    kind=KeptRobustness,
+    version=ROBUSTNESS_VERSION,
+    max_bytes=1024 * 1024,
+    title="robustness",
+    fix="Measure it again.",
+)
+
+
 def keep_robustness(run: RunFolder, result: Robustness, checksum: str) -> None:
     """Replaces the measurement in a run's folder.
 
     Raises:
         LinkFoundError: the folder, or the file, is a link.
+        RunFolderError: it is no run folder, or the measurement is too large to be kept.
         SaveError: it cannot be written.
     """
-    check_own(run.path)
-    path = run.path / ROBUSTNESS_NAME
-    refuse_link(path)
     kept = KeptRobustness(
         result=msgspec.structs.replace(result, id=0), checksum=checksum, created=time.time()
     )
-    save_json(path, kept)
+    _FILE.write(run, kept)
 
 
 def read_robustness(run: RunFolder) -> KeptRobustness | None:
@@ -61,48 +61,24 @@ def read_robustness(run: RunFolder) -> KeptRobustness | None:
     Raises:
         RunFolderError: the file is damaged or newer.
     """
-    path = run.path / ROBUSTNESS_NAME
-    if not path.is_file():
-        return None
-    what = "The kept robustness cannot be read."
-    with os_errors_as(RunFolderError, what, path), path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    try:
-        kept = msgspec.json.decode(data, type=KeptRobustness)
-    except DAMAGED as error:
-        raise _damaged(run, str(error)) from error
-    what = "The robustness was kept by a newer version of Workbench."
-    refuse_newer(RunFolderError, what, path, kept.version, ROBUSTNESS_VERSION)
-    if len(data) > _MAX_BYTES or not _is_sound(kept):
-        raise _damaged(run, "figures that cannot be accuracies")
-    return kept
-
-
-def _damaged(run: RunFolder, received: str) -> RunFolderError:
-    return RunFolderError(
-        "The kept robustness is damaged.",
-        where=str(run.path / ROBUSTNESS_NAME),
-        received=received[:200],
-        fix="Measure it again.",
-    )
+    return _FILE.read(run, _is_sound, "figures that cannot be accuracies")
 
 
 def _is_sound(kept: KeptRobustness) -> bool:
-    """Whether all of it can be shown: a file may come from elsewhere."""
     result = kept.result
     return (
-        0 <= result.accuracy <= 1
-        and 0 < result.count <= result.total <= _MAX_COUNT
+        is_share(result.accuracy)
+        and 0 < result.count <= result.total
+        and is_count(result.total)
         and all(map(_is_measured, result.measured))
-        and 0 <= kept.created < _END_OF_DATES
     )
 
 
 def _is_measured(case: AlteredAccuracy) -> bool:
     strengths = case.strengths.values()
     return (
-        0 <= case.accuracy <= 1
-        and 0 <= case.level <= 1
+        is_share(case.accuracy)
+        and is_share(case.level)
         and len(case.strengths) > 0
         and all(map(math.isfinite, strengths))
     )

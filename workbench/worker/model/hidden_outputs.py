@@ -36,8 +36,7 @@ def head_with_hidden(built: BuiltModel, graph: Graph, end: str, hidden: str) -> 
     before = graph.ancestors(end) | {end}
     output = built.layers[end].output
     start = keras.Input(shape=output.shape[1:], dtype=output.dtype)
-    tensors: dict[str, Any] = {end: start}
-    connect(graph, built.layers, tensors, before)
+    tensors = {end: start, **connect(graph, built.layers, {end: start}, before)}
     if hidden not in tensors:
         return None
     last = next(key for key in reversed(graph.order) if key in tensors)  # the only output

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.evaluation.top_k import top_k_accuracies
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
 from workbench.pictures.prepare import PreparedPart
@@ -37,6 +38,7 @@ def evaluation_of(
         per_class=class_scores(confusion, card.class_names),
         confusion=confusion.tolist(),
         weights=weights_of(card),
+        top_k_accuracy=top_k_accuracies(results.rank, len(card.class_names)),
         calibration=calibration_scores(card.calibration or Calibration(), results, truth),
         is_validated_on_test=not source and card.recipe.get("validation") == "test",
     )

@@ -1,0 +1,85 @@
+"""ShowLayer as a request to the real worker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.bright_network import GRAPH, bright_picture, keep_bright_network
+from workbench.core.projects.project import Project
+from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
+from workbench.runs.folder import create_run
+
+pytestmark = pytest.mark.worker
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of the network."""
+    folder = create_run(Project(graph=GRAPH), home=tmp_path_factory.mktemp("shown-home"))
+    keep_bright_network(folder)
+    return str(folder.path)
+
+
+@pytest.fixture
+def picture(tmp_path):
+    return bright_picture(tmp_path)
+
+
+def pixels_of(path):
+    with Image.open(path) as image:
+        return np.array(image)
+
+
+def test_the_maps_of_the_first_layer_with_weights(service, run, picture):
+    answer = service.done(ShowLayer, model=run, picture=picture, with_figure=True)
+    assert isinstance(answer, LayerShown)
+    assert (answer.layer, answer.what, answer.shape) == ("conv2d_1", "maps", [32, 32, 1])
+    assert [place.title for place in answer.layers] == [
+        "Input",
+        "Conv2D",
+        "GlobalAveragePooling2D",
+        "Dense",
+    ]
+    (channel,) = answer.channels
+    assert (channel.least, channel.largest, channel.zeros) == (0, 250, 1 - 64 / 1024)
+    assert (answer.columns, answer.tile, answer.total) == (1, [32, 32], 1)
+    tile = pixels_of(answer.tiles_png)
+    expected = np.zeros((32, 32), np.uint8)
+    expected[4:12, 4:12] = 255  # the middle of the picture is what the network gets
+    np.testing.assert_array_equal(tile, expected)
+    figure = pixels_of(answer.figure_png)
+    assert figure.shape == (64, 64, 3)
+    assert figure[16, 16].tolist() == [253, 231, 37]
+    assert answer.milliseconds > 0
+
+
+def test_a_list_of_units_has_a_tile_of_one_place_each(service, run, picture):
+    answer = service.done(ShowLayer, model=run, picture=picture, layer="dense_3", order="index")
+    assert answer.tile == [1, 1]
+    first, second = answer.channels
+    assert first.mean + second.mean == pytest.approx(1)
+    assert first.histogram == []
+    strongest = service.done(ShowLayer, model=run, picture=picture, layer="dense_3", most=1)
+    (one,) = strongest.channels
+    assert one.index == int(second.mean > first.mean)
+    assert (strongest.total, strongest.columns) == (2, 1)
+
+
+def test_filters_need_no_picture(service, run):
+    answer = service.done(ShowLayer, model=run, what="filters", input_channel=7, with_figure=True)
+    (channel,) = answer.channels
+    assert (answer.what, answer.shape, answer.file) == ("filters", [1, 1, 1, 1], "")
+    assert (channel.least, channel.low, channel.high) == (1, -1, 1)
+    assert (answer.input_channels, answer.input_channel) == (1, 0)
+    assert pixels_of(answer.tiles_png).tolist() == [[255]]
+    assert pixels_of(answer.figure_png)[0, 0].tolist() == [178, 24, 43]
+
+
+def test_what_cannot_be_shown_is_an_error(service, run, picture):
+    error = service.failed(ShowLayer, model=run, picture=picture, layer="conv")
+    assert error.expected == "input_0, conv2d_1, global_average_pooling2d_2, dense_3"
+    assert "of an image" in service.failed(ShowLayer, model=run).what
+    error = service.failed(ShowLayer, model=run, layer="dense_3", what="filters")
+    assert error.expected == "conv2d_1"

@@ -1,0 +1,1 @@
+"""Statistics of an evaluation: intervals of shares and top-k accuracy. Arrays and numbers alone."""

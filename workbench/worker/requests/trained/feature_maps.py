@@ -1,0 +1,131 @@
+"""ShowLayer: the feature maps or the filters of a layer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from workbench.errors import UsageError
+from workbench.pictures.heat import heat_colors, weight_colors
+from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.trained.feature_maps import MOST_CHANNELS, LayerShown, ShowLayer
+from workbench.runs.model_card import weights_of
+from workbench.worker.feature_maps.looker import Chosen, Looker, looker_of
+from workbench.worker.feature_maps.planes import (
+    Levels,
+    Planes,
+    columns_for,
+    planes_of,
+    sheet,
+    tile_levels,
+)
+from workbench.worker.requests.session import Job
+from workbench.worker.saved_models.model_runner import Pixels, Runner
+
+_FIGURE_TILE = 64
+_FIGURE_GAP = 2
+"""Of the figure for people: tiles are enlarged to about this many pixels, with a gap between."""
+
+
+def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
+    """Makes the tiles.
+
+    Raises:
+        UsageError: the network has no such layer, or that has no filters; or no image was given.
+        PictureError: the image cannot be read.
+        RunError: the layer's output is not finite.
+    """
+    runner = job.runner(request.model)
+    started = time.perf_counter()
+    looker = looker_of(runner)
+    chosen = looker.choose(request.layer, request.what, is_preferred=request.is_preferred)
+    if chosen.what == "filters":
+        planes, answer = _filters(job, request, looker, chosen)
+    else:
+        planes, answer = _maps(job, request, looker, chosen, _fitted(runner, request.picture))
+    tiles = tile_levels(planes)
+    columns = columns_for(len(tiles))
+    return msgspec.structs.replace(
+        answer,
+        channels=planes.channels,
+        tiles_png=job.session_png(sheet(tiles, columns), "tiles"),
+        columns=columns,
+        tile=list(tiles.shape[1:3]),
+        is_color=planes.is_color,
+        weights=weights_of(runner.card),
+        epochs_done=runner.card.epochs_done,
+        figure_png=job.session_png(_figure(tiles, planes), "figure") if request.with_figure else "",
+        milliseconds=round(1000 * (time.perf_counter() - started), 3),
+    )
+
+
+def _fitted(runner: Runner, picture: str) -> Pixels:
+    if not picture:
+        raise UsageError("Feature maps are of an image.", expected="an image file")
+    return runner.decoded(picture)[1]
+
+
+def _maps(
+    job: Job, request: ShowLayer, looker: Looker, chosen: Chosen, image: Pixels
+) -> tuple[Planes, LayerShown]:
+    values = looker.maps(chosen.place.name, image)
+    planes = planes_of(values, request.order, _most(request))
+    return planes, _answer(job, request, looker, chosen, shape=chosen.place.shape, values=values)
+
+
+def _filters(
+    job: Job, request: ShowLayer, looker: Looker, chosen: Chosen
+) -> tuple[Planes, LayerShown]:
+    found = looker.filters(chosen.place.name)
+    values, count = found.values, found.values.shape[2]
+    answer = _answer(job, request, looker, chosen, shape=list(found.shape), values=values)
+    if not found.is_color:
+        at = min(max(0, request.input_channel), count - 1)
+        values = values[:, :, at]
+        answer = msgspec.structs.replace(answer, input_channels=count, input_channel=at)
+    return planes_of(values, request.order, _most(request), is_signed=True), answer
+
+
+def _most(request: ShowLayer) -> int:
+    return min(max(1, request.most), MOST_CHANNELS)
+
+
+def _answer(
+    job: Job,
+    request: ShowLayer,
+    looker: Looker,
+    chosen: Chosen,
+    *,
+    shape: list[int],
+    values: np.ndarray[Any, Any],
+) -> LayerShown:
+    """The answer without its tiles."""
+    return LayerShown(
+        id=job.id,
+        file=request.picture if chosen.what == "maps" else "",
+        layer=chosen.place.name,
+        what=chosen.what,
+        layers=looker.places,
+        shape=shape,
+        total=values.shape[-1],
+        channels=[],
+        tiles_png="",
+        columns=0,
+        tile=[],
+    )
+
+
+def _figure(tiles: Levels, planes: Planes) -> Levels:
+    """The tiles in colors, enlarged without smoothing, on white: uint8 (height, width, 3)."""
+    factor = max(1, round(_FIGURE_TILE / max(tiles.shape[1:3])))
+    large = tiles.repeat(factor, axis=1).repeat(factor, axis=2)
+    if planes.is_color:
+        colored = large
+    elif planes.is_signed:
+        colored = weight_colors(large)[..., :3]
+    else:
+        colored = heat_colors(np.maximum(large, 1))[..., :3]
+    return sheet(colored, columns_for(len(tiles)), gap=_FIGURE_GAP)
