@@ -78,6 +78,7 @@ class _Reading:
         self._socket: socket.socket | None = None
         self._is_over = threading.Event()
         self._is_late = False
+        self._cancelled: Exception | None = None
         self._refused = ""
 
     def run(self) -> bytes:
@@ -166,12 +167,13 @@ class _Reading:
     def _is_cancelled(self) -> bool:
         try:
             self._ctx.check_cancelled()
-        except Exception:  # noqa: BLE001 - the caller's own; `_check` raises it in its thread
-            return True
-        return False
+        except Exception as error:  # noqa: BLE001 - the caller's own, raised in its thread
+            self._cancelled = error
+        return self._cancelled is not None
 
     def _check(self) -> None:
-        self._ctx.check_cancelled()
+        if self._is_cancelled() and self._cancelled is not None:
+            raise self._cancelled
         if self._refused:
             self._fail(
                 "its server leads to a private address", f"a redirect to {self._refused[:200]}"
