@@ -21,7 +21,7 @@ from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
-from workbench.gui.classify.sources import folder as folder_source
+from workbench.gui.classify.sources import folder_table
 from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
@@ -199,8 +199,8 @@ def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     table = tmp_path / "table.csv"
     folder = Folder(ready, measurer, tmp_path, table=table)
     drop = ready.panels["classify_pictures"].drop
-    assert drop.stops["folder"].isVisible()
-    assert ready.panels["classify_pictures"].sources["folder"].reason()
+    assert drop.stops["listing"].isVisible()
+    assert ready.panels["classify_pictures"].sources["folder_table"].reason()
     request, answer = folder.request, folder.answer
     assert (request.sources[0].path, request.table) == (str(tmp_path), str(table))
     answer(Progress(id=1, text="Classifying: 1 of 3 images"))
@@ -209,12 +209,12 @@ def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     words = "2 images classified into table.csv, 1 of them before; 1 image could not be read."
     assert ready.wait.text() == words
     assert not drop.stops
-    assert ready.panels["classify_pictures"].sources["folder"].reason() == ""
+    assert ready.panels["classify_pictures"].sources["folder_table"].reason() == ""
 
 
 def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
     folder = Folder(ready, measurer, tmp_path, table=tmp_path / "table.csv")
-    ready.panels["classify_pictures"].drop.stops["folder"].click()
+    ready.panels["classify_pictures"].drop.stops["listing"].click()
     folder.answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
     words = "Canceled. Classify the folder into table.csv again to continue."
     assert ready.wait.text() == words
@@ -281,10 +281,10 @@ def test_an_unfinished_table_is_continued_or_begun_again(
     measurer, table = ready.state.context.measurer, tmp_path / "table.csv"
     for path in (table, tmp_path / "table.csv.unfinished"):
         path.write_text("begun")
-    monkeypatch.setattr(folder_source, "ask_folder", lambda *_, **__: str(tmp_path))
-    monkeypatch.setattr(folder_source, "ask_save_path", lambda *_, **__: (str(table), ""))
-    monkeypatch.setattr(folder_source, "ask_choice", lambda *_, **__: choice)
-    ready.state.source_chosen.emit("folder")
+    monkeypatch.setattr(folder_table, "ask_folder", lambda *_, **__: str(tmp_path))
+    monkeypatch.setattr(folder_table, "ask_save_path", lambda *_, **__: (str(table), ""))
+    monkeypatch.setattr(folder_table, "ask_choice", lambda *_, **__: choice)
+    ready.state.source_chosen.emit("folder_table")
     assert [each.starts_over for each, _ in measurer.asked] == (
         [] if starts_over is None else [starts_over]
     )

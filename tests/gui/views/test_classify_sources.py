@@ -32,7 +32,7 @@ def agreed(monkeypatch):
 
 def paste(view, text):
     QGuiApplication.clipboard().setText(text)
-    view.state.source_chosen.emit("clipboard")
+    view.state.source_chosen.emit("from_clipboard")
 
 
 def is_asked(service, kind):
@@ -85,7 +85,7 @@ def test_a_pasted_link_of_a_browser_is_an_address(ready, service, agreed):
     mime.setUrls([QUrl("https://flowers.example/rose.png")])
     mime.setText("https://flowers.example/rose.png")
     QGuiApplication.clipboard().setMimeData(mime)
-    ready.state.source_chosen.emit("clipboard")
+    ready.state.source_chosen.emit("from_clipboard")
     assert service.take(FetchPicture)[0].address == "https://flowers.example/rose.png"
     assert len(agreed) == 1
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.classify.state import ClassifyState
@@ -51,6 +52,7 @@ class SourceSpec:
         order: Lower comes first.
         make: Makes it from the state of the view and the widget that owns its dialogs.
         is_button: It has a button of its own; the others are in the menu.
+        shortcut: Keys that begin it while the view is shown.
     """
 
     key: str
@@ -59,3 +61,4 @@ class SourceSpec:
     order: int
     make: Callable[[ClassifyState, QWidget], PictureSource]
     is_button: bool = False
+    shortcut: QKeySequence.StandardKey | None = None

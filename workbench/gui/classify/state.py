@@ -22,6 +22,9 @@ from workbench.protocol.classify_many import ManyClassified
 from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.evaluate import TestPicture
 
+_LISTING = "listing"
+"""The activity of a folder that is being classified."""
+
 
 class ClassifyState(QObject):
     """Classifies pictures with the network of one run.
@@ -275,7 +278,7 @@ class ClassifyState(QObject):
         self._job.rows_came.connect(self.folder_rows)
         self._job.finished.connect(self._on_folder_done)
         self._job.failed.connect(self._on_folder_failed)
-        self.activities.begin("folder", "Cancel", self._job.cancel)
+        self.activities.begin(_LISTING, "Cancel", self._job.cancel)
         self.folder_changed.emit(True)
         self.folder_begun.emit(task.folder)
         self._job.start()
@@ -298,5 +301,5 @@ class ClassifyState(QObject):
         if self._job is not None:
             self._job.deleteLater()
         self._job = None
-        self.activities.end("folder")
+        self.activities.end(_LISTING)
         self.folder_changed.emit(False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from PySide6.QtCore import QMimeData, QUrl
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage, QKeySequence
 
 from workbench.downloads.download import is_web_address
 from workbench.errors import PictureError
@@ -58,10 +58,11 @@ def _path_of(line: str) -> str:
 
 
 SPEC = SourceSpec(
-    key="clipboard",
+    key="from_clipboard",
     text="Paste",
     tip="Classifies an image, files or a web address on the clipboard (Ctrl+V)",
     order=20,
     make=Clipboard,
     is_button=True,
+    shortcut=QKeySequence.StandardKey.Paste,
 )

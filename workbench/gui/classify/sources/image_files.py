@@ -17,7 +17,7 @@ class Files(PictureSource):
 
 
 SPEC = SourceSpec(
-    key="files",
+    key="image_files",
     text="Open…",
     tip="Classifies image files",
     order=10,

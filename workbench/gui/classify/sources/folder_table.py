@@ -39,7 +39,7 @@ class Folder(PictureSource):
 
 
 SPEC = SourceSpec(
-    key="folder",
+    key="folder_table",
     text="Folder to table…",
     tip="Classifies all images of a folder, and writes the answers to a CSV or Parquet file",
     order=40,

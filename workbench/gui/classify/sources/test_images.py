@@ -17,7 +17,7 @@ class TestSet(PictureSource):
 
 
 SPEC = SourceSpec(
-    key="test_set",
+    key="test_images",
     text="Test set",
     tip="Shows images of the model's test set to pick from",
     order=30,
