@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog
 
 from tests.gui.views.scripted import cat
-from workbench.gui.classify.sources import all_sources, web_address
+from workbench.gui.classify.sources import all_sources, from_web
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify
 from workbench.protocol.fetch_picture import FetchPicture
@@ -26,7 +26,7 @@ def agreed(monkeypatch):
         questions.append((what, more, choices[default]))
         return 0
 
-    monkeypatch.setattr(web_address, "ask_choice", ask)
+    monkeypatch.setattr(from_web, "ask_choice", ask)
     return questions
 
 
@@ -66,7 +66,7 @@ def test_a_pasted_address_is_downloaded_by_the_worker_once_it_is_agreed(
     assert Path(request.path).parent.is_dir()
     assert not Path(request.path).exists()
     drop = ready.panels["classify_pictures"].drop
-    assert drop.stops["web_address"].isVisible()
+    assert drop.stops["from_web"].isVisible()
     answer(Progress(id=1, text="Downloading the image from flowers.example: 0.1 of 1.0 MB"))
     assert ready.wait.text().startswith("Downloading the image from flowers.example: 0.1 of")
     answer(Done(id=1, path=request.path))
@@ -109,7 +109,7 @@ def test_a_download_can_be_canceled(ready, service, agreed):
     paste(ready, "http://a.example/1.png\nhttp://b.example/2.png")
     _, answer = service.take(FetchPicture)
     drop = ready.panels["classify_pictures"].drop
-    drop.stops["web_address"].click()
+    drop.stops["from_web"].click()
     assert len(called_off) == 1
     assert ready.wait.text() == "The download was canceled."
     answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
@@ -121,7 +121,7 @@ def test_a_download_can_be_canceled(ready, service, agreed):
 
 
 def test_without_agreement_nothing_is_contacted(ready, service, monkeypatch):
-    monkeypatch.setattr(web_address, "ask_choice", lambda *_, **__: 1)
+    monkeypatch.setattr(from_web, "ask_choice", lambda *_, **__: 1)
     paste(ready, "http://a.example/1.png")
     assert not is_asked(service, FetchPicture)
 
@@ -144,6 +144,6 @@ def test_too_many_addresses_are_refused(ready, service, agreed):
 )
 def test_a_typed_address_needs_no_question(ready, service, monkeypatch, text, is_right):
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: (text, True))
-    ready.state.source_chosen.emit("web_address")
+    ready.state.source_chosen.emit("from_web")
     assert is_asked(service, FetchPicture) is is_right
     assert ("not a web address" in ready.wait.text()) is not is_right

@@ -133,7 +133,7 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     qtbot, ready, service, tmp_path
 ):
     Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
-    ready.panels["classify_pictures"].drop.buttons["test_images"].click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     _, answer = service.take(PickTestPictures)
     picture = TestPicture(index=111, path=str(tmp_path / "t.png"), label="dog")
     answer(TestPictures(id=1, pictures=[picture], total=10_000))
@@ -147,7 +147,7 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
 
 
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
-    ready.panels["classify_pictures"].drop.buttons["test_images"].click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     service.take(PickTestPictures)
     ready.panels["classify_pictures"].picker.number.set_value(111)
     ready.panels["classify_pictures"].picker.show_number.click()
@@ -156,7 +156,7 @@ def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
 
 def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, service, tmp_path):
     Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
-    ready.panels["classify_pictures"].drop.buttons["test_images"].click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     picker = ready.panels["classify_pictures"].picker
     picker.number.selectAll()
     qtbot.keyClicks(picker.number, "99,999")  # before the size of the test set is known
@@ -202,7 +202,7 @@ def test_an_error_goes_when_something_else_is_done(ready, service):
     QGuiApplication.clipboard().clear()
     ready.state.source_chosen.emit("from_clipboard")
     assert "clipboard" in ready.wait.text()
-    ready.panels["classify_pictures"].drop.buttons["test_images"].click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     assert ready.wait.text() == ""
 
 
@@ -222,7 +222,7 @@ def test_in_a_low_view_all_stays_within_reach_beside_the_test_images(qtbot, read
     ready.resize(*size)
     pictures, recent = ready.panels["classify_pictures"], ready.panels["classify_earlier"]
     area = ready.findChild(QScrollArea)
-    qtbot.mouseClick(pictures.drop.buttons["test_images"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pictures.drop.buttons["from_test_set"], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: pictures.picker.strip.height() >= TILE.height() + WORDS_PX)
     for button in (
         *pictures.drop.buttons.values(),
@@ -236,7 +236,7 @@ def test_in_a_low_view_all_stays_within_reach_beside_the_test_images(qtbot, read
     bar.setValue(bar.maximum())
     qtbot.waitUntil(is_whole)
     bar.setValue(0)
-    qtbot.mouseClick(pictures.drop.buttons["test_images"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pictures.drop.buttons["from_test_set"], Qt.MouseButton.LeftButton)
     assert not pictures.picker.isVisible()
     assert not ready.state.is_picking
 

@@ -19,7 +19,7 @@ from workbench.protocol.fetch_picture import FetchPicture
 from workbench.protocol.messages import Done
 
 MOST_AT_ONCE = 20
-_KEY = "web_address"
+_KEY = "from_web"
 _SHOWN = 200
 
 
@@ -117,7 +117,7 @@ def _name(address: str) -> str:
 
 
 SPEC = SourceSpec(
-    key="web_address",
+    key="from_web",
     text="Web address…",
     tip="Downloads an image and classifies it",
     order=50,

@@ -17,7 +17,7 @@ class TestSet(PictureSource):
 
 
 SPEC = SourceSpec(
-    key="test_images",
+    key="from_test_set",
     text="Test set",
     tip="Shows images of the model's test set to pick from",
     order=30,

@@ -17,7 +17,7 @@ class Files(PictureSource):
 
 
 SPEC = SourceSpec(
-    key="image_files",
+    key="from_files",
     text="Open…",
     tip="Classifies image files",
     order=10,
