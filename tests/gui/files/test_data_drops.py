@@ -202,9 +202,7 @@ def test_an_image_that_is_its_own_address(cifar, taken, qtbot):
 @pytest.mark.parametrize("form", ["html", "list", "text"])
 def test_an_address_goes_to_the_view_that_downloads(cifar, taken, monkeypatch, form):
     asked = []
-    monkeypatch.setattr(
-        web_address, "ask_choice", lambda _parent, what, *_, **__: asked.append(what)
-    )
+    monkeypatch.setattr(from_web, "ask_choice", lambda _parent, what, *_, **__: asked.append(what))
     address = "https://flowers.example:8080/rose.png"
     mime = QMimeData()
     if form == "html":
