@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QListView
 
 from tests.window_parts import drop_data_on, drop_on
 from workbench.core.projects.project import Choice
+from workbench.gui.classify.sources import from_web
 from workbench.gui.common.drops import sort_drop
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import png_bytes
