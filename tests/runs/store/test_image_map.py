@@ -92,7 +92,7 @@ def test_those_of_other_weights_are_not_shown(run):
         {"totals": np.array([1, 1, 1], np.int64)},
         {"pca": np.full((4, 2), np.nan, np.float32)},
         {"umap": np.zeros((4, 3), np.float32)},
-        {"weights": np.zeros(5, np.uint8)},
+        {"model": np.zeros(5, np.uint8)},
         {"actual": np.array([0, 0, 1, 2], np.int32)},
         {"shares": None},
         {"lengths": None},

@@ -6,9 +6,9 @@ image_map.npz       the columns of image_scores.py; and
   role, totals      which part of the training an image is in, int8 (n,); images of each, int64 (3,)
   pca, shares       places, float32 (n, 2); of the whole variance, float64 (2,)
   umap              places, float32 (n, 2), where they were computed
-  weights, created  checksum of the weights, uint8 (32,); time, float64 ()
+  model, created    checksum of the weights, uint8 (32,); time, float64 ()
 image_features.npz  features, float16 (n, k), rows of length 1; basis, float16 (d, k), the
-                    directions that they were reduced to, (0, 0) for none; weights and created
+                    directions that they were reduced to, (0, 0) for none; model and created
 
 The first is small and for the window, too; the features are for the worker alone.
 """
@@ -95,7 +95,7 @@ def keep_image_map(run: RunFolder, found: ImageMap, features: Features | None = 
     """
     check_own(run.path)
     marks: dict[str, Numbers] = {
-        "weights": np.frombuffer(bytes.fromhex(found.weights), np.uint8),
+        "model": np.frombuffer(bytes.fromhex(found.weights), np.uint8),
         "created": np.array(found.created, "<f8"),
     }
     if features is not None:
@@ -132,7 +132,7 @@ def load_image_map(run: RunFolder, checksum: str, num_classes: int) -> ImageMap 
     images = images_of(arrays, num_classes)
     if images is None or not _is_map(arrays, len(images)):
         raise _damaged(run.path / IMAGE_MAP_NAME, "columns that cannot be of this model")
-    if arrays["weights"].tobytes().hex() != checksum:
+    if arrays["model"].tobytes().hex() != checksum:
         return None
     methods: tuple[MapMethod, ...] = ("pca", "umap")
     return ImageMap(
@@ -156,7 +156,7 @@ def load_features(run: RunFolder, found: ImageMap) -> Features | None:
     arrays = _read(path, _MAX_FEATURE_BYTES)
     if arrays is None:
         return None
-    if {*arrays} != {"features", "basis", "weights", "created"} or not _has_marks(arrays):
+    if {*arrays} != {"features", "basis", "model", "created"} or not _has_marks(arrays):
         raise _damaged(path, "other arrays than features")
     if float(arrays["created"]) != found.created:
         return None
@@ -191,7 +191,7 @@ def _damaged(path: Path, received: str) -> RunFolderError:
 
 
 def _has_marks(arrays: Arrays) -> bool:
-    weights, created = arrays["weights"], arrays["created"]
+    weights, created = arrays["model"], arrays["created"]
     is_weights = weights.dtype == np.uint8 and weights.shape == (32,)
     return bool(is_weights and created.dtype == "<f8" and created.shape == ())
 
@@ -202,7 +202,7 @@ def _is_map(arrays: Arrays, count: int) -> bool:
     """
     types: dict[str, tuple[str, tuple[int, ...]]]
     types = {"role": ("<i1", (count,)), "totals": ("<i8", (3,)), "shares": ("<f8", (2,))}
-    types |= {"pca": ("<f4", (count, 2)), "weights": ("|u1", (32,)), "created": ("<f8", ())}
+    types |= {"pca": ("<f4", (count, 2)), "model": ("|u1", (32,)), "created": ("<f8", ())}
     if "umap" in arrays:
         types["umap"] = ("<f4", (count, 2))
     if not arrays.keys() >= types.keys() or any(
