@@ -16,7 +16,7 @@ RUN_FILES = (
     "events.jsonl", "events.reserve", "events.jsonl.anew", "control", "retry", "worker.lock", "log.txt",
     "crash.txt", "target.json", "extensions.json", "link.json", "remote.json", "mirror.txt", "weights.npz",
     "model.json", "confusions.bin", "notes.json", "notes.unreadable.json", "waiting",
-    "evaluation.json", "image_scores.npz", "references.npz",
+    "evaluation.json", "image_scores.npz", "references.npz", "robustness.json",
     "origin.json", "cluster.json", "refusal.json", "request.json",
 )  # fmt: skip
 RUN_FOLDERS = ("checkpoints", "tensorboard", "machines", "fetching")
@@ -26,7 +26,7 @@ INNER_FILES = (
 )  # fmt: skip
 INNER_FOLDERS = ("tensorboard/train", "tensorboard/validation")
 RUNS_FILES = (
-    "runs/.runs-index", "runs/.queue.lock", "runs/.run-numbers", "runs/.run-numbers.lock",
+    "runs/.runs-index", "runs/.queue.lock", "runs/.series.lock", "runs/.run-numbers", "runs/.run-numbers.lock",
     "runs/.workbench-save-0123456789abcdef",
 )  # fmt: skip
 HOME_FILES = (

@@ -64,7 +64,7 @@ def refuse_existing(path: Path, *, force: bool) -> None:
         )
 
 
-def add_data_option(parser: argparse.ArgumentParser, words: str = SOURCE_WORDS) -> None:
+def add_data_option(parser: argparse._ActionsContainer, words: str = SOURCE_WORDS) -> None:
     """Adds `--data SOURCE`."""
     parser.add_argument("--data", metavar="SOURCE", help=words)
 

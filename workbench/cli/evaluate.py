@@ -24,16 +24,23 @@ from workbench.core.storage.save import save_bytes
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.runs.export.image_tables import evaluated_csv
 from workbench.runs.library.find import find_model
-from workbench.runs.log.scores import chosen_words, test_set_words
+from workbench.runs.log.scores import chosen_words, remark_words, set_words
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --data, --csv, --force, --json."""
+    """RUN, --part, --data, --csv, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
-    add_data_option(parser, "data set other than the run's test set")
+    images = parser.add_mutually_exclusive_group()
+    images.add_argument(
+        "--part",
+        choices=("test", "validation", "train"),
+        default="test",
+        help="part of the run's own split (default: test)",
+    )
+    add_data_option(images, "data set other than the run's own")
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="also write a table of all images, worst first"
     )
@@ -46,13 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
     table = arguments.csv
     if table is not None:
         refuse_existing(table, force=arguments.force)
-    request = Evaluate(id=1, model=find_model(arguments.model), with_images=table is not None)
+    model, part = find_model(arguments.model), arguments.part
+    request = Evaluate(id=1, model=model, part=part, with_images=table is not None)
     if arguments.data is not None:
         choice = typed_source(arguments.data)
         request = msgspec.structs.replace(request, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
     if table is not None and answer.images is not None:
-        save_bytes(table, evaluated_csv(answer.images, answer.classes).encode())
+        save_bytes(table, evaluated_csv(answer.images, answer.classes, answer.part).encode())
     if arguments.json:
         names = (name for name in answer.__struct_fields__ if name not in {"id", "images"})
         scores = {name: getattr(answer, name) for name in names}
@@ -86,7 +94,8 @@ def _print_table(answer: Evaluation) -> None:
         *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),
     ):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
+    print(f"images: {set_words(answer)}")
     if words := chosen_words(answer.weights):
         print(f"weights: {words}")
-    if words := test_set_words(is_validated_on_test=answer.is_validated_on_test):
+    if words := remark_words(answer):
         print(words)

@@ -195,8 +195,8 @@ def _kept_scores(run: RunFolder, card: ModelCard | None) -> Scored:
         return Scored()
     try:
         known = known_scores(run)
-        kept = known.kept
-        if kept is None or kept.source or (kept.checksum and kept.checksum != known.checksum):
+        kept = known.evaluations.get("test")
+        if kept is None or (kept.checksum and kept.checksum != known.checksum):
             return Scored(problem=str(known.problem) if known.problem is not None else "")
         return Scored(result=kept.result, images=_kept_images(run, kept))
     except WorkbenchError as error:

@@ -70,7 +70,7 @@ def test_all_figures_are_shown(shown):
     assert (
         shown.panels["evaluate_classes"]
         .source.text()
-        .startswith("Run “cifar”, test set · weights: last epoch (40) · today ")
+        .startswith("Test set, 20 images · run “cifar” · weights: last epoch (40) · today ")
     )
     assert class_rows(shown) == [
         ["cat", "90.0%", "60.0%", "72.0%", "5"],
@@ -138,12 +138,47 @@ def test_other_pictures_are_named(view, service):
     view.evaluate_on(Choice("folder", {"path": "/x/flowers"}))
     request, answer = service.take(Evaluate)
     assert (request.source, request.params) == ("folder", {"path": "/x/flowers"})
-    answer(RESULT)
-    assert (
-        view.panels["evaluate_classes"]
-        .source.text()
-        .startswith("Run “cifar”, Image folder: flowers · weights: last epoch (40) · today ")
-    )
+    answer(of_part("other"))
+    words = "Image folder: flowers, 20 images · run “cifar” · weights: last epoch (40) · today "
+    assert view.panels["evaluate_classes"].source.text().startswith(words)
+    view.start.click()  # the same images again
+    assert service.take(Evaluate)[0].params == {"path": "/x/flowers"}
+
+
+def of_part(part, **values):
+    return msgspec.structs.replace(RESULT, part=part, **values)
+
+
+def test_a_part_is_evaluated_once_and_named_beside_each_figure(shown, service):
+    """Going back to one that was evaluated shows its figures at once."""
+    panels = shown.panels
+    shown.part.chosen.emit("train")
+    assert shown.hint.isVisible()
+    assert shown.hint.title.text() == "Not evaluated on the training images yet"
+    shown.hint.action.click()
+    request, answer = service.take(Evaluate)
+    assert (request.part, request.source) == ("train", "")
+    answer(of_part("train", accuracy=1.0))
+    words = "Training set, 20 images (seen in training)"
+    for key in ("evaluate_classes", "evaluate_confusion", "evaluate_calibration"):
+        assert panels[key].source.text().startswith(words), key
+    assert panels["evaluate_classes"].accuracy.value.text() == "100.0%"
+    assert shown.note.text().startswith("The model was trained on these images")
+    shown.part.chosen.emit("test")
+    assert panels["evaluate_classes"].accuracy.value.text() == "75.0%"
+    assert panels["evaluate_confusion"].source.text() == "Test set, 20 images"
+    assert not shown.note.isVisible()
+    assert not [request for request, _ in service.asked if isinstance(request, Evaluate)]
+
+
+def test_validation_images_that_chose_the_weights_are_remarked_on(shown, service):
+    shown.part.chosen.emit("validation")
+    shown.start.click()
+    best = KeptWeights(epoch=7, kind="best", val_accuracy=0.8)
+    service.take(Evaluate)[1](of_part("validation", weights=best))
+    words = "Validation set, 20 images (chose the saved weights)"
+    assert shown.panels["evaluate_confusion"].source.text() == words
+    assert "did best on these validation images" in shown.note.text()
 
 
 def test_a_failure_is_reported_and_the_result_before_stays(shown, service):
@@ -248,7 +283,7 @@ def test_an_evaluation_is_kept_for_the_next_start(qtbot, view, context, service)
         later.show()
     assert later.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert later.panels["evaluate_classes"].source.text() == (
-        "Run “cifar”, Image folder: held out · weights: last epoch (40) · 14 Nov 2023"
+        "Image folder: held out, 20 images · run “cifar” · weights: last epoch (40) · 14 Nov 2023"
     )
     assert class_rows(later)[0] == ["cat", "90.0%", "60.0%", "72.0%", "5"]
     assert not later.note.isVisible()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.racing import race
 from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RunError, RunFolderError
@@ -22,6 +21,7 @@ from workbench.runs.link import Link, write_link
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.places import remember
 from workbench.runs.state import queue
+from workbench.runs.state.home_lock import QUEUE_LOCK
 from workbench.runs.state.outcome import outcome_of
 
 RACE = Path(__file__).with_name("_race.py")
@@ -271,7 +271,7 @@ def test_a_running_run_cannot_be_queued(written):
 def test_a_locked_queue_is_reported(monkeypatch):
     (run,) = queued("a")
     monkeypatch.setattr(queue, "_LOCK_WAIT_S", 0.05)
-    lock = take_lock(runs_home() / queue.LOCK_NAME)
+    lock = take_lock(runs_home() / QUEUE_LOCK)
     with pytest.raises(RunError, match="another process"):
         queue.cancel(run)
     os.close(lock)
@@ -280,7 +280,7 @@ def test_a_locked_queue_is_reported(monkeypatch):
 
 def test_a_read_only_home_is_reported(tmp_path, monkeypatch):
     run = create_run(Project(title="a"), home=tmp_path / "home")
-    (tmp_path / "home" / queue.LOCK_NAME).mkdir()
+    (tmp_path / "home" / QUEUE_LOCK).mkdir()
     with pytest.raises(queue.SaveError, match="cannot be changed"):
         queue.enqueue(run)
 
@@ -291,17 +291,7 @@ def test_three_processes_race_and_each_run_is_started_once_one_at_a_time(tmp_pat
     for run in runs:
         queue.enqueue(run)
     order = [run.name for run in queue.waiting(home)]
-    command = [sys.executable, str(RACE), str(home), str(tmp_path / "go")]
-    racers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    try:
-        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 3
-        (tmp_path / "go").touch()
-        assert [racer.wait(250) for racer in racers] == [0] * 3
-    finally:
-        for racer in racers:
-            racer.kill()
-            racer.wait()
-            racer.stdout.close()
+    race(RACE, home, tmp_path / "go", count=3)
     started = (home / "alive.txt").read_text().split()
     assert started == ["1"] * 6, "never two trainers at once"
     while any(run.is_alive() for run in runs):

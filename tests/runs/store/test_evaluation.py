@@ -19,6 +19,7 @@ from workbench.runs.store.evaluation import (
     keep_evaluation,
     known_scores,
     read_evaluation,
+    remove_evaluation,
 )
 
 CLASSES = ["cat", "dog"]
@@ -54,18 +55,68 @@ def run(run):
 @pytest.mark.parametrize(
     ("source", "params", "words"),
     [
-        ("", {}, "test set"),
+        ("", {}, ""),
         ("folder", {"path": "/x/held out"}, "Image folder: held out"),
         ("gone", {}, "gone"),
     ],
 )
 def test_it_is_read_as_it_was_kept(run, source, params, words):
-    kept = msgspec.structs.replace(KEPT, source=source, params=params)
+    result = msgspec.structs.replace(RESULT, part="other" if source else "test")
+    kept = msgspec.structs.replace(KEPT, result=result, source=source, params=params)
     keep_evaluation(run, kept)
     known = known_scores(run)
     assert (known.kept, known.test, known.checksum) == (kept, CARD.test, "abc")
     assert known.problem is None
-    assert kept.images_words() == words
+    assert kept.source_words() == words
+
+
+def kept_on(part, created, **values):
+    result = msgspec.structs.replace(RESULT, part=part)
+    return msgspec.structs.replace(KEPT, result=result, created=created, **values)
+
+
+def test_each_set_of_images_has_its_own(run):
+    first, other = kept_on("train", 5.0), kept_on("other", 6.0, source="gone")
+    for kept in (first, other, kept_on("test", 3.0), kept_on("test", 4.0)):
+        keep_evaluation(run, kept)
+    known = known_scores(run)
+    assert known.evaluations == {
+        "train": first,
+        "other": other,
+        "test": kept_on("test", 4.0),
+    }
+    assert known.kept == other
+    assert read_evaluation(run, CLASSES, "train") == first
+    assert read_evaluation(run, CLASSES, "validation") is None
+    remove_evaluation(run, first)
+    assert set(known_scores(run).evaluations) == {"other", "test"}
+
+
+def test_one_of_an_earlier_version_is_of_the_images_it_was_made_with(run):
+    """They were all in one file, and did not name the images but for their data set."""
+    old = msgspec.json.decode(msgspec.json.encode(KEPT))
+    del old["result"]["part"], old["result"]["top_k_accuracy"]
+    path = run.path / EVALUATION_NAME
+    path.write_bytes(msgspec.json.encode(old))
+    assert known_scores(run).evaluations == {"test": KEPT}
+    path.write_bytes(msgspec.json.encode(old | {"source": "gone"}))
+    other = kept_on("other", KEPT.created, source="gone")
+    assert known_scores(run).evaluations == {"other": other}
+    assert read_evaluation(run, CLASSES) is None
+    assert read_evaluation(run, CLASSES, "other") == other
+    keep_evaluation(run, KEPT)
+    remove_evaluation(run, KEPT)
+    path.write_bytes(msgspec.json.encode(old | {"source": "gone"}))
+    remove_evaluation(run, other)
+    assert known_scores(run).kept is None
+
+
+def test_a_damaged_one_hides_no_other(run):
+    keep_evaluation(run, kept_on("validation", 4.0))
+    (run.path / EVALUATION_NAME).write_bytes(b"{}")
+    known = known_scores(run)
+    assert known.kept == kept_on("validation", 4.0)
+    assert known.problem is not None
 
 
 def test_a_run_that_was_never_evaluated_has_its_own_test(run):

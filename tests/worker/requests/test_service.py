@@ -31,7 +31,8 @@ from workbench.protocol.trained.evaluate import Evaluate, Evaluation, PickTestPi
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
-from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores
+from workbench.runs.log.scores import set_words
+from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores, read_image_scores
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 from workbench.worker.requests.session import SessionFolder, sweep_session_folders
 
@@ -159,7 +160,7 @@ def test_an_evaluation_is_kept_with_the_run(brightness, tmp_path):
     known = known_scores(run)
     assert known.kept.result == answer
     assert known.kept.checksum == known.checksum == run.model_card().checksum != ""
-    assert known.kept.images_words() == "test set"
+    assert set_words(known.kept.result) == "Test set, 4 images"
     path = run.path / EVALUATION_NAME
     path.unlink()
     (tmp_path / "mine").write_text("precious")
@@ -168,6 +169,24 @@ def test_an_evaluation_is_kept_with_the_run(brightness, tmp_path):
     path.unlink()
     assert answer.accuracy == 1.0
     assert (tmp_path / "mine").read_text() == "precious"
+
+
+def test_each_part_of_the_split_is_evaluated_and_kept(brightness):
+    """The training has kept 2 of 10 images a class apart for its test, and validated on none."""
+    run = RunFolder(Path(brightness.run))
+    test = brightness.last(Evaluate, model=brightness.run)
+    train = brightness.last(Evaluate, model=brightness.run, part="train", with_images=True)
+    assert (test.part, train.part) == ("test", "train")
+    loaded = brightness.last(Evaluate, model=brightness.run, with_images=True)
+    assert {*train.images.files}.isdisjoint(loaded.images.files)
+    files = {str(path) for path in brightness.data.rglob("*.png")}
+    assert {*train.images.files, *loaded.images.files} <= files
+    known = known_scores(run)
+    assert sum(map(sum, known.evaluations["train"].result.confusion)) == len(train.images.files)
+    assert set_words(train) == f"Training set, {len(train.images.files)} images (seen in training)"
+    kept = known.evaluations["train"]
+    assert read_image_scores(run, kept).file(0) == train.images.files[0]
+    assert read_image_scores(run, known.evaluations["test"]).file(0) == loaded.images.files[0]
 
 
 def test_another_source_is_matched_by_class_names(brightness, tmp_path):

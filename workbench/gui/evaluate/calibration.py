@@ -23,7 +23,7 @@ from workbench.gui.evaluate.reliability_figure import ReliabilityFigure, Thresho
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure, TitledBox
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.plots.figure_file import figure_file
@@ -68,6 +68,7 @@ class CalibrationPanel(TitledBox):
         self.covered = plain_label(wrap=True)
         self.distance = QCheckBox("Unlike the training images")
         self.calibrate = button("Calibrate")
+        self.source = plain_label(role="dim", wrap=True)
         self.words = plain_label(role="dim", wrap=True)
         self.wait = WaitLabel()
         self.menu_button = SaveFigureButton(theme, "reliability diagram")
@@ -101,6 +102,7 @@ class CalibrationPanel(TitledBox):
             spacing=6,
         )
         self.column.addLayout(row(*figures, STRETCH, self.menu_button, spacing=24))
+        self.column.addWidget(self.source)
         self.column.addWidget(self.words)
         self.column.addWidget(self.diagrams, 1)
         self.column.addWidget(self.unknown)
@@ -137,7 +139,14 @@ class CalibrationPanel(TitledBox):
         found = scores.temperature if scores is not None else None
         self.temperature.value.setText("–" if found is None else f"{found:.2f}")
         self.words.setText(_remark(scores) if scores is not None else _NONE)
+        self.source.setText(breakable(self._source(result)))
         self._show_live()
+
+    def _source(self, result: Evaluation) -> str:
+        """Which images the figures are of, and what was chosen on them."""
+        words = self._state.images_words()
+        is_fitted = result.part == "validation" and self.temperature.value.text() != "–"
+        return f"{words}. The temperature was fitted on these images." if is_fitted else words
 
     def _show_thresholds(self) -> None:
         """The thresholds of the run, unless others are about to be kept."""
@@ -244,7 +253,10 @@ class CalibrationPanel(TitledBox):
         self.wait.say(str(error), is_bad=True)
 
     def _writer(self, path: Path) -> Callable[[], None]:
-        return figure_file(path, self.diagrams, "Reliability diagram", self._table)
+        return figure_file(path, self.diagrams, self._title(), self._table)
+
+    def _title(self) -> str:
+        return f"Reliability diagram: {self._state.images_words()}"
 
     def _table(self) -> str:
         scores = self._scores

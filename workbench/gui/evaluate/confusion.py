@@ -15,7 +15,7 @@ from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.cards import TitledBox
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.protocol.trained.evaluate import Evaluation
@@ -42,6 +42,7 @@ class ConfusionPanel(TitledBox):
         self._result: Evaluation | None = None
         self._order: Numbers = np.arange(0)
         self.map = ConfusionMatrix(state.context.theme)
+        self.source = plain_label(role="dim", wrap=True)
         self.hover = plain_label(_CLICK, role="dim", wrap=True)
         self.shares, self.order = NoWheelComboBox(), NoWheelComboBox()
         self.search = QLineEdit()
@@ -72,6 +73,7 @@ class ConfusionPanel(TitledBox):
         self.menu_button.set_saver(self.saver)
         controls = (self.shares, self.order, (self.search, 1), STRETCH, self.menu_button)
         self.column.addLayout(row(*controls, spacing=8))
+        self.column.addWidget(self.source)
         self.column.addWidget(self.map, 1)
         self.column.addWidget(self.hover)
 
@@ -88,6 +90,7 @@ class ConfusionPanel(TitledBox):
 
     def _show(self, result: Evaluation) -> None:
         self._result = result
+        self.source.setText(breakable(self._state.images_words()))
         self._order = np.arange(len(result.classes))
         self.search.setVisible(len(result.classes) >= _SEARCH_FROM)
         self.map.set_matrix(result.classes, result.confusion)
@@ -135,7 +138,10 @@ class ConfusionPanel(TitledBox):
         self.hover.setText(words or _CLICK)
 
     def _writer(self, path: Path) -> Callable[[], None]:
-        return figure_file(path, self.map, "Confusion matrix", self._table)
+        return figure_file(path, self.map, self._title(), self._table)
+
+    def _title(self) -> str:
+        return f"Confusion matrix: {self._state.images_words()}"
 
     def _table(self) -> str:
         result = self._result

@@ -23,9 +23,10 @@ from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.describe_data import Thumbnail
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_images import ImageScores, compare_images, scores_of
+from workbench.runs.log.scores import SET_IMAGES
 from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
-from workbench.runs.store.image_scores import IMAGE_SCORES_NAME, ScoredImages
+from workbench.runs.store.image_scores import ScoredImages, image_scores_path
 
 NOT_KEPT = "What was predicted for each image was not kept. Evaluate again to see the images."
 
@@ -152,9 +153,12 @@ class ScoredState(QObject):
         """Finds the runs of the project of which each image's prediction is kept."""
         library = self._state.context.library
         runs = [each for each in library.runs if each.has_model and library.is_own(each)]
+        part = self._state.part
 
         def look() -> list[tuple[Path, str]]:
-            with_scores = (each for each in runs if (each.path / IMAGE_SCORES_NAME).is_file())
+            with_scores = (
+                each for each in runs if image_scores_path(RunFolder(each.path), part).is_file()
+            )
             return [(each.path, each.label) for each in with_scores if each.path != run]
 
         def take(others: list[tuple[Path, str]]) -> None:
@@ -174,7 +178,7 @@ class ScoredState(QObject):
         here = ImageScores(images, found.kept.result.classes)
 
         def work() -> OtherRun | None:
-            there = scores_of(RunFolder(path))
+            there = scores_of(RunFolder(path), found.kept.part)
             return OtherRun(path, title, compare_images(here, there)) if there else None
 
         def take(other: OtherRun | None) -> None:
@@ -194,7 +198,8 @@ class ScoredState(QObject):
             return ""
         source, kept = self.found.source, self.found.kept
         data = source_words(Choice(source.key, dict(source.params)))
-        what = f"Test images of {data}" if not kept.source else f"Images of {data}"
+        images = SET_IMAGES[kept.part]
+        what = f"{images[:1].upper()}{images[1:]} of {data}"
         gone = self.found.num_missing
         moved = f"{plural(gone, 'image')} moved or removed since" if gone else ""
         return " · ".join(filter(None, (what, self._state.subject, moved)))

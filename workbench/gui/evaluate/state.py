@@ -10,14 +10,23 @@ from PySide6.QtCore import QObject, Signal
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.core.format import share
+from workbench.core.projects.data_edits import PartName
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_text import when
 from workbench.protocol.messages import Progress
-from workbench.protocol.trained.evaluate import Evaluate, Evaluation
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation, ImageSet
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.scores import chosen_words, test_set_words
+from workbench.runs.log.scores import chosen_words, remark_words, set_words
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, known_scores
+
+PARTS: dict[ImageSet, str] = {
+    "test": "Test",
+    "validation": "Validation",
+    "train": "Training",
+    "other": "Other",
+}
+"""Which images can be evaluated, in short."""
 
 STALE = (
     "The weights have changed since this evaluation. Evaluate again for the scores of the present "
@@ -47,7 +56,8 @@ class EvaluateState(QObject):
     Attributes:
         context: The parts that all views work with.
         evaluation: The one that is shown; None before the first.
-        subject: What it is of, e.g. "Run “cifar”, test set".
+        subject: What it is of: "Test set, 361 images · run “cifar” · weights: last epoch (40)".
+        part: Which images are evaluated next and shown: a part of the run's split, or others.
         known: What the folder of the chosen run has; None until that was read.
     """
 
@@ -69,10 +79,12 @@ class EvaluateState(QObject):
         self.background = Background(self, max_threads=1)
         self.evaluation: Evaluation | None = None
         self.subject = ""
+        self.part: ImageSet = "test"
         self.known: KnownScores | None = None
+        self._is_part_chosen = False  # by the user, for the run that is shown
         self._run: Path | None = None
         self._title = ""
-        self._latest: dict[Path, KeptEvaluation] = {}
+        self._latest: dict[tuple[Path, ImageSet], KeptEvaluation] = {}
         self._question = Question(context.service)
 
     @property
@@ -86,25 +98,31 @@ class EvaluateState(QObject):
         """Evaluates the chosen run, unless another evaluation goes on.
 
         Args:
-            source: The images; None for the test images of the run.
+            source: The images; None for those of the chosen part of the run's split, or the other
+                images that are shown.
         """
-        run = self._run
+        run, latest = self._run, self.latest
         if self.is_busy or run is None:
             return
+        if source is None and self.part == "other" and latest is not None:
+            source = Choice(latest.source, latest.params)
         key, params = (source.key, dict(source.params)) if source else ("", {})
+        part: PartName = "test" if self.part == "other" else self.part
 
         def take(answer: Evaluation) -> None:
             # Its checksum is known once the file is read that the worker keeps.
-            self._latest[run] = KeptEvaluation(
+            self._latest[run, answer.part] = KeptEvaluation(
                 result=answer, source=key, params=params, created=time.time()
             )
             self.ended.emit()
+            if run == self._run:
+                self.part = answer.part
             self.show_latest()
             self.look()
 
         self.started.emit()
         self._question.ask(
-            Evaluate(id=0, model=str(run), source=key, params=params),
+            Evaluate(id=0, model=str(run), part=part, source=key, params=params),
             Handlers(on_done=take, on_failed=self._on_failed, on_progress=self._on_progress),
         )
 
@@ -129,9 +147,21 @@ class EvaluateState(QObject):
 
     def choose(self, run: Path | None, title: str) -> None:
         """Chooses the run (folder and name) that is evaluated and shown from now on."""
-        self._run, self._title, self.known = run, title, None
+        is_same, self._run, self._title, self.known = run == self._run, run, title, None
+        self._is_part_chosen &= is_same
         self.show_latest()
         self.look()
+
+    def choose_part(self, part: ImageSet) -> None:
+        """Chooses which images are evaluated and shown from now on."""
+        self.part, self._is_part_chosen = part, True
+        self.show_latest()
+        self.looked.emit()
+
+    def parts(self) -> list[ImageSet]:
+        """What there is to choose from: other images where they were evaluated."""
+        has_other = self._run is not None and (self._run, "other") in self._latest
+        return [part for part in PARTS if part != "other" or has_other]
 
     @property
     def run(self) -> Path | None:
@@ -140,18 +170,27 @@ class EvaluateState(QObject):
 
     @property
     def latest(self) -> KeptEvaluation | None:
-        """The latest evaluation of the chosen run; None where none is known."""
-        return self._latest.get(self._run) if self._run is not None else None
+        """The latest evaluation of the chosen run on the chosen images; None for none."""
+        return self._latest.get((self._run, self.part)) if self._run is not None else None
 
     def show_latest(self) -> None:
         """Shows the latest evaluation of the chosen run, where it has one."""
         if (latest := self.latest) is None:
             return
         weights = chosen_words(latest.result.weights)
-        subject = f"Run “{self._title}”, {latest.images_words()}"
-        parts = (subject, f"weights: {weights}" if weights else "", when(latest.created))
+        parts = (
+            self.images_words(),
+            f"run “{self._title}”",
+            f"weights: {weights}" if weights else "",
+            when(latest.created),
+        )
         self.evaluation, self.subject = latest.result, " · ".join(filter(None, parts))
         self.evaluated.emit(self.evaluation)
+
+    def images_words(self) -> str:
+        """Which images the figures that are shown are of: "Test set, 361 images"."""
+        latest = self.latest
+        return set_words(latest.result, latest.source_words()) if latest is not None else ""
 
     def look(self) -> None:
         """Reads what the folder of the chosen run has."""
@@ -159,19 +198,23 @@ class EvaluateState(QObject):
             self.background.run(
                 lambda: known_scores(RunFolder(run)),
                 lambda known: self._take_known(run, known),
-                lambda _error: self._take_known(run, KnownScores(None, None, "")),
+                lambda _error: self._take_known(run, KnownScores({}, None, "")),
             )
 
     def _take_known(self, run: Path, known: KnownScores) -> None:
         if run != self._run:
             return
         is_first, self.known = self.known is None, known
-        latest, kept = self.latest, known.kept
-        if kept is not None and (latest is None or kept.created > latest.created):
-            self._latest[run] = kept
+        shown = self.latest
+        for part, kept in known.evaluations.items():
+            latest = self._latest.get((run, part))
+            if latest is None or kept.created > latest.created or kept.result == latest.result:
+                self._latest[run, part] = kept
+        if is_first and self.latest is None and known.kept is not None and not self._is_part_chosen:
+            self.part = known.kept.part
+        latest = self.latest
+        if latest is not None and (shown is None or latest.result != shown.result):
             self.show_latest()
-        elif kept is not None and latest is not None and kept.result == latest.result:
-            self._latest[run] = kept
         if known.problem is not None and is_first:
             self.failed.emit(known.problem)
         self.looked.emit()
@@ -180,8 +223,7 @@ class EvaluateState(QObject):
         """What qualifies the scores that are shown, in lines; "" where nothing does."""
         if (latest := self.latest) is None:
             return ""
-        is_on_test = latest.result.is_validated_on_test
         now = self.known.checksum if self.known is not None else ""
         is_stale = bool(now and latest.checksum) and now != latest.checksum
-        lines = STALE if is_stale else "", test_set_words(is_validated_on_test=is_on_test)
+        lines = STALE if is_stale else "", remark_words(latest.result)
         return "\n".join(filter(None, lines))

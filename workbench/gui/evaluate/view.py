@@ -20,16 +20,22 @@ from workbench.gui.common.drops import DATA_KINDS, DataDrop, Drop
 from workbench.gui.common.model_chooser import ModelChooser
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
-from workbench.gui.evaluate.state import EvaluateState
-from workbench.gui.kit.buttons import button
+from workbench.gui.evaluate.state import PARTS, EvaluateState
+from workbench.gui.kit.buttons import SegmentedSwitch, button
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.events import TestResult
+from workbench.protocol.trained.evaluate import ImageSet
+from workbench.runs.log.scores import SET_IMAGES
 
 NOT_YET = "Not evaluated yet"
+PART_SHOWS = (
+    "Compared with the scores on the test images, those on the images of training and validation "
+    "show how much the model has overfitted."
+)
 SHOWS = (
     "Evaluation shows how accurate the model is for each class on the test images, which are held "
     "out from training, and which classes it confuses."
@@ -48,7 +54,8 @@ class EvaluateView(QWidget):
         self.state = EvaluateState(context, self)
         self.panels = Sections(panels, self.state, self)
         self.chooser = ModelChooser(context.library)
-        self.start = button("Evaluate on the test set", role="primary")
+        self.part = SegmentedSwitch(tuple(PARTS.items()))
+        self.start = button("Evaluate", role="primary")
         self.other = button("Evaluate on other images…")
         self.cancel = button("Cancel")
         self.note = plain_label(role="warning", wrap=True)
@@ -71,7 +78,7 @@ class EvaluateView(QWidget):
 
     def _build(self) -> None:
         buttons = (self.start, self.other, self.cancel)
-        line = row(self.chooser, *buttons, (self.wait, 1), spacing=12)
+        line = row(self.chooser, self.part, *buttons, (self.wait, 1), spacing=12)
         column(line, self.note, parent=self.top, spacing=6)
         self._body.addWidget(self.hint)
         self._body.addWidget(scroll_area(self._make_results()))
@@ -92,6 +99,7 @@ class EvaluateView(QWidget):
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
         self.chooser.models_changed.connect(self._on_models_changed)
+        self.part.chosen.connect(self.state.choose_part)
         self.start.clicked.connect(self.evaluate)
         self.hint.pressed.connect(self.evaluate)
         self.other.clicked.connect(self._on_other)
@@ -107,7 +115,7 @@ class EvaluateView(QWidget):
     # asking ------------------------------------------------------------------------------
 
     def evaluate(self) -> None:
-        """Evaluates the chosen run on its own test images."""
+        """Evaluates the chosen run on the chosen part of its own images."""
         self.state.evaluate()
 
     def evaluate_on(self, choice: Choice) -> None:
@@ -133,7 +141,7 @@ class EvaluateView(QWidget):
             self.evaluate_on(drop.source)
 
     def _on_started(self) -> None:
-        for part in (self.start, self.other, self.chooser):
+        for part in (self.start, self.other, self.chooser, self.part):
             part.setEnabled(False)
         self.cancel.show()
         self.wait.wait_for("Evaluating")
@@ -144,19 +152,20 @@ class EvaluateView(QWidget):
 
     def _on_looked(self) -> None:
         """What the training's own test has found is shown until there is more."""
-        if self.state.latest is None:
-            known = self.state.known
-            title, text = hint_words(known.test if known is not None else None)
+        if self.state.latest is None and self.state.known is not None:
+            title, text = hint_words(self.state.known.test, self.state.part)
             self.hint.title.setText(title)
             self.hint.text.setText(text)
             self._body.setCurrentIndex(0)
+        elif self.state.latest is not None:
+            self._body.setCurrentIndex(1)
         self._show_head()
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
 
     def _show_idle(self) -> None:
-        for part in (self.start, self.other, self.chooser):
+        for part in (self.start, self.other, self.chooser, self.part):
             part.setEnabled(True)
         self.cancel.hide()
         self.wait.say("")
@@ -184,8 +193,12 @@ class EvaluateView(QWidget):
     def _show_head(self) -> None:
         """The choice of a model, where there is any: be it of another project."""
         self.top.setVisible(self.chooser.has_models)
-        for part in (self.start, self.other):
+        for part in (self.start, self.other, self.part):
             part.setVisible(self.chooser.path is not None)
+        if self.chooser.path is not None:
+            self.part.set_offered(self.state.parts())
+        self.part.set_current(self.state.part)
+        self.start.setToolTip(f"Evaluates the run on its {SET_IMAGES[self.state.part]}")
         notes = self.chooser.note, self.state.remark()
         self.note.setText("\n".join(filter(None, notes)))
         self.note.setVisible(any(notes))
@@ -215,8 +228,10 @@ class EvaluateView(QWidget):
         return ask_file(self, spec.title, filters, kind="data")
 
 
-def hint_words(test: TestResult | None) -> tuple[str, str]:
+def hint_words(test: TestResult | None, part: ImageSet = "test") -> tuple[str, str]:
     """Title and text of a page without an evaluation: what the training's own test has found."""
+    if part != "test":
+        return f"Not evaluated on the {SET_IMAGES[part]} yet", PART_SHOWS
     if test is None or test.accuracy is None:
         return NOT_YET, SHOWS
     images = f" on {plural(test.count, 'test image')}" if test.count else ""

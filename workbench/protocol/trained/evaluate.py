@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
+from workbench.core.projects.data_edits import PartName
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.trained.calibration import CalibrationScores
 from workbench.protocol.weights import KeptWeights
+
+ImageSet = Literal["test", "validation", "train", "other"]
+"""Which images: a part of the run's own split, or another data set."""
+
+IMAGE_SETS: tuple[ImageSet, ...] = ("other", "test", "validation", "train")
+"""All of them; first the one that earlier versions kept in place of that of the test images."""
 
 
 class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictures"):
@@ -43,11 +52,12 @@ class TestPictures(Answer, frozen=True, kw_only=True, tag="test_pictures"):
 
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
-    """Scores on the run's test part, or on another source; `with_images` those of each image, too.
-    Answer: Evaluation.
+    """Scores on a part of the run's own split, or on another source; `with_images` those of each
+    image, too. Answer: Evaluation.
     """
 
     model: str
+    part: PartName = "test"
     source: str = ""
     params: dict[str, object] = {}
     with_images: bool = False
@@ -84,12 +94,17 @@ class ImageScores(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
-    """Scores on a set of images. Rows of `confusion` are true classes. `weights` are those that
-    answered; None where that is not known. `is_validated_on_test`: the same images were the
-    validation images of the training. `loss` is that of the uncalibrated outputs, as in training.
-    `calibration` is None in evaluations of earlier versions. `top_k_accuracy`: k -> share of images
-    whose true class is among the k most probable, 0..1, where there are more classes than k; empty
-    in those of earlier versions. `images` are there where the request has asked for them.
+    """Scores on a set of images; rows of `confusion` are true classes.
+
+    Attributes:
+        loss: Of the uncalibrated outputs, as in training; None where it is not finite.
+        part: Which images; "other" for another data set.
+        weights: Those that answered; None where that is not known.
+        is_validated_on_test: The images were both test and validation images of the training.
+        calibration: None in evaluations of earlier versions.
+        top_k_accuracy: k -> share of images whose true class is among the k most probable, 0..1,
+            where there are more classes than k; empty in evaluations of earlier versions.
+        images: Where the request has asked for them.
     """
 
     loss: float | None
@@ -97,6 +112,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     classes: list[str]
     per_class: list[ClassScore]
     confusion: list[list[int]]
+    part: ImageSet = "test"
     weights: KeptWeights | None = None
     is_validated_on_test: bool = False
     calibration: CalibrationScores | None = None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from workbench.core.calibration.distance import KEPT_SHARE
+from workbench.core.calibration.verdict import FAR
 from workbench.core.format import share
+from workbench.protocol.trained.calibration import Calibration, calibration_words
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
 from workbench.report.blocks import Facts as Names
 from workbench.report.facts import Facts
@@ -45,6 +48,8 @@ def _known(facts: Facts) -> list[tuple[str, str]]:
         recall = f"{share(lowest.recall)} of {lowest.count:,} images recognized"
         words = f"{plain_name(lowest.name)}: {recall}"
         rows.append(("Weakest class", words))
+    if facts.card is not None and facts.card.calibration is not None:
+        rows.append(("Calibration", calibration_words(facts.card.calibration)))
     rows.append(("Known limit", _limit(facts)))
     return rows
 
@@ -59,4 +64,17 @@ def _model(facts: Facts) -> str:
 def _limit(facts: Facts) -> str:
     count = len(facts.class_names)
     classes = f"one of these {count:,} classes" if count else "one of its classes"
-    return f"Every image is assigned to {classes}, also one that shows anything else."
+    reasons = _unknown_reasons(facts.card.calibration if facts.card is not None else None)
+    if not reasons:
+        return f"Every image is assigned to {classes}, also one that shows anything else."
+    return f"An image is assigned to {classes}, or to none: “unknown” {' or '.join(reasons)}."
+
+
+def _unknown_reasons(found: Calibration | None) -> list[str]:
+    reasons = []
+    if found is not None and found.limit is not None:
+        far = share(1 - KEPT_SHARE, 0)
+        reasons.append(f"where it is {FAR} ({far} of the validation images are)")
+    if found is not None and found.least_probability is not None:
+        reasons.append(f"where its highest probability is below {share(found.least_probability)}")
+    return reasons

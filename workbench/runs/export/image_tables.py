@@ -18,8 +18,9 @@ import numpy as np
 from workbench.core.format import path_text
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
-from workbench.protocol.trained.evaluate import ImageScores
+from workbench.protocol.trained.evaluate import ImageScores, ImageSet
 from workbench.runs.export.tables import csv_cells, without_guard
+from workbench.runs.log.scores import SET_IMAGES
 
 
 @dataclass(frozen=True)
@@ -85,13 +86,14 @@ def shown_label(answer: Classified) -> str:
     return "" if answer.unknown else answer.label
 
 
-def evaluated_csv(images: ImageScores, class_names: Sequence[str]) -> str:
-    """The table of an evaluation. An image without a file has its number in the data set's part,
-    as `workbench classify --test` takes it.
+def evaluated_csv(images: ImageScores, class_names: Sequence[str], part: ImageSet = "test") -> str:
+    """The table of an evaluation on a set of images. An image without a file has its number in
+    that, for a test image as `workbench classify --test` takes it.
     """
+    one = SET_IMAGES[part].removesuffix("s")
     lines = [csv_cells(["file", "class", "label", "probability", "loss"])]
     for place in largest_loss_first(images):
-        name = images.files[place] if images.files else f"test image {place}"
+        name = images.files[place] if images.files else f"{one} {place}"
         classes = class_names[images.actual[place]], class_names[images.predicted[place]]
         numbers = _number(images.probability[place]), _number(images.loss[place])
         lines.append(csv_cells([name, *classes, *numbers]))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.protocol.trained.evaluate import ImageSet
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import read_evaluation, read_image_scores
 from workbench.runs.store.image_scores import Numbers, ScoredImages
@@ -44,13 +45,13 @@ class ComparedImages:
     is_lost: Marks
 
 
-def scores_of(run: RunFolder) -> ImageScores | None:
-    """What a run's latest evaluation has kept of each image; None for nothing.
+def scores_of(run: RunFolder, part: ImageSet = "test") -> ImageScores | None:
+    """What a run's latest evaluation on such images has kept of each; None for nothing.
 
     Raises:
         RunFolderError: there is no model, or what was kept is damaged.
     """
-    kept = read_evaluation(run, run.model_card().class_names)
+    kept = read_evaluation(run, run.model_card().class_names, part)
     images = read_image_scores(run, kept) if kept is not None else None
     return ImageScores(images, kept.result.classes) if kept is not None and images else None
 

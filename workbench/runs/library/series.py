@@ -30,6 +30,7 @@ from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, SweepPoint, create_run
 from workbench.runs.home import runs_home
 from workbench.runs.state import queue
+from workbench.runs.state.home_lock import SERIES_LOCK, home_lock
 from workbench.runs.state.outcome import finished_of, outcome_of
 from workbench.runs.state.split_memory import with_remembered_split
 
@@ -39,6 +40,8 @@ MAX_RUNS = 200
 _REQUEST = "request.json"
 _LEFT_ALONE = ("completed", "running", "silent", "waiting", "away")
 _KEY_DIGITS = 12
+_LOCK_WAIT_S = 120.0
+"""Long: with large data sets, making the runs of a series takes its time."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,7 @@ def begin_series(
 
     A series of the same plan that has runs to be done goes on, otherwise a new one begins: always
     where `is_new`. Runs that were stopped are resumed, those that failed are trained again.
+    Two that begin the same series at the same time queue its runs once.
 
     Returns:
         The series, see `series_runs`.
@@ -149,15 +153,16 @@ def begin_series(
     """
     home = home or runs_home()
     planned = plan.runs()
-    series = "" if is_new else _unfinished(plan.key(), planned, home)
-    series = series or f"{plan.key()}-{secrets.token_hex(4)}"
-    known = runs_by_label(series, home)
-    for each in planned:
-        if each.label in known and _goes_on(known[each.label]):
-            continue
-        remembered = with_remembered_split(each.project, home)
-        make = partial(create_run, remembered, title=title, project_path=project_path)
-        queue.enqueue(make(label=each.label, series=series, point=each.point, home=home))
+    make = partial(create_run, title=title, project_path=project_path, home=home)
+    with home_lock(home, SERIES_LOCK, "list of series", _LOCK_WAIT_S):
+        series = "" if is_new else _unfinished(plan.key(), planned, home)
+        series = series or f"{plan.key()}-{secrets.token_hex(4)}"
+        known = runs_by_label(series, home)
+        for each in planned:
+            if each.label in known and _goes_on(known[each.label]):
+                continue
+            remembered = with_remembered_split(each.project, home)
+            queue.enqueue(make(remembered, label=each.label, series=series, point=each.point))
     return series
 
 

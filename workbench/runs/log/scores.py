@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.core.format import count, share
+from workbench.core.format import count, plural, share
 from workbench.protocol.events import BestEpoch, EpochFinished
+from workbench.protocol.trained.evaluate import Evaluation, ImageSet
 from workbench.protocol.weights import KeptWeights
 
 _BEST = {
@@ -66,6 +67,58 @@ def chosen_words(kept: KeptWeights | None) -> str:
     if kept is None or kept.kind != "best" or kept.is_chosen_on_test or kept.val_accuracy is None:
         return words
     return f"{words}, chosen on the validation images"
+
+
+SET_IMAGES: dict[ImageSet, str] = {
+    "test": "test images",
+    "validation": "validation images",
+    "train": "training images",
+    "other": "images",
+}
+"""What the images of an evaluation are called within a sentence."""
+
+SET_TITLES: dict[ImageSet, str] = {
+    "test": "Test set",
+    "validation": "Validation set",
+    "train": "Training set",
+}
+"""The parts of a run's own split."""
+
+
+def _is_chosen_here(result: Evaluation) -> bool:
+    """Whether the validation images that are evaluated have chosen the epoch of the weights."""
+    kept = result.weights
+    is_best = kept is not None and kept.kind == "best" and kept.val_accuracy is not None
+    return result.part == "validation" and is_best
+
+
+def set_words(result: Evaluation, source: str = "") -> str:
+    """Which images an evaluation is of, for the line next to each figure: "Test set, 361 images",
+    "Training set, 3,000 images (seen in training)".
+
+    Args:
+        result: The evaluation.
+        source: The data set, where it is another one than the run's own.
+    """
+    images = plural(sum(map(sum, result.confusion)), "image")
+    words = f"{source or SET_TITLES.get(result.part, 'Other images')}, {images}"
+    if result.part == "train":
+        return f"{words} (seen in training)"
+    if result.is_validated_on_test:
+        return f"{words} (used for validation, too)"
+    return f"{words} (chose the saved weights)" if _is_chosen_here(result) else words
+
+
+def remark_words(result: Evaluation) -> str:
+    """What qualifies all scores of an evaluation, as a sentence; "" for nothing."""
+    if result.part == "train":
+        return "The model was trained on these images: on new images the scores are usually lower."
+    if _is_chosen_here(result) and not result.is_validated_on_test:
+        return (
+            "The saved weights are those that did best on these validation images: on new images "
+            "the scores may be lower."
+        )
+    return test_set_words(is_validated_on_test=result.is_validated_on_test)
 
 
 def test_set_words(*, is_validated_on_test: bool) -> str:

@@ -18,16 +18,13 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.format import plural
-from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
 from workbench.errors import (
     InputError,
-    RunError,
     RunFolderError,
     SaveError,
     WorkbenchError,
-    os_errors_as,
 )
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
@@ -42,9 +39,9 @@ from workbench.runs.ownership import check_own, is_own
 from workbench.runs.places import check_known, place_of, place_words
 from workbench.runs.seal import is_sealed, seal_of
 from workbench.runs.start import start_trainer
+from workbench.runs.state.home_lock import QUEUE_LOCK, home_lock
 
 MARKER_NAME = "waiting"
-LOCK_NAME = ".queue.lock"
 
 _LOCK_WAIT_S = 10.0
 """Long: a caller that gets no lock would have to try again, and a trainer's end tries once."""
@@ -327,20 +324,6 @@ def _size(path: Path) -> int:
         return 0
 
 
-@contextlib.contextmanager
-def _locked(home: Path) -> Iterator[None]:
+def _locked(home: Path) -> contextlib.AbstractContextManager[None]:
     """Holds the queue of a home folder."""
-    fix = "Choose a writable runs folder."
-    with os_errors_as(SaveError, "The queue cannot be changed.", home, fix=fix):
-        home.mkdir(parents=True, exist_ok=True)
-        lock = take_lock(home / LOCK_NAME, wait_s=_LOCK_WAIT_S)
-    if lock is None:
-        raise RunError(
-            "The queue is locked by another process.",
-            where=str(home / LOCK_NAME),
-            fix="Try again, or end other Workbench processes.",
-        )
-    try:
-        yield
-    finally:
-        os.close(lock)
+    return home_lock(home, QUEUE_LOCK, "queue", _LOCK_WAIT_S)

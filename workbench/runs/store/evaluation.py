@@ -1,9 +1,15 @@
-"""The latest evaluation of a run, in `evaluation.json` of its folder: scores, images, weights."""
+"""The latest evaluations of a run, one a set of images: scores, images, weights.
+
+`evaluation.json` of its folder is that of the test images, `evaluation_train.json` that of the
+training images. Earlier versions kept one alone, in `evaluation.json`, of whatever images.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,7 +19,13 @@ from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError, os_errors_as
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.calibration import Calibration
-from workbench.protocol.trained.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.evaluate import (
+    IMAGE_SETS,
+    ClassScore,
+    Evaluate,
+    Evaluation,
+    ImageSet,
+)
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.naming import source_words
@@ -37,7 +49,7 @@ class KeptEvaluation(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         result: The scores.
-        source, params: The data set, as in an Evaluate request; "" for the run's test images.
+        source, params: The data set, as in an Evaluate request; "" for a part of the run's own.
         checksum: Of the weights, as in the model card; "" where it has none.
         created: Seconds since the epoch.
     """
@@ -50,21 +62,42 @@ class KeptEvaluation(msgspec.Struct, frozen=True, kw_only=True):
     format: str = "workbench-evaluation"
     version: int = EVALUATION_VERSION
 
-    def images_words(self) -> str:
-        """The images in words: "test set", “Image folder: flowers”."""
+    @property
+    def part(self) -> ImageSet:
+        """Which images it is of."""
+        return self.result.part
+
+    def source_words(self) -> str:
+        """The other data set in words: "Image folder: flowers"; "" for the run's own."""
         if not self.source:
-            return "test set"
+            return ""
         return source_words(Choice(self.source, self.params))[:_MAX_WORDS]
 
+    def request(self, request_id: int, model: str) -> Evaluate:
+        """The request that evaluates the same images again."""
+        part = "test" if self.result.part == "other" else self.result.part
+        return Evaluate(
+            id=request_id, model=model, part=part, source=self.source, params=self.params
+        )
 
-_FILE = KeptFile(
-    name=EVALUATION_NAME,
-    kind=KeptEvaluation,
-    version=EVALUATION_VERSION,
-    max_bytes=2 * 1024 * 1024,  # a confusion matrix of 1,000 classes; more would take long to read
-    title="evaluation",
-    fix="Evaluate again.",
-)
+
+def _name(part: ImageSet) -> str:
+    """The file of the evaluation of a set of images."""
+    name = Path(EVALUATION_NAME)
+    return name.name if part == "test" else f"{name.stem}_{part}{name.suffix}"
+
+
+_FILES = {
+    part: KeptFile(
+        name=_name(part),
+        kind=KeptEvaluation,
+        version=EVALUATION_VERSION,
+        max_bytes=2 * 1024 * 1024,  # a confusion matrix of 1,000 classes: more is read for long
+        title="evaluation",
+        fix="Evaluate again.",
+    )
+    for part in IMAGE_SETS
+}
 
 
 @dataclass(frozen=True)
@@ -72,56 +105,84 @@ class KnownScores:
     """What the folder of a run has of its model's scores.
 
     Attributes:
-        kept: The latest evaluation; None for none.
+        evaluations: The latest of each set of images.
         test: The test at the end of its training; None where it has none.
         checksum: Of the weights that are there now.
-        problem: Why the kept evaluation is not shown; None where nothing is wrong.
+        problem: Why a kept evaluation is not shown; None where nothing is wrong.
         calibration: Temperature and thresholds that are there now; None for none.
     """
 
-    kept: KeptEvaluation | None
+    evaluations: Mapping[ImageSet, KeptEvaluation]
     test: TestResult | None
     checksum: str
     problem: RunFolderError | None = None
     calibration: Calibration | None = None
 
+    @property
+    def kept(self) -> KeptEvaluation | None:
+        """The latest of all evaluations; None for none."""
+        return max(self.evaluations.values(), key=lambda kept: kept.created, default=None)
+
 
 def keep_evaluation(
     run: RunFolder, kept: KeptEvaluation, images: ScoredImages | None = None
 ) -> None:
-    """Replaces the evaluation in a run's folder, with what was answered for each image.
+    """Replaces the evaluation of the same set of images, with what was answered for each image.
 
     Raises:
         LinkFoundError: the folder, or the file, is a link.
         RunFolderError: it is no run folder, or the result is too large to be kept.
         SaveError: it cannot be written.
     """
-    data = _FILE.encoded(run, kept)
+    file, part = _FILES[kept.part], kept.part
+    data = file.encoded(run, kept)
     # A reader in between finds scores that belong to no evaluation: as good as none.
     if images is not None:
-        keep_image_scores(run, images, kept.created)
+        keep_image_scores(run, images, part, kept.created)
     else:
         with os_errors_as(SaveError, "Earlier scores cannot be removed.", run.path):
-            remove_image_scores(run)
-    save_bytes(run.path / EVALUATION_NAME, data)
+            remove_image_scores(run, part)
+    save_bytes(run.path / file.name, data)
 
 
-def remove_evaluation(run: RunFolder) -> None:
-    """Removes what is kept of a run's evaluation; raises SaveError, or LinkFoundError."""
+def remove_evaluation(run: RunFolder, kept: KeptEvaluation) -> None:
+    """Removes what is kept of an evaluation; raises SaveError, or LinkFoundError."""
     check_own(run.path)
+    is_old = kept.part == "other" and not (run.path / _FILES["other"].name).is_file()
+    place: ImageSet = "test" if is_old else kept.part
     with os_errors_as(SaveError, "The evaluation cannot be removed.", run.path):
-        (run.path / EVALUATION_NAME).unlink(missing_ok=True)
-        remove_image_scores(run)
+        (run.path / _FILES[place].name).unlink(missing_ok=True)
+        remove_image_scores(run, place)
 
 
-def read_evaluation(run: RunFolder, class_names: list[str]) -> KeptEvaluation | None:
-    """The kept evaluation of a run's model with these classes; None where nothing was kept.
+def read_evaluation(
+    run: RunFolder, class_names: list[str], part: ImageSet = "test"
+) -> KeptEvaluation | None:
+    """The kept evaluation of a run's model with these classes on a set of images; None where
+    nothing was kept.
 
     Raises:
         RunFolderError: the file is damaged, newer, or not of these classes.
     """
+    for place in _places(part):
+        kept = _read(run, class_names, place)
+        if kept is not None and kept.part == part:
+            return kept
+    return None
+
+
+def _places(part: ImageSet) -> tuple[ImageSet, ...]:
+    """Where an evaluation may be: that of other images was in the file of the test images."""
+    return ("other", "test") if part == "other" else (part,)
+
+
+def _read(run: RunFolder, class_names: list[str], place: ImageSet) -> KeptEvaluation | None:
     received = "scores that cannot be of this model"
-    return _FILE.read(run, lambda kept: _is_sound(kept, class_names), received)
+    kept = _FILES[place].read(run, lambda kept: _is_sound(kept, class_names), received)
+    if kept is not None and kept.source and kept.part != "other":
+        result = msgspec.structs.replace(kept.result, part="other")
+        return msgspec.structs.replace(kept, result=result)
+    return kept
 
 
 def read_image_scores(run: RunFolder, kept: KeptEvaluation) -> ScoredImages | None:
@@ -132,20 +193,29 @@ def read_image_scores(run: RunFolder, kept: KeptEvaluation) -> ScoredImages | No
         RunFolderError: the file is damaged, or its images are not those of the evaluation.
     """
     num_classes = len(kept.result.classes)
-    images = load_image_scores(run, kept.created, num_classes)
+    images = None
+    for place in _places(kept.part):
+        images = images or load_image_scores(run, place, kept.created, num_classes)
     if images is not None and images.confusion(num_classes).tolist() != kept.result.confusion:
-        raise _FILE.damaged(run, "images that are not those of the confusion matrix")
+        damaged = "images that are not those of the confusion matrix"
+        raise _FILES[kept.part].damaged(run, damaged)
     return images
 
 
 def known_scores(run: RunFolder) -> KnownScores:
     """What is known of a model's scores; raises RunFolderError where there is no model."""
     card = run.model_card()
-    try:
-        kept, problem = read_evaluation(run, card.class_names), None
-    except RunFolderError as error:
-        kept, problem = None, error
-    return KnownScores(kept, card.test, card.checksum, problem, card.calibration)
+    found: dict[ImageSet, KeptEvaluation] = {}
+    problem = None
+    for place in IMAGE_SETS:
+        try:
+            kept = _read(run, card.class_names, place)
+        except RunFolderError as error:
+            problem = error
+            continue
+        if kept is not None:
+            found.setdefault(kept.part, kept)
+    return KnownScores(found, card.test, card.checksum, problem, card.calibration)
 
 
 def _is_sound(kept: KeptEvaluation, class_names: list[str]) -> bool:

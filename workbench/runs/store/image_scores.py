@@ -1,4 +1,5 @@
-"""What a model answered for each image of its latest evaluation: `image_scores.npz` of a run.
+"""What a model answered for each image of its latest evaluation on a set of images:
+`image_scores.npz` of a run for the test images, `image_scores_train.npz` for the training images.
 
 Uncompressed arrays with a checksum (weights_file.py), one entry an image:
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ import numpy as np
 from workbench.core.projects.data_edits import CONTENT_DIGITS, PART_NAMES
 from workbench.errors import RunFolderError, WeightsError
 from workbench.protocol.browsing import ImagePlace
+from workbench.protocol.trained.evaluate import ImageSet
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.weights_file import Arrays, read_arrays, write_arrays
 
@@ -120,8 +123,14 @@ def joined_paths(files: tuple[str, ...]) -> tuple[_Column, _Column]:
     return paths, np.array([len(path) for path in whole], np.int32)
 
 
-def keep_image_scores(run: RunFolder, images: ScoredImages, created: float) -> None:
-    """Replaces those of a run by those of the evaluation of this time.
+def image_scores_path(run: RunFolder, part: ImageSet) -> Path:
+    """The file of those of a set of images."""
+    name = Path(IMAGE_SCORES_NAME)
+    return run.path / (name if part == "test" else name.with_stem(f"{name.stem}_{part}"))
+
+
+def keep_image_scores(run: RunFolder, images: ScoredImages, part: ImageSet, created: float) -> None:
+    """Replaces those of a set of images by those of the evaluation of this time.
 
     Raises:
         LinkFoundError: the file is a link.
@@ -136,32 +145,34 @@ def keep_image_scores(run: RunFolder, images: ScoredImages, created: float) -> N
     arrays["created"] = np.array(created, "<f8")
     if sum(array.nbytes for array in arrays.values()) > _MAX_BYTES - 10_000:
         raise RunFolderError("There are too many images to keep their scores.", where=str(run.path))
-    write_arrays(run.path / IMAGE_SCORES_NAME, arrays)
+    write_arrays(image_scores_path(run, part), arrays)
 
 
-def remove_image_scores(run: RunFolder) -> None:
+def remove_image_scores(run: RunFolder, part: ImageSet) -> None:
     """Removes those of an earlier evaluation; OSError where that is not possible."""
-    (run.path / IMAGE_SCORES_NAME).unlink(missing_ok=True)
+    image_scores_path(run, part).unlink(missing_ok=True)
 
 
-def load_image_scores(run: RunFolder, created: float, num_classes: int) -> ScoredImages | None:
+def load_image_scores(
+    run: RunFolder, part: ImageSet, created: float, num_classes: int
+) -> ScoredImages | None:
     """Those of the evaluation of this time, of so many classes; None where they were not kept, or
     are of another evaluation.
 
     Raises:
         RunFolderError: the file is damaged, or too large.
     """
-    path = run.path / IMAGE_SCORES_NAME
+    path = image_scores_path(run, part)
     if not path.is_file():
         return None
     if path.stat().st_size > _MAX_BYTES:
-        raise _damaged(run, "more bytes than a million images have")
+        raise _damaged(path, "more bytes than a million images have")
     try:
         arrays = read_arrays(path)
     except WeightsError as error:
-        raise _damaged(run, error.received) from error
+        raise _damaged(path, error.received) from error
     if not _is_sound(arrays, num_classes):
-        raise _damaged(run, "columns that cannot be of this model")
+        raise _damaged(path, "columns that cannot be of this model")
     if float(arrays["created"]) != created:
         return None
     return ScoredImages(
@@ -171,10 +182,10 @@ def load_image_scores(run: RunFolder, created: float, num_classes: int) -> Score
     )
 
 
-def _damaged(run: RunFolder, received: str) -> RunFolderError:
+def _damaged(path: Path, received: str) -> RunFolderError:
     return RunFolderError(
         "The kept scores of the images are damaged.",
-        where=str(run.path / IMAGE_SCORES_NAME),
+        where=str(path),
         received=received[:200],
         fix="Evaluate again.",
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.params import check_all
-from workbench.core.projects.data_edits import PART_NAMES, DataEdits, read_edits
+from workbench.core.projects.data_edits import PART_NAMES, DataEdits, PartName, read_edits
 from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
@@ -128,6 +128,27 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
             fix="Choose a data set to evaluate on, or train with a larger test split.",
         )
     return part, loaded.class_names
+
+
+def run_part(
+    ctx: LoadContext, card: ModelCard, name: PartName
+) -> tuple[PreparedPart, tuple[str, ...]]:
+    """One part of a run's own split, as `run_test_part`.
+
+    Raises:
+        DatasetError: the data set is gone or has no such images.
+    """
+    if name == "test":
+        return run_test_part(ctx, card)
+    train, validation = run_parts(ctx, card)
+    part = train if name == "train" else validation
+    if part is None:
+        raise DatasetError(
+            "The run has no validation images.",
+            where=card.dataset_title or str(card.dataset["key"]),
+            fix="Evaluate on the test images, or train with a validation split.",
+        )
+    return part, tuple(card.class_names)
 
 
 def run_parts(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, PreparedPart | None]:

@@ -13,7 +13,7 @@ from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.trained.calibration import Calibration
-from workbench.protocol.trained.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.evaluate import ClassScore, Evaluation, ImageSet
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, weights_of
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
@@ -26,7 +26,12 @@ Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def evaluation_of(
-    card: ModelCard, truth: Counts, results: ImageResults, *, request_id: int = 0, source: str = ""
+    card: ModelCard,
+    truth: Counts,
+    results: ImageResults,
+    *,
+    request_id: int = 0,
+    part: ImageSet = "test",
 ) -> Evaluation:
     """The evaluation of a model on images of these classes, int64 (n,)."""
     confusion = confusion_matrix(truth, results.predicted, len(card.class_names))
@@ -37,10 +42,12 @@ def evaluation_of(
         classes=list(card.class_names),
         per_class=class_scores(confusion, card.class_names),
         confusion=confusion.tolist(),
+        part=part,
         weights=weights_of(card),
         top_k_accuracy=top_k_accuracies(results.rank, len(card.class_names)),
         calibration=calibration_scores(card.calibration or Calibration(), results, truth),
-        is_validated_on_test=not source and card.recipe.get("validation") == "test",
+        is_validated_on_test=part in ("test", "validation")
+        and card.recipe.get("validation") == "test",
     )
 
 

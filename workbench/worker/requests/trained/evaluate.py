@@ -13,12 +13,13 @@ from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import WorkbenchError
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import AnyAnswer
-from workbench.protocol.trained.evaluate import Evaluate, Evaluation, ImageScores
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation, ImageScores, ImageSet
 from workbench.runs.folder import RunFolder
+from workbench.runs.log.scores import SET_IMAGES
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.evaluation import known_scores, remove_evaluation
 from workbench.runs.store.image_scores import ScoredImages
-from workbench.worker.input.sources import match_classes, other_part, run_test_part
+from workbench.worker.input.sources import match_classes, other_part, run_part
 from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
@@ -26,7 +27,7 @@ from workbench.worker.saved_models.scoring import score_all
 
 
 def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
-    """Scores a model on its run's test part, or on another source.
+    """Scores a model on a part of its run's split, or on another source.
 
     Raises:
         DatasetError: there are no such images, or their classes are not the model's.
@@ -39,25 +40,27 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
 
 
 def evaluate_again(job: Job, run: RunFolder) -> list[str]:
-    """Brings the kept evaluation of a run up to its present calibration: what was answered for an
+    """Brings the kept evaluations of a run up to its present calibration: what was answered for an
     image is kept of its predicted class alone, which is too little to compute it from.
 
     Returns:
-        Nothing; or, where the images cannot be read, that the evaluation was removed.
+        Nothing; or, where images cannot be read, that the evaluation was removed.
     """
-    try:
-        kept = known_scores(run).kept
-        if kept is None:
-            return []
-        request = Evaluate(id=job.id, model=str(run.path), source=kept.source, params=kept.params)
-        _write(request, _scored(job, request))
-    except CancelledError:
-        remove_evaluation(run)
-        raise
-    except WorkbenchError as error:
-        remove_evaluation(run)
-        return [f"Its evaluation was removed, as it cannot be repeated: {error.what}"]
-    return []
+    problems = []
+    left = list(known_scores(run).evaluations.values())
+    while left:
+        request = left[0].request(job.id, str(run.path))
+        try:
+            _write(request, _scored(job, request))
+        except CancelledError:
+            for kept in left:
+                remove_evaluation(run, kept)
+            raise
+        except WorkbenchError as error:
+            remove_evaluation(run, left[0])
+            problems.append(f"Its evaluation was removed, as it cannot be repeated: {error.what}")
+        del left[0]
+    return problems
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,14 @@ class _Scored:
 def _scored(job: Job, request: Evaluate) -> _Scored:
     runner = job.runner(request.model)
     card = runner.card
+    images: ImageSet = "other" if request.source else request.part
     if request.source:
         part, names = other_part(job, card, request.source, request.params)
     else:
-        part, names = run_test_part(job, card)
+        part, names = run_part(job, card, request.part)
     truth = match_classes(part.y, names, card.class_names)
-    results = score_all(runner, part.x, truth, partial(_report, job))
-    answer = evaluation_of(card, truth, results, request_id=job.id, source=request.source)
+    results = score_all(runner, part.x, truth, partial(_report, job, images))
+    answer = evaluation_of(card, truth, results, request_id=job.id, part=images)
     return _Scored(card, part, answer, scored_images(part, truth, results, job))
 
 
@@ -108,7 +112,7 @@ def _write(request: Evaluate, found: _Scored) -> None:
         keep(run, found.card, found.answer, found.images, source=request.source, params=params)
 
 
-def _report(job: Job, fraction: float) -> None:
+def _report(job: Job, images: ImageSet, fraction: float) -> None:
     """Shows the progress; ends a request that was canceled."""
     job.check_cancelled()
-    job.progress("Evaluating the test images", fraction)
+    job.progress(f"Evaluating the {SET_IMAGES[images]}", fraction)
