@@ -43,7 +43,7 @@ def shown_next(qtbot, panel):
 def test_filters_without_a_picture_then_its_maps_enlarged_and_saved(qtbot, view, panel, tmp_path):
     assert panel.layers.names == ["input_0", "conv2d_1", "global_average_pooling2d_2", "dense_3"]
     assert (panel.layers.current, panel.layer.answer.what) == ("conv2d_1", "filters")
-    assert "Drop a picture" in panel.wait.text()
+    assert panel.about.text().endswith("Drop a picture to see what the layer gives for it.")
 
     with shown_next(qtbot, panel):
         view.classify([bright_picture(tmp_path)])
@@ -94,6 +94,7 @@ def test_tiles_by_keyboard_order_and_one_range_of_colors(qtbot, view, panel, tmp
     assert own.pixelColor(0, 0) == own.pixelColor(1, 0)
     assert common.pixelColor(0, 0) != common.pixelColor(1, 0)
     assert panel.layer.common_range() == (low.low, high.high)
+    assert not panel.ranges.isEnabled()  # single values have the same
 
     with shown_next(qtbot, panel):
         panel.order.setCurrentIndex(1)

@@ -9,13 +9,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSpinBox, QStackedWidget, QWidget
 
+from workbench.core.format import duration
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.feature_maps.channel_page import ChannelPage
 from workbench.gui.classify.feature_maps.layer_list import LayerList
 from workbench.gui.classify.feature_maps.requests import LayerRequests, ShownLayer
 from workbench.gui.classify.feature_maps.tile_grid import TileGrid
-from workbench.gui.classify.feature_maps.words import ORDERS, WHATS, subject_of, weights_shown
+from workbench.gui.classify.feature_maps.words import ORDERS, WHATS, about
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
@@ -30,10 +31,9 @@ from workbench.protocol.trained.feature_maps import ShowLayer, What, channel_tab
 _HINT = (
     "Train a model: its layers, what each gives for a picture, and their filters are shown here."
 )
-_NO_PICTURE = "Drop a picture to see what the layer gives for it."
 _LEAST_PX, _LEAST_GRID_PX = 270, 190
 _RANGES = (
-    ("own", "Own ranges", "The colors of each tile go from its least value to its largest"),
+    ("own", "Own range", "The colors of each tile go from its least value to its largest"),
     ("common", "One range", "A color means the same value in all tiles"),
 )
 
@@ -60,7 +60,7 @@ class FeatureMapsPanel(TitledBox):
         self.page = ChannelPage(state.context.theme)
         self.pages = QStackedWidget()
         self.menu_button = SaveFigureButton(state.context.theme, "feature maps")
-        self.weights = plain_label(role="dim", wrap=True)
+        self.about = plain_label(role="dim", wrap=True)
         self.wait = WaitLabel()
         self.hint = plain_label(_HINT, role="dim", wrap=True)
         self.body = QWidget()
@@ -70,6 +70,36 @@ class FeatureMapsPanel(TitledBox):
 
     def _build(self) -> None:
         self.setMinimumWidth(_LEAST_PX)
+        self._fill_choices()
+        row(
+            plain_label("Input channel", role="dim"),
+            self.input_channel,
+            STRETCH,
+            parent=self.slice_row,
+            spacing=8,
+        )
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setMinimumHeight(_LEAST_GRID_PX)
+        for part in (self.area.viewport(), self.grid):  # the card is seen behind the tiles
+            part.setAutoFillBackground(False)
+        self.pages.addWidget(self.area)
+        self.pages.addWidget(self.page)
+        column(
+            self.layers,
+            row(self.switch, STRETCH, self.menu_button, spacing=8),
+            row((self.order, 1), (self.ranges, 1), spacing=8),
+            self.slice_row,
+            (self.pages, 1),
+            self.about,
+            self.wait,
+            parent=self.body,
+            spacing=8,
+        )
+        self.column.addWidget(self.hint)
+        self.column.addWidget(self.body, 1)
+        self.column.addStretch(0)
+
+    def _fill_choices(self) -> None:
         for what, _, tip in WHATS:
             self.switch.set_tip(what, tip)
         for box, name, choices in (
@@ -81,35 +111,10 @@ class FeatureMapsPanel(TitledBox):
                 box.addItem(title, key)
                 box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         self.input_channel.setAccessibleName("Input channel of the filters")
-        row(
-            plain_label("Input channel", role="dim"),
-            self.input_channel,
-            STRETCH,
-            parent=self.slice_row,
-            spacing=8,
-        )
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setMinimumHeight(_LEAST_GRID_PX)
-        self.pages.addWidget(self.area)
-        self.pages.addWidget(self.page)
         self.saver = FigureSaver(
             self, self._state.background, "feature-maps", "feature maps", self._writer
         )
         self.menu_button.set_saver(self.saver)
-        column(
-            self.layers,
-            row(self.switch, STRETCH, self.menu_button, spacing=8),
-            row((self.order, 1), (self.ranges, 1), spacing=8),
-            self.slice_row,
-            (self.pages, 1),
-            self.weights,
-            self.wait,
-            parent=self.body,
-            spacing=8,
-        )
-        self.column.addWidget(self.hint)
-        self.column.addWidget(self.body, 1)
-        self.column.addStretch(0)
 
     def _connect(self) -> None:
         state = self._state
@@ -201,7 +206,7 @@ class FeatureMapsPanel(TitledBox):
         self.layer = None
         self.grid.set_layer(None)
         self.layers.set_layers([], "")
-        self.weights.setText("")
+        self.about.setText("")
         self.wait.say("")
         self.menu_button.setEnabled(False)
         self.slice_row.hide()
@@ -214,12 +219,10 @@ class FeatureMapsPanel(TitledBox):
         self.layers.set_layers(answer.layers, answer.layer)
         self.switch.set_current(answer.what)
         self._show_slices(answer.input_channels, answer.input_channel)
-        self.ranges.setDisabled(answer.is_color)
+        self.ranges.setEnabled(shown.has_ranges)
         self.menu_button.setEnabled(True)
-        self.weights.setText(weights_shown(answer, is_training=False))
-        self.weights.setVisible(bool(self.weights.text()))
-        no_picture = f" {_NO_PICTURE}" if not self._picture else ""
-        self.wait.say(f"{subject_of(answer)}.{no_picture}")
+        self.about.setText(about(answer, has_picture=bool(self._picture)))
+        self.wait.say(f"Computed in {duration(answer.milliseconds / 1000)}")
         positions = {each.index: at for at, each in enumerate(answer.channels)}
         self._draw()
         if channel in positions:
@@ -239,7 +242,8 @@ class FeatureMapsPanel(TitledBox):
 
     @property
     def _is_common(self) -> bool:
-        return bool(self.ranges.currentData() == "common")
+        is_single = self.layer is not None and not self.layer.has_ranges
+        return is_single or self.ranges.currentData() == "common"
 
     def _draw(self) -> None:
         self.grid.set_layer(self.layer, is_common=self._is_common)
@@ -275,8 +279,7 @@ class FeatureMapsPanel(TitledBox):
     def _writer(self, path: Path) -> Callable[[], None]:
         is_alone = self.pages.currentWidget() is self.page
         figure = self.page.figure if is_alone else self.grid
-        title = self.wait.text()
-        return figure_file(path, figure, title, self._table)
+        return figure_file(path, figure, self.about.text(), self._table)
 
     def _table(self) -> str:
         return channel_table(self.layer.answer.channels) if self.layer is not None else ""

@@ -46,6 +46,11 @@ class ShownLayer:
         """The tiles in either coloring."""
         return self.common if is_common else self.own
 
+    @property
+    def has_ranges(self) -> bool:
+        """Whether each tile has a range of its own: single values and colors have none."""
+        return not self.answer.is_color and max(self.answer.tile) > 1
+
     def common_range(self) -> tuple[float, float]:
         """The values of the first and the last color where all tiles have the same."""
         channels = self.answer.channels

@@ -21,7 +21,8 @@ from workbench.gui.classify.feature_maps.words import name_of, tip_of
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 
-_TILE_PX, _SMALL_PX, _GAP_PX = 60, 26, 4
+_TILE_PX, _SMALL_PX, _GAP_PX = 50, 24, 4
+"""At least; tiles share the width of a row."""
 _KEYS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -81,25 +82,25 @@ class TileGrid(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        side = self._side() + _GAP_PX
-        return QSize(4 * side, self.heightForWidth(4 * side))
+        width = 4 * (_TILE_PX + _GAP_PX) - _GAP_PX
+        return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(2 * self._side(), self._side())
+        return QSize(_TILE_PX, _TILE_PX)
 
     def heightForWidth(self, width: int) -> int:
         rows = -(-self.count // self._columns(width))
-        return max(1, rows) * (self._side() + _GAP_PX) - _GAP_PX
+        return max(1, rows) * (self._side(width) + _GAP_PX) - _GAP_PX
 
     def cell(self, position: int) -> QRect:
         """Where a tile is drawn: a square that it fits in."""
-        step = self._side() + _GAP_PX
+        side = self._side(self.width())
         row, column = divmod(position, self._columns(self.width()))
-        return QRect(column * step, row * step, self._side(), self._side())
+        return QRect(column * (side + _GAP_PX), row * (side + _GAP_PX), side, side)
 
     def tile_at(self, place: QPoint) -> int | None:
         """The position of the tile at a place of the widget; None between them."""
-        step = self._side() + _GAP_PX
+        step = self._side(self.width()) + _GAP_PX
         column, row = place.x() // step, place.y() // step
         position = row * self._columns(self.width()) + column
         is_tile = column < self._columns(self.width()) and 0 <= position < self.count
@@ -109,7 +110,7 @@ class TileGrid(QWidget):
         if self._shown is None:
             return
         painter = QPainter(self)
-        step = self._side() + _GAP_PX
+        step = self._side(self.width()) + _GAP_PX
         columns = self._columns(self.width())
         first = event.rect().top() // step * columns
         last = min(self.count, (event.rect().bottom() // step + 1) * columns)
@@ -166,13 +167,17 @@ class TileGrid(QWidget):
         answer = self._shown.answer
         self.setAccessibleDescription(name_of(answer, answer.channels[self._at]))
 
-    def _side(self) -> int:
+    def _least_side(self) -> int:
         """Of a square that a tile fits in, in pixels: less for single values."""
         is_single = self._shown is not None and max(self._shown.answer.tile) == 1
         return _SMALL_PX if is_single else _TILE_PX
 
+    def _side(self, width: int) -> int:
+        """The same where the tiles of a row share a width."""
+        return max(1, (width + _GAP_PX) // self._columns(width) - _GAP_PX)
+
     def _columns(self, width: int) -> int:
-        return max(1, (width + _GAP_PX) // (self._side() + _GAP_PX))
+        return max(1, (width + _GAP_PX) // (self._least_side() + _GAP_PX))
 
 
 def fitted(size: QSize, room: QRect) -> QRect:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.format import count, duration, number_text, shape_text, share
+from workbench.core.format import count, number_text, shape_text, share
 from workbench.protocol.trained.feature_maps import Channel, LayerShown, Order, What
 from workbench.runs.log.scores import weights_words
 
@@ -13,8 +13,8 @@ WHATS: tuple[tuple[What, str, str], ...] = (
 """Key, title and tooltip of what can be shown."""
 
 ORDERS: tuple[tuple[Order, str, str], ...] = (
-    ("strength", "Strongest first", "By the mean of the absolute values"),
-    ("index", "By index", "As the layer has them"),
+    ("strength", "Strongest", "The strongest first, by the mean of the absolute values"),
+    ("index", "By index", "In the order that the layer has them"),
 )
 
 
@@ -39,22 +39,15 @@ def tip_of(shown: LayerShown, channel: Channel) -> str:
     return f"{name_of(shown, channel)}\n{facts}"
 
 
-def subject_of(shown: LayerShown) -> str:
-    """What is shown: layer, shape, how many, and of which weights."""
+def about(shown: LayerShown, *, has_picture: bool) -> str:
+    """What is shown: layer, shape, how many, and of which weights; and what is missing."""
     shape = "kernel" if shown.what == "filters" else "output"
-    parts = [shown.layer, f"{shape} {shape_text(shown.shape)}"]
+    parts = [f"{shown.layer}: {shape} {shape_text(shown.shape)}"]
     if len(shown.channels) < shown.total:
         parts.append(f"{count(len(shown.channels))} of {count(shown.total)} shown")
     if silent := sum(not channel.strength for channel in shown.channels):
         parts.append(f"{count(silent)} all 0")
-    parts.append(duration(shown.milliseconds / 1000))
-    return ", ".join(parts)
-
-
-def weights_shown(shown: LayerShown, *, is_training: bool) -> str:
-    """Which weights are shown, and that newer ones will follow; "" if neither is known."""
-    words = weights_words(shown.weights)
-    parts = [f"Weights: {words}"] if words else []
-    if is_training:
-        parts.append("follows the training")
-    return "; ".join(parts)
+    if words := weights_words(shown.weights):
+        parts.append(f"weights of the {words}")
+    missing = "" if has_picture else " Drop a picture to see what the layer gives for it."
+    return f"{', '.join(parts)}.{missing}"
