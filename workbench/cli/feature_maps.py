@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from msgspec import to_builtins
+
 from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import report
 from workbench.cli._service import answers_of, only, open_service
@@ -15,7 +17,6 @@ from workbench.protocol.trained.feature_maps import (
     COLUMNS,
     MOST_CHANNELS,
     ORDERS,
-    LayerPlace,
     LayerShown,
     ShowLayer,
     channel_table,
@@ -27,6 +28,8 @@ NAME = "feature-maps"
 HELP = "show what a layer gives for an image, or its filters"
 
 _MOST_LINES = 20
+
+_OF_TILES = frozenset(("id", "type", "tiles_png", "columns", "tile", "figure_png"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,29 +109,10 @@ def _content(out: Path, answer: LayerShown) -> bytes:
 
 
 def _value(answer: LayerShown, out: Path | None) -> dict[str, object]:
-    return {
-        "file": answer.file or None,
-        "layer": answer.layer,
-        "what": answer.what,
-        "shape": answer.shape,
-        "total": answer.total,
-        "channels": [
-            dict(zip(COLUMNS, channel_values(each), strict=True)) for each in answer.channels
-        ],
-        "layers": [_layer(place) for place in answer.layers],
-        "weights": answer.weights,
-        "path": str(out.absolute()) if out is not None else None,
-        "milliseconds": answer.milliseconds,
-    }
-
-
-def _layer(place: LayerPlace) -> dict[str, object]:
-    return {
-        "name": place.name,
-        "kind": place.title,
-        "output_shape": place.shape,
-        "has_filters": place.has_filters,
-    }
+    """The answer without what belongs to its tiles; the columns are those of the table."""
+    value = {key: part for key, part in to_builtins(answer).items() if key not in _OF_TILES}
+    rows = [dict(zip(COLUMNS, channel_values(each), strict=True)) for each in answer.channels]
+    return {**value, "channels": rows, "path": str(out.absolute()) if out is not None else None}
 
 
 def _lines(answer: LayerShown, out: Path | None) -> list[str]:
