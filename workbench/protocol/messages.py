@@ -34,6 +34,7 @@ from workbench.protocol.data_check import (
 )
 from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
 from workbench.protocol.export import Export, ExportProject
+from workbench.protocol.fetch_picture import FetchPicture
 from workbench.protocol.find import (
     BatchSizeFound,
     BatchSizeTried,
@@ -88,6 +89,7 @@ AnyRequest = (
     | ExportProject
     | MakeReport
     | FetchBackbone
+    | FetchPicture
     | LoadWeights
     | FindLearningRate
     | FindBatchSize

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import QScrollArea
 from tests.gui.views.scripted import cat
 from workbench.core.calibration.true_class import TrueClasses
 from workbench.core.format import share
-from workbench.gui.classify import pictures
 from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
+from workbench.gui.classify.sources import folder_table
 from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
@@ -199,7 +199,8 @@ def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     table = tmp_path / "table.csv"
     folder = Folder(ready, measurer, tmp_path, table=table)
     drop = ready.panels["classify_pictures"].drop
-    assert drop.cancel.isVisible()
+    assert drop.stops["listing"].isVisible()
+    assert ready.panels["classify_pictures"].sources["folder_table"].reason()
     request, answer = folder.request, folder.answer
     assert (request.sources[0].path, request.table) == (str(tmp_path), str(table))
     answer(Progress(id=1, text="Classifying: 1 of 3 images"))
@@ -207,12 +208,13 @@ def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     answer(ManyClassified(num_images=3, num_bad=1, num_earlier=1, table=str(table)))
     words = "2 images classified into table.csv, 1 of them before; 1 image could not be read."
     assert ready.wait.text() == words
-    assert drop.folder.isVisible()
+    assert not drop.stops
+    assert ready.panels["classify_pictures"].sources["folder_table"].reason() == ""
 
 
 def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
     folder = Folder(ready, measurer, tmp_path, table=tmp_path / "table.csv")
-    ready.panels["classify_pictures"].drop.cancel.click()
+    ready.panels["classify_pictures"].drop.stops["listing"].click()
     folder.answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
     words = "Canceled. Classify the folder into table.csv again to continue."
     assert ready.wait.text() == words
@@ -279,10 +281,10 @@ def test_an_unfinished_table_is_continued_or_begun_again(
     measurer, table = ready.state.context.measurer, tmp_path / "table.csv"
     for path in (table, tmp_path / "table.csv.unfinished"):
         path.write_text("begun")
-    monkeypatch.setattr(pictures, "ask_folder", lambda *_, **__: str(tmp_path))
-    monkeypatch.setattr(pictures, "ask_save_path", lambda *_, **__: (str(table), ""))
-    monkeypatch.setattr(pictures, "ask_choice", lambda *_, **__: choice)
-    ready.panels["classify_pictures"].drop.folder.click()
+    monkeypatch.setattr(folder_table, "ask_folder", lambda *_, **__: str(tmp_path))
+    monkeypatch.setattr(folder_table, "ask_save_path", lambda *_, **__: (str(table), ""))
+    monkeypatch.setattr(folder_table, "ask_choice", lambda *_, **__: choice)
+    ready.state.source_chosen.emit("folder_table")
     assert [each.starts_over for each, _ in measurer.asked] == (
         [] if starts_over is None else [starts_over]
     )
