@@ -290,7 +290,7 @@ def test_the_words_have_the_numbers_beside_them(view, asked, context):
     description = msgspec.structs.replace(
         DESCRIPTION, classes=classes, num_train=15, num_test=3, is_test_split_off=True
     )
-    context.document.set_recipe(validation_share=0.19, test_share=0.1)
+    context.document.set_recipe(validation_share=0.19, test_share=0.1, split="order")
     answer(description)
     words = view.panels["data_split"].words
     assert words.text().startswith(

@@ -77,6 +77,8 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     bad = {path for path, _ in bad_files}
     counts, split_notes = split_counts(loaded, bad, recipe, job)
     train, validation, test = _given(loaded, counts)
+    # By content, what was only listed is not divided as a run does.
+    divided = counts if is_complete or project.recipe.split == "order" else counts[:, :0]
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     imbalance = _imbalance(loaded.class_names, counts.sum(axis=1))
     notes = [*loaded.notes, *changes_note(loaded, bad), *split_notes, *imbalance]
@@ -84,14 +86,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     return DataDescription(
         id=job.id,
         title=spec.title,
-        classes=_classes(
-            loaded,
-            counts,
-            (train, validation, test),
-            thumbnails,
-            # By content, what was only listed is not divided as a run does.
-            is_divided=is_complete or project.recipe.split == "order",
-        ),
+        classes=_classes(loaded, divided, (train, validation, test), thumbnails),
         own_classes=_own_classes(own),
         num_train=int(train.sum()),
         num_test=int(test.sum()),
@@ -140,8 +135,6 @@ def _classes(
     counts: Counts,
     given: tuple[Counts, Counts, Counts],
     thumbnails: list[list[Thumbnail]],
-    *,
-    is_divided: bool,
 ) -> list[ClassDescription]:
     train, validation, test = given
     return [
@@ -150,7 +143,7 @@ def _classes(
             num_train=int(train[label]),
             num_test=int(test[label]),
             num_validation=int(validation[label]),
-            split=counts[label].tolist() if is_divided else [],
+            split=counts[label].tolist(),
             thumbnails=thumbnails[label],
         )
         for label, name in enumerate(loaded.class_names)
