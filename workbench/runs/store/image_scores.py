@@ -9,12 +9,13 @@ probability, loss         float32
 content         uint8 (n, 16), its id (`DataEdits`)
 paths, lengths  the files as one text of bytes, and the bytes of each; empty without files
 created         of the evaluation that it belongs to, float64 ()
+brightness, sizes   float32 (n,) and int32 (n, 2); earlier versions did not keep them
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,13 @@ _TYPES = {
 }
 
 
+_MISSING: dict[str, _Column] = {
+    "brightness": np.zeros(0, "<f4"),
+    "sizes": np.zeros((0, 2), "<i4"),
+}
+"""What is not in the files of earlier versions."""
+
+
 @dataclass(frozen=True)
 class ScoredImages:
     """What a model answered for some images, (n,) each.
@@ -64,6 +72,9 @@ class ScoredImages:
         content: The id of the image (`DataEdits`) as bytes, uint8 (n, 16).
         paths: The files, one after the other, as bytes of the file system; uint8 (bytes,).
         lengths: Bytes of each file's path, int32; (0,) where images are in no files.
+        brightness: Mean luminance of the model's input, float32 0..255; (0,) where it is not known.
+        sizes: Width and height of the original image, int32 (n, 2), 0 for one that is not known;
+            (0, 2) where none is.
     """
 
     part: _Column
@@ -76,6 +87,8 @@ class ScoredImages:
     content: _Column
     paths: _Column
     lengths: _Column
+    brightness: _Column = field(default_factory=lambda: np.zeros(0, np.float32))
+    sizes: _Column = field(default_factory=lambda: np.zeros((0, 2), np.int32))
 
     def __len__(self) -> int:
         return len(self.actual)
@@ -142,6 +155,8 @@ def keep_image_scores(run: RunFolder, images: ScoredImages, part: ImageSet, crea
     }
     arrays["paths"] = np.asarray(images.paths, "<u1")
     arrays["lengths"] = np.asarray(images.lengths, "<i4")
+    arrays["brightness"] = np.asarray(images.brightness, "<f4")
+    arrays["sizes"] = np.asarray(images.sizes, "<i4")
     arrays["created"] = np.array(created, "<f8")
     if sum(array.nbytes for array in arrays.values()) > _MAX_BYTES - 10_000:
         raise RunFolderError("There are too many images to keep their scores.", where=str(run.path))
@@ -171,6 +186,8 @@ def load_image_scores(
         arrays = read_arrays(path)
     except WeightsError as error:
         raise _damaged(path, error.received) from error
+    for name, missing in _MISSING.items():
+        arrays.setdefault(name, missing)
     if not _is_sound(arrays, num_classes):
         raise _damaged(path, "columns that cannot be of this model")
     if float(arrays["created"]) != created:
@@ -179,6 +196,8 @@ def load_image_scores(
         **{name: arrays[name] for name in _TYPES},
         paths=arrays["paths"],
         lengths=arrays["lengths"],
+        brightness=arrays["brightness"],
+        sizes=arrays["sizes"],
     )
 
 
@@ -193,15 +212,25 @@ def _damaged(path: Path, received: str) -> RunFolderError:
 
 def _is_sound(arrays: Arrays, num_classes: int) -> bool:
     """Whether all of it can be shown as scores of these classes: a file may come from elsewhere."""
-    if {*arrays} != {*_TYPES, "paths", "lengths", "created"}:
+    if {*arrays} != {*_TYPES, *_MISSING, "paths", "lengths", "created"}:
         return False
     count = arrays["actual"].size
     shapes = dict.fromkeys(_TYPES, (count,)) | {"content": (count, _ID_BYTES), "created": ()}
-    types = _TYPES | {"paths": "<u1", "lengths": "<i4", "created": "<f8"}
+    types = _TYPES | {
+        "paths": "<u1",
+        "lengths": "<i4",
+        "created": "<f8",
+        "brightness": "<f4",
+        "sizes": "<i4",
+    }
     lengths, paths = arrays["lengths"], arrays["paths"]
     return (
         all(arrays[name].dtype == kind for name, kind in types.items())
         and all(arrays[name].shape == shape for name, shape in shapes.items())
+        and arrays["brightness"].shape in ((0,), (count,))
+        and arrays["sizes"].shape in ((0, 2), (count, 2))
+        and bool(((arrays["brightness"] >= 0) & (arrays["brightness"] <= 255)).all())
+        and _is_within(arrays["sizes"], 2**31)
         and lengths.shape in ((0,), (count,))
         and paths.shape == (int(lengths.sum(dtype=np.int64)),)
         and bool((lengths >= 0).all())
