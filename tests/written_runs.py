@@ -37,9 +37,11 @@ class WrittenRun:
 
     Attributes:
         fine_tuning_after: Epochs before the fine-tuning phase; None where there is none.
+        is_on_features: Until then, the head is trained on cached features.
     """
 
     fine_tuning_after: int | None = None
+    is_on_features = False
 
     def __init__(
         self, title="A run", *, epochs=5, recipe=None, home=None, project=None, project_path=""
@@ -87,6 +89,7 @@ class WrittenRun:
                 pid=os.getpid(),
                 resumed_at_step=resumed_at_step,
                 fine_tuning_after=self.fine_tuning_after,
+                is_on_features=self.is_on_features,
             )
         )
 

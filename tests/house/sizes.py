@@ -13,7 +13,7 @@ MOST_LINES_OF_FUNCTION = 40
 MOST_MODULES_OF_FOLDER = 20
 
 STILL_LONG = {
-    "workbench/core/checks/run_estimate.py: predict",
+    "workbench/core/checks/estimates/run_estimate.py: predict",
     "workbench/host/children.py: run",
     "workbench/worker/execution/autotune.py: search",
     "workbench/worker/execution/compiled.py: compile_training",

@@ -10,7 +10,7 @@ from workbench.checkup.analysed import analysed
 from workbench.core.format import plural, rough_duration
 from workbench.datasets import facts_of, glance_at
 from workbench.runs.library.sweep import Combination, SweepPlan
-from workbench.runs.state.throughput import predict_run, read_speeds
+from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ def check_sweep(plan: SweepPlan, go_on: Callable[[], None] = lambda: None) -> Ch
             words = (f"{error.title}: {error.message}" for error in analysis.errors)
             impossible.append(Impossible(each, " ".join(words)))
         else:
-            found = predict_run(analysis, each.project.recipe, facts, speeds=speeds)
+            data = data_mark(each.project.dataset)
+            found = predict_run(analysis, each.project.recipe, facts, speeds=speeds, data=data)
             seconds.append(found.total_s)
     known = [each for each in seconds if each is not None]
     total = sum(known) * plan.seeds if known and len(known) == len(seconds) else None

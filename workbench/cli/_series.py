@@ -10,7 +10,7 @@ from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import print_line
 from workbench.cli._turn import wait_for_turn
 from workbench.core.format import share
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import Choice
 from workbench.runs.environment import refuse_unready
 from workbench.runs.library.cross_validation import Trained, trained_run
 from workbench.runs.library.series import (
@@ -29,21 +29,20 @@ _STOP_S = 60.0
 _POLL_S = 0.1
 
 
-def begin(plan: Plan, arguments: argparse.Namespace, project: Project, *targets: Choice) -> str:
+def begin(plan: Plan, arguments: argparse.Namespace, *targets: Choice) -> str:
     """Queues the missing runs of a series and returns it, see `begin_series`.
 
     Args:
         plan: The series.
         arguments: With the file of the project, and whether to begin `again`.
-        project: What is trained.
         targets: Where; none for the project's own target.
     """
-    for target in targets or (project.target,):
+    for target in targets or (plan.project.target,):
         remember(target)
         refuse_unready(target)
     return begin_series(
         plan,
-        title=project.title or arguments.project.stem,
+        title=plan.project.title or arguments.project.stem,
         project_path=str(arguments.project.resolve()),
         is_new=arguments.again,
     )

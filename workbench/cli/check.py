@@ -13,14 +13,14 @@ from workbench.cli._analysis import problems_as_json
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis
+from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.checks.problems import SEVERITY_WORDS, Fix
-from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import count, shape_text
 from workbench.core.network.graph import Node
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.datasets import facts_of
-from workbench.runs.state.throughput import predict_run, read_speeds
+from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
 
 NAME = "check"
 HELP = "show shapes, parameters, multiply-adds, memory and problems of a project"
@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     analysis = analysed(replace(project, recipe=recipe))
     prediction = None
     if not analysis.network_errors:
-        prediction = predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
+        facts, data = facts_of(project), data_mark(project.dataset)
+        prediction = predict_run(analysis, recipe, facts, speeds=read_speeds(), data=data)
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
     else:

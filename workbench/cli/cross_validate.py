@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     project = train.project_for(arguments)
     plan = FoldPlan(project, _folds(arguments), _seeds(arguments))
-    series = begin(plan, arguments, project)
+    series = begin(plan, arguments)
     train_series(series, is_quiet=arguments.json)
     result = series_result(series)
     if arguments.json:

@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print_plan(checked, as_json=arguments.json)
         return 0
     plan = checked.possible
-    series = begin(plan, arguments, plan.project, *plan.targets)
+    series = begin(plan, arguments, *plan.targets)
     if not arguments.json:
         print_line(f"{checked.words()}.")
     if arguments.queue:

@@ -10,6 +10,9 @@ from typing import Protocol
 
 from workbench.hardware.network_route import has_route
 
+_MAX_ADDRESS = 4096
+"""Characters of the longest web address."""
+
 
 class Progress(Protocol):
     """Where a download is reported, and what ends it: a LoadContext is one."""
@@ -77,3 +80,15 @@ def keras_folder(kind: str = "datasets") -> Path:
 def host_of(address: str) -> str:
     """The computer that an address names, with its port where it names one."""
     return urllib.parse.urlsplit(address).netloc.rpartition("@")[2]
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text is an address that can be downloaded: http or https, a host, no user name."""
+    try:
+        parts = urllib.parse.urlsplit(text)
+        has_port = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    is_plain = text.isprintable() and not any(map(str.isspace, text)) and "@" not in parts.netloc
+    is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and has_port
+    return is_web and is_plain and len(text) <= _MAX_ADDRESS

@@ -63,6 +63,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
         keep_by: The recipe's value that selects the best epoch; older logs without it are
             read as if it were the validation accuracy.
         fine_tuning_after: Epochs before the fine-tuning phase; None where there is none.
+        is_on_features: Before that, a head is trained on the cached features of frozen layers:
+            its images per second are those of the head alone.
         protocol: Lets an older window reject the log with a message.
     """
 
@@ -83,6 +85,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     on: str = ""
     per_core_batch: int | None = None
     fine_tuning_after: int | None = None
+    is_on_features: bool = False
     protocol: int = PROTOCOL_VERSION
 
 

@@ -34,6 +34,7 @@ from workbench.protocol.data_check import (
 )
 from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
 from workbench.protocol.export import Export, ExportProject
+from workbench.protocol.fetch_picture import FetchPicture
 from workbench.protocol.find import (
     BatchSizeFound,
     BatchSizeTried,
@@ -54,6 +55,7 @@ from workbench.protocol.trained.evaluate import (
 )
 from workbench.protocol.trained.explain import Explain, Explained
 from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
+from workbench.protocol.trained.image_map import FindNearest, MapImages, NearestImages
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.protocol.weights import LoadWeights
 
@@ -83,11 +85,14 @@ AnyRequest = (
     | Calibrate
     | MeasureRobustness
     | Explain
+    | MapImages
+    | FindNearest
     | ShowLayer
     | Export
     | ExportProject
     | MakeReport
     | FetchBackbone
+    | FetchPicture
     | LoadWeights
     | FindLearningRate
     | FindBatchSize
@@ -144,6 +149,7 @@ AnyAnswer = (
     | Evaluation
     | Robustness
     | Explained
+    | NearestImages
     | LayerShown
     | LearningRateTried
     | LearningRateTrial

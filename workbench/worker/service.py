@@ -2,7 +2,7 @@
 
 It says Hello before it imports TensorFlow, reads requests in a thread of its own so that
 a cancel takes effect while another request is running, and ends when its stdin closes.
-Every request ends in a final answer or in Failed.
+Every request ends in a final answer or in Failed. Downloads go on beside other requests.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from workbench.errors import RunError, WireError, WorkbenchError
 from workbench.protocol.bases import PROTOCOL_VERSION
+from workbench.protocol.fetch_picture import FetchPicture
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Done, Failed, Hello
 from workbench.protocol.wire import error_parts
 from workbench.worker.channel import Channel
@@ -26,6 +27,9 @@ from workbench.worker.process.setup import raise_oom_score
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.session import Job, Session, SessionFolder
 from workbench.worker.saved_models.runner_cache import RunnerCache
+
+_BESIDE = (FetchPicture,)
+"""Requests that wait for a network, not for the processor: others are done meanwhile."""
 
 
 def serve(write_fd: int, *, is_lazy: bool = False) -> int:
@@ -66,14 +70,17 @@ class Service:
         """Works until stdin closes; then what is still waiting is canceled."""
         threading.Thread(target=self._read, name="requests", daemon=True).start()
         while (item := self._queue.get()) is not None:
-            job, request = item
-            answer = self._do(job, request)
-            with self._jobs_lock:
-                self._jobs.pop(job.id, None)
-            try:
-                self._channel.send(answer)
-            except WireError as error:  # too long, or with a text that is no Unicode
-                self._channel.send(Failed(id=job.id, error=error_parts(error)))
+            self._finish(*item)
+
+    def _finish(self, job: Job, request: AnyRequest) -> None:
+        """Does a request and sends its final answer."""
+        answer = self._do(job, request)
+        with self._jobs_lock:
+            self._jobs.pop(job.id, None)
+        try:
+            self._channel.send(answer)
+        except WireError as error:  # too long, or with a text that is no Unicode
+            self._channel.send(Failed(id=job.id, error=error_parts(error)))
 
     def _read(self) -> None:
         while (request := self._channel.receive()) is not None:
@@ -90,7 +97,12 @@ class Service:
         job = Job(request.id, send=self._channel.send, session=self._session)
         with self._jobs_lock:
             is_new = self._jobs.setdefault(request.id, job) is job
-        if is_new:
+        if is_new and isinstance(request, _BESIDE):
+            beside = threading.Thread(
+                target=self._finish, args=(job, request), name="beside", daemon=True
+            )
+            beside.start()
+        elif is_new:
             self._queue.put((job, request))
         else:
             error = RunError("A request with this number is still running.", where="id")
@@ -135,6 +147,8 @@ _MODULES = {
     "show_layer": "trained.feature_maps",
     "warm_up": "classify",
     "measure_robustness": "trained.robustness",
+    "map_images": "trained.image_map",
+    "find_nearest": "trained.image_map",
     "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",

@@ -11,11 +11,10 @@ from PySide6.QtCore import QByteArray, QMimeData, QUrl
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QFileDialog, QListView
 
-from tests.web_server import web_server
 from tests.window_parts import drop_data_on, drop_on
 from workbench.core.projects.project import Choice
+from workbench.gui.classify.sources import from_web
 from workbench.gui.common.drops import sort_drop
-from workbench.gui.shell import web_pictures
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import png_bytes
 from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData
@@ -172,17 +171,6 @@ def taken(cifar):
     return found
 
 
-@pytest.fixture
-def answers(monkeypatch):
-    """What is asked, and what the person answers."""
-    monkeypatch.delenv("http_proxy", raising=False)
-    asked, given = [], []
-    monkeypatch.setattr(
-        web_pictures, "ask_choice", lambda _parent, what, *_more, **_k: asked.append(what) or given.pop(0)
-    )  # fmt: skip
-    return asked, given
-
-
 def test_the_data_of_a_dragged_image_is_classified(cifar, taken, qtbot):
     mime = QMimeData()
     mime.setData("image/png", QByteArray(PNG))
@@ -212,52 +200,31 @@ def test_an_image_that_is_its_own_address(cifar, taken, qtbot):
     assert decode_picture(taken[0][0]).shape == (4, 6, 3)
 
 
-@pytest.mark.parametrize("form", ["html", "list"])
-def test_an_address_is_downloaded_once_the_person_agrees(cifar, taken, answers, qtbot, form):
-    asked, given = answers
-    with web_server() as server:
-        server.put("rose.png", PNG)
-        host = server.address.removeprefix("http://")
-        mime = QMimeData()
-        if form == "html":
-            mime.setHtml(f'<meta><img alt="a rose" src="{server.address}/rose.png" onload="x()">')
-            mime.setUrls([QUrl(f"{server.address}/page-around-it")])
-        else:
-            mime.setUrls([QUrl(f"{server.address}/rose.png")])
-        given.append(1)
-        assert (
-            drop_data_on(cifar, mime) == f"Drop to download the image from {host} and classify it"
-        )
-        assert asked == [f"Connect to {host}?"]
-        assert (server.asked, taken) == ([], [])
-        given.append(0)
-        drop_data_on(cifar, mime)
-        qtbot.waitUntil(lambda: bool(taken))
-        assert server.asked == [("/rose.png", "")]
-    assert Path(taken[0][0]).read_bytes() == PNG
-
-
-def test_what_cannot_be_downloaded_is_reported(cifar, taken, answers, qtbot, monkeypatch):
-    monkeypatch.setattr(web_pictures, "MAX_BYTES", 10)
-    shown = []
-    monkeypatch.setattr(web_pictures, "show_error", lambda _parent, error: shown.append(error))
-    with web_server() as server:
-        server.put("rose.png", PNG)
-        for name, words in [("rose.png", "too large"), ("gone.png", "server refused")]:
-            answers[1].append(0)
-            mime = QMimeData()
-            mime.setUrls([QUrl(f"{server.address}/{name}")])
-            drop_data_on(cifar, mime)
-            qtbot.waitUntil(lambda: bool(shown))
-            assert words in shown.pop().what
+@pytest.mark.parametrize("form", ["html", "list", "text"])
+def test_an_address_goes_to_the_view_that_downloads(cifar, taken, monkeypatch, form):
+    asked = []
+    monkeypatch.setattr(from_web, "ask_choice", lambda _parent, what, *_, **__: asked.append(what))
+    address = "https://flowers.example:8080/rose.png"
+    mime = QMimeData()
+    if form == "html":
+        mime.setHtml(f'<meta><img alt="a rose" src="{address}" onload="x()">')
+        mime.setUrls([QUrl("https://flowers.example/page-around-it")])
+    elif form == "list":
+        mime.setUrls([QUrl(address)])
+    else:
+        mime.setText(f"{address}\n")
+    words = "Drop to download the image from flowers.example:8080 and classify it"
+    assert drop_data_on(cifar, mime) == words
+    assert cifar.views.current_key == "classify"
+    assert asked == ["Connect to flowers.example:8080?"]
     assert taken == []
 
 
 @pytest.mark.parametrize(
     "html", ["<p>words</p>", '<img src="file:///etc/passwd">', '<img src="javascript:x()">', "<img"]
 )
-def test_what_is_no_picture_is_refused(cifar, taken, answers, html):
+def test_what_is_no_picture_is_refused(cifar, taken, html):
     mime = QMimeData()
     mime.setHtml(html)
     assert drop_data_on(cifar, mime) == ""
-    assert (taken, answers[0]) == ([], [])
+    assert taken == []

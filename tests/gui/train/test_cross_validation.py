@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from shiboken6 import isValid
 
 from tests.class_folders import stripes_project, write_stripes
+from workbench.gui.train.series import cross_validation, series_dialog
 from workbench.gui.train.series.cross_validation import CrossValidationDialog
-from workbench.runs.library.cross_validation import series_result
-from workbench.runs.library.series import newest_series, spread_words
+from workbench.runs.library.cross_validation import FoldPlan, series_result
+from workbench.runs.library.series import begin_series, newest_series, spread_words
+from workbench.runs.state import queue
 
 _PATIENCE_MS = 240_000
 
@@ -29,7 +34,8 @@ def dialog(window, project, qtbot):
     panel.cross_validate.click()
     (dialog,) = window.findChildren(CrossValidationDialog)
     yield dialog
-    dialog.reject()
+    if isValid(dialog):
+        dialog.reject()
 
 
 def type_number(qtbot, field, number):
@@ -48,6 +54,61 @@ def test_one_run_is_no_series(dialog, qtbot, context):
     dialog.start.click()
     assert "2 to 200 runs" in dialog.words.text()
     assert not context.library.runs
+
+
+def test_closed_while_it_queues_and_opened_again_it_queues_the_runs_once(
+    dialog, window, qtbot, monkeypatch
+):
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def held(*words, **where):
+        begun.set()
+        may_go_on.wait(_PATIENCE_MS / 1000)
+        return begin_series(*words, **where)
+
+    monkeypatch.setattr(series_dialog, "begin_series", held)
+    monkeypatch.setattr(queue, "_start", lambda _run, _marker: None)  # all go on waiting
+    dialog.start.click()
+    qtbot.waitUntil(begun.is_set, timeout=_PATIENCE_MS)
+    assert not dialog.start.isEnabled()
+    dialog.start.click()
+    dialog.reject()
+    assert not dialog.isVisible(), "closing does not wait"
+    window.show_view("train").panels["train_recipe"].cross_validate.click()
+    other = next(d for d in window.findChildren(CrossValidationDialog) if d.isVisible())
+    other.start.click()
+    with qtbot.waitSignal(dialog.destroyed, timeout=_PATIENCE_MS):
+        may_go_on.set()
+    qtbot.waitUntil(lambda: other.tree.topLevelItemCount() == 5, timeout=_PATIENCE_MS)
+    labels = [run.request().label for run in queue.waiting(window.context.library.home)]
+    assert labels == [f"fold {number} of 5" for number in range(1, 6)]
+    other.reject()
+
+
+def test_a_late_look_does_not_bring_back_the_series_of_another_project(
+    dialog, window, project, qtbot, monkeypatch
+):
+    document, home = window.context.document, window.context.library.home
+    old = begin_series(FoldPlan(document.project, 2, 1), home=home)
+    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
+    begun, may_end = threading.Event(), threading.Event()
+
+    def late(series, home):
+        if series == old:
+            begun.set()
+            may_end.wait(_PATIENCE_MS / 1000)
+        return series_result(series, home)
+
+    monkeypatch.setattr(cross_validation, "series_result", late)
+    dialog._look()
+    qtbot.waitUntil(begun.is_set, timeout=_PATIENCE_MS)
+    document.new(project)
+    begin_series(FoldPlan(document.project, 3, 1), home=home)
+    dialog._look()
+    qtbot.waitUntil(lambda: dialog.tree.topLevelItemCount() == 3, timeout=_PATIENCE_MS)
+    may_end.set()
+    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
+    assert dialog.tree.topLevelItemCount() == 3
 
 
 @pytest.mark.worker

@@ -12,7 +12,7 @@ from tests.class_folders import stripes_project, write_stripes
 from workbench.checkup.sweep_check import check_sweep
 from workbench.errors import RunError, SaveError, UsageError
 from workbench.gui.common import figure_saver
-from workbench.gui.train.series import sweep_dialog, sweep_plan
+from workbench.gui.train.series import series_dialog, sweep_dialog, sweep_plan
 from workbench.gui.train.series.axis_row import AxisRow
 from workbench.gui.train.series.sweep_dialog import SweepDialog
 from workbench.runs.folder import create_run
@@ -165,7 +165,7 @@ def test_nothing_is_started_while_runs_are_queued(dialog, window, qtbot, monkeyp
         may_end.wait(_PATIENCE_MS / 1000)
         raise SaveError("The disk is full.")
 
-    monkeypatch.setattr(sweep_dialog, "begin_series", held)
+    monkeypatch.setattr(series_dialog, "begin_series", held)
     check_rates(dialog, qtbot)
     qtbot.waitUntil(plan.start.isEnabled, timeout=_PATIENCE_MS)
     plan.start.click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.core.checks.run_estimate import RunEstimate
+from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.gui.common.run_estimator import time_title, time_words
 from workbench.gui.train import run_controller as run_flow
 from workbench.runs.folder import create_run

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import QScrollArea
 from tests.gui.views.scripted import cat
 from workbench.core.calibration.true_class import TrueClasses
 from workbench.core.format import share
-from workbench.gui.classify import pictures
 from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
+from workbench.gui.classify.sources import folder_table
 from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
@@ -199,7 +199,8 @@ def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     table = tmp_path / "table.csv"
     folder = Folder(ready, measurer, tmp_path, table=table)
     drop = ready.panels["classify_pictures"].drop
-    assert drop.cancel.isVisible()
+    assert drop.stops["listing"].isVisible()
+    assert ready.panels["classify_pictures"].sources["folder_table"].reason()
     request, answer = folder.request, folder.answer
     assert (request.sources[0].path, request.table) == (str(tmp_path), str(table))
     answer(Progress(id=1, text="Classifying: 1 of 3 images"))
@@ -207,12 +208,13 @@ def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     answer(ManyClassified(num_images=3, num_bad=1, num_earlier=1, table=str(table)))
     words = "2 images classified into table.csv, 1 of them before; 1 image could not be read."
     assert ready.wait.text() == words
-    assert drop.folder.isVisible()
+    assert not drop.stops
+    assert ready.panels["classify_pictures"].sources["folder_table"].reason() == ""
 
 
 def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
     folder = Folder(ready, measurer, tmp_path, table=tmp_path / "table.csv")
-    ready.panels["classify_pictures"].drop.cancel.click()
+    ready.panels["classify_pictures"].drop.stops["listing"].click()
     folder.answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
     words = "Canceled. Classify the folder into table.csv again to continue."
     assert ready.wait.text() == words
@@ -279,10 +281,10 @@ def test_an_unfinished_table_is_continued_or_begun_again(
     measurer, table = ready.state.context.measurer, tmp_path / "table.csv"
     for path in (table, tmp_path / "table.csv.unfinished"):
         path.write_text("begun")
-    monkeypatch.setattr(pictures, "ask_folder", lambda *_, **__: str(tmp_path))
-    monkeypatch.setattr(pictures, "ask_save_path", lambda *_, **__: (str(table), ""))
-    monkeypatch.setattr(pictures, "ask_choice", lambda *_, **__: choice)
-    ready.panels["classify_pictures"].drop.folder.click()
+    monkeypatch.setattr(folder_table, "ask_folder", lambda *_, **__: str(tmp_path))
+    monkeypatch.setattr(folder_table, "ask_save_path", lambda *_, **__: (str(table), ""))
+    monkeypatch.setattr(folder_table, "ask_choice", lambda *_, **__: choice)
+    ready.state.source_chosen.emit("folder_table")
     assert [each.starts_over for each, _ in measurer.asked] == (
         [] if starts_over is None else [starts_over]
     )
@@ -334,6 +336,12 @@ def answer_with(monkeypatch, choice):
     return questions
 
 
+def files_of(results):
+    """Where the images are, as the table has it."""
+    rows = results.model.rows
+    return {rows.file(row) for row in range(len(rows))}
+
+
 @pytest.mark.parametrize(("choice", "verb"), [(0, "copied"), (1, "moved")])
 def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot, sorted_photos, monkeypatch, choice, verb
@@ -356,7 +364,7 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     assert "Skipped (no predicted class): 1" in questions[0][1]
     assert sorted_photos.found(sorted_photos.out) == SORTED
     assert sorted_photos.found(photos) == (ALL if verb == "copied" else {"u.png"})
-    files = set(results.model.rows.files)
+    files = files_of(results)
     place = sorted_photos.out / "cat" if verb == "moved" else photos
     assert str(place / "a.png") in files
     answer_with(monkeypatch, 0)
@@ -365,7 +373,7 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot.waitUntil(lambda: view.wait.text().startswith("3 images"))
     qtbot.waitUntil(lambda: sorted_photos.found(photos) == ALL)
     qtbot.waitUntil(lambda: not results.undo_button.isVisible())
-    assert str(photos / "a.png") in results.model.rows.files
+    assert str(photos / "a.png") in files_of(results)
     assert list(sorted_photos.out.iterdir()) == []
 
 
@@ -384,8 +392,8 @@ def test_on_a_full_disk_what_was_moved_is_known_and_can_be_taken_back(
     results, photos = sorted_photos.results, sorted_photos.photos
     results.sort_button.click()
     qtbot.waitUntil(lambda: "Not enough disk space" in sorted_photos.view.wait.text())
-    assert str(sorted_photos.out / "cat" / "a.png") in results.model.rows.files
-    assert str(photos / "b.png") in results.model.rows.files
+    assert str(sorted_photos.out / "cat" / "a.png") in files_of(results)
+    assert str(photos / "b.png") in files_of(results)
     monkeypatch.undo()
     answer_with(monkeypatch, 0)
     assert results.undo_button.isVisible()

@@ -133,7 +133,7 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     qtbot, ready, service, tmp_path
 ):
     Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
-    ready.panels["classify_pictures"].drop.test.click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     _, answer = service.take(PickTestPictures)
     picture = TestPicture(index=111, path=str(tmp_path / "t.png"), label="dog")
     answer(TestPictures(id=1, pictures=[picture], total=10_000))
@@ -147,7 +147,7 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
 
 
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
-    ready.panels["classify_pictures"].drop.test.click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     service.take(PickTestPictures)
     ready.panels["classify_pictures"].picker.number.set_value(111)
     ready.panels["classify_pictures"].picker.show_number.click()
@@ -156,7 +156,7 @@ def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
 
 def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, service, tmp_path):
     Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
-    ready.panels["classify_pictures"].drop.test.click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     picker = ready.panels["classify_pictures"].picker
     picker.number.selectAll()
     qtbot.keyClicks(picker.number, "99,999")  # before the size of the test set is known
@@ -200,9 +200,9 @@ def test_the_recent_predictions_have_a_hint_and_a_mark_on_what_is_shown(qtbot, r
 
 def test_an_error_goes_when_something_else_is_done(ready, service):
     QGuiApplication.clipboard().clear()
-    ready.state.paste()
+    ready.state.source_chosen.emit("from_clipboard")
     assert "clipboard" in ready.wait.text()
-    ready.panels["classify_pictures"].drop.test.click()
+    ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     assert ready.wait.text() == ""
 
 
@@ -222,9 +222,13 @@ def test_in_a_low_view_all_stays_within_reach_beside_the_test_images(qtbot, read
     ready.resize(*size)
     pictures, recent = ready.panels["classify_pictures"], ready.panels["classify_earlier"]
     area = ready.findChild(QScrollArea)
-    qtbot.mouseClick(pictures.drop.test, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pictures.drop.buttons["from_test_set"], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: pictures.picker.strip.height() >= TILE.height() + WORDS_PX)
-    for button in (pictures.drop.open, pictures.drop.paste, pictures.picker.close_button):
+    for button in (
+        *pictures.drop.buttons.values(),
+        pictures.drop.more,
+        pictures.picker.close_button,
+    ):
         assert not button.visibleRegion().isEmpty()
     bar = area.verticalScrollBar()
     is_whole = lambda: recent.visibleRegion().boundingRect().size() == recent.size()  # noqa: E731
@@ -232,7 +236,7 @@ def test_in_a_low_view_all_stays_within_reach_beside_the_test_images(qtbot, read
     bar.setValue(bar.maximum())
     qtbot.waitUntil(is_whole)
     bar.setValue(0)
-    qtbot.mouseClick(pictures.drop.test, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pictures.drop.buttons["from_test_set"], Qt.MouseButton.LeftButton)
     assert not pictures.picker.isVisible()
     assert not ready.state.is_picking
 
@@ -241,7 +245,7 @@ def test_files_are_pasted_by_their_paths(ready, service):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/x/one.png"), QUrl("https://example.org/two.png")])
     QGuiApplication.clipboard().setMimeData(data)
-    next(action for action in ready.actions() if action.text() == "Paste a picture").trigger()
+    next(action for action in ready.actions() if action.text() == "Paste").trigger()
     assert service.take(Classify)[0].pictures == ["/x/one.png"]
 
 
@@ -249,7 +253,7 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
     image = QImage(5, 4, QImage.Format.Format_RGB32)
     image.fill(QColor(1, 2, 3))
     QGuiApplication.clipboard().setImage(image)
-    ready.state.paste()
+    ready.state.source_chosen.emit("from_clipboard")
     qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
     (path,) = service.take(Classify)[0].pictures
     assert QImage(path).pixelColor(2, 2) == QColor(1, 2, 3)
@@ -260,7 +264,7 @@ def test_the_path_of_a_picture_is_pasted_as_text(ready, service, tmp_path, wrap)
     path = tmp_path / "a daisy.png"
     path.write_bytes(b"any")
     QGuiApplication.clipboard().setText(wrap.format(path))
-    ready.state.paste()
+    ready.state.source_chosen.emit("from_clipboard")
     assert service.take(Classify)[0].pictures == [str(path)]
 
 
@@ -268,14 +272,14 @@ def test_a_text_that_names_no_file_is_no_picture(ready, tmp_path):
     (tmp_path / "a.png").write_bytes(b"any")
     for text in ("a daisy", f"{tmp_path / 'a.png'}\n{tmp_path / 'gone.png'}", str(tmp_path)):
         QGuiApplication.clipboard().setText(text)
-        ready.state.paste()
+        ready.state.source_chosen.emit("from_clipboard")
         assert ready.wait.text().startswith("The clipboard contains no image.")
-        assert "path of an image file" in ready.wait.text()
+        assert "path or web address" in ready.wait.text()
 
 
 def test_an_empty_clipboard_is_reported(ready):
     QGuiApplication.clipboard().clear()
-    ready.state.paste()
+    ready.state.source_chosen.emit("from_clipboard")
     assert "clipboard contains no image" in ready.wait.text()
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.core.checks.run_estimate import RunEstimate
+from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.panels import panels_of
 from workbench.gui.train.error_banner import ErrorBanner

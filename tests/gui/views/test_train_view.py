@@ -89,6 +89,19 @@ def test_the_time_left_of_the_head_ends_where_fine_tuning_begins(
     assert not left.toolTip()
 
 
+def test_the_speed_of_a_head_on_cached_features_is_called_so(qtbot, view, written, open_library):
+    run = written("two phases", epochs=9)
+    run.fine_tuning_after, run.is_on_features = 2, True
+    run.begin().train(2)
+    open_library()
+    speed = view.header.speed
+    qtbot.waitUntil(lambda: speed.heading.text() == "Images/s, head")
+    assert "cached features" in speed.toolTip()
+    run.train(1)
+    qtbot.waitUntil(lambda: speed.heading.text() == "Images/s")
+    assert not speed.toolTip()
+
+
 @pytest.mark.parametrize("on_test", [False, True])
 def test_a_best_epoch_that_was_chosen_on_the_test_set_is_marked(
     qtbot, view, written, open_library, on_test

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from workbench.core.checks.analysis import DatasetFacts, analyse
-from workbench.core.checks.run_estimate import MeasuredRun
+from workbench.core.checks.estimates.measured_run import MeasuredRun
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import SaveError
 from workbench.layers import all_layers

@@ -147,16 +147,24 @@ def test_early_stopping_of_the_head_goes_on_with_fine_tuning(train_here, frozen_
         assert trained.training.kept.epoch == 12
 
 
-def test_the_speed_of_fine_tuning_is_kept_and_that_of_a_head_on_features_is_not(
-    train_here, frozen_project
-):
+def test_the_speeds_of_a_head_on_features_and_of_fine_tuning_are_kept(train_here, frozen_project):
     def speeds_of(**recipe):
         trained = train_here(frozen_project(**recipe))
         return trained, [run for run in read_speeds() if run.run == trained.run.name]
 
-    assert speeds_of(epochs=2)[1] == []
     (whole,) = speeds_of(epochs=2, feature_cache="off")[1]
-    both, (tuned,) = speeds_of(**TUNED)
+    assert (whole.is_on_features, whole.num_copies, whole.ahead_s) == (False, 0, 0.0)
+    first, (head,) = speeds_of(epochs=2, seed=31)
+    assert head.is_on_features
+    assert head.numbers < whole.numbers
+    assert (head.num_train, head.num_validation, head.num_test) == (480, 120, 100)
+    assert head.ahead_numbers > 0
+    spent = first.all(TimeSpent)[-1].features_s
+    epochs_s = sum(epoch.seconds for epoch in first.all(EpochFinished))
+    assert 0 < head.other_s < first.training.counters.seconds - epochs_s - spent + 0.1
+    both, (of_head, tuned) = speeds_of(**TUNED)
+    assert (of_head.is_on_features, tuned.is_on_features) == (True, False)
+    assert (of_head.data, of_head.num_copies) == (head.data, 1)
     assert tuned.is_partly_frozen
     # Two of its three epochs count: the first one warms up.
     speeds = [epoch.images_per_second for epoch in both.all(EpochFinished)[-2:]]

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.results import FolderResults
+from workbench.gui.classify.picture_source import SourceSpec
+from workbench.gui.classify.sources import all_sources
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
-from workbench.gui.kit.buttons import button, show_instead
-from workbench.gui.kit.file_dialogs import ask_files, ask_folder
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.buttons import TextButton, button
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
-from workbench.gui.kit.messages import ask_choice
-from workbench.gui.kit.save_path import ask_save_path
-from workbench.pictures.folders import ENDINGS
-from workbench.runs.export.classified_table import is_unfinished
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _LEAST_RESULTS_PX = 240
 _OTHERS_PX, _HIGH_PX = 526, 772
 """Height of the panels above and below, and of a view with room for all."""
-_AGAIN, _CANCEL = 1, 2
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
 
 
@@ -39,14 +35,14 @@ class DropArea(QFrame):
         self.text = text = plain_label(words, role="dim")
         for label in (title, text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.open = button("Open…")
-        self.paste = button("Paste")
-        self.test = button("Test set")
-        self.folder = button("Folder to table…")
-        self.cancel = button("Cancel")
-        self.cancel.hide()
-        parts = (self.open, self.paste, self.test, self.folder, self.cancel)
-        buttons = row(STRETCH, *parts, STRETCH, spacing=8)
+        self.buttons = {spec.key: button(spec.text) for spec in _specs(is_button=True)}
+        self.more = button("More sources")
+        self.more.setMenu(QMenu(self))
+        self.stops: dict[str, TextButton] = {}
+        self._row = row(spacing=8)
+        for each in (*self.buttons.values(), self.more):
+            self._row.addWidget(each)
+        buttons = row(STRETCH, self._row, STRETCH)
         inner = (STRETCH, title, text, Gap(4), buttons, STRETCH)
         column(*inner, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
@@ -55,10 +51,26 @@ class DropArea(QFrame):
         self.text.setHidden(is_low)
         self.title.setHidden(is_low)
 
-    def set_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
-        """A folder is being classified: it can be canceled, not started again."""
-        buttons = (self.cancel, self.folder)
-        show_instead(*(buttons if is_busy else reversed(buttons)))
+    def show_activity(self, key: str, words: str, stop: Callable[[], None]) -> None:
+        """Shows a button that ends something that is under way."""
+        self.hide_activity(key)
+        self.stops[key] = button(words)
+        self.stops[key].clicked.connect(lambda _=False: stop())
+        self._row.addWidget(self.stops[key])
+        self.stops[key].show()
+
+    def hide_activity(self, key: str) -> None:
+        """It is over."""
+        if key in self.stops:
+            gone = self.stops.pop(key)
+            if gone.hasFocus():
+                self.more.setFocus(Qt.FocusReason.OtherFocusReason)
+            gone.hide()
+            gone.deleteLater()
+
+
+def _specs(*, is_button: bool) -> list[SourceSpec]:
+    return [spec for spec in all_sources().values() if spec.is_button is is_button]
 
 
 class PicturesPanel(QWidget):
@@ -80,14 +92,11 @@ class PicturesPanel(QWidget):
         column(*parts, parent=self, spacing=12)
         self.set_view_height(_HIGH_PX)
         state.height_changed.connect(self.set_view_height)
-        self.drop.open.clicked.connect(self.ask_pictures)
-        self.drop.paste.clicked.connect(state.paste)
-        self.drop.test.clicked.connect(self._on_test)
-        self.drop.folder.clicked.connect(self.ask_folder)
-        self.drop.cancel.clicked.connect(state.cancel_folder)
-        self.picker.close_button.clicked.connect(lambda: self._show_picker(is_shown=False))
+        self.sources = {key: spec.make(state, self) for key, spec in all_sources().items()}
+        self._connect_sources()
+        self.picker.close_button.clicked.connect(lambda: state.set_picking(is_picking=False))
         self.picker.strip.chosen.connect(state.classify_test_picture)
-        state.folder_changed.connect(self.drop.set_busy)
+        state.picking_changed.connect(self._show_picker)
         state.folder_begun.connect(self._on_folder)
         state.folder_rows.connect(self.results.add)
         state.folder_done.connect(self.results.finish)
@@ -112,49 +121,42 @@ class PicturesPanel(QWidget):
         self.drop.setMinimumHeight(min(room, _DROP_PX))
         self.drop.setMaximumHeight(room if is_picking or height < _HIGH_PX else _ANY_PX)
 
-    def ask_pictures(self) -> None:
-        """Lets the user choose picture files."""
-        patterns = " ".join(f"*{suffix}" for suffix in sorted(ENDINGS))
-        filters = f"Pictures ({patterns});;All files (*)"
-        self._state.classify(ask_files(self, "Open pictures", filters, kind="pictures"))
+    def _connect_sources(self) -> None:
+        state, drop = self._state, self.drop
+        state.source_chosen.connect(lambda key: self.sources[key].begin())
+        for key, each in drop.buttons.items():
+            each.setToolTip(plain_tip(all_sources()[key].tip))
+            each.clicked.connect(lambda _=False, key=key: state.source_chosen.emit(key))
+        drop.more.menu().aboutToShow.connect(self._fill_menu)
+        for source in self.sources.values():
+            state.addresses_came.connect(source.take_addresses)
+            state.closing.connect(source.close)
+        stop = state.activities.stop
+        state.activities.begun.connect(
+            lambda key, words: drop.show_activity(key, words, lambda: stop(key))
+        )
+        state.activities.ended.connect(drop.hide_activity)
 
-    def show_test_pictures(self) -> None:
-        """Shows pictures of the run's test set to pick from."""
-        if self._state.run is not None:
-            self._show_picker(is_shown=True)
-            self.picker.open_for(self._state.run)
-
-    def _on_test(self) -> None:
-        if self._state.is_picking:
-            self._show_picker(is_shown=False)
-        else:
-            self.show_test_pictures()
-
-    def ask_folder(self) -> None:
-        """Lets the user choose a folder and a table, then classifies the folder into it."""
-        folder = ask_folder(self, "Classify a folder", kind="pictures")
-        if not folder:
-            return
-        name, filters = f"{Path(folder).name}.csv", "CSV table (*.csv);;Parquet table (*.parquet)"
-        table, _ = ask_save_path(self, "Save as table", name, filters, kind="table")
-        if not table:
-            return
-        starts_over = Path(table).exists()
-        if is_unfinished(Path(table)):
-            what, more = f"Continue {Path(table).name}?", "This table is unfinished."
-            choice = ask_choice(self, what, more, ("Continue", "Start again", "Cancel"))
-            if choice == _CANCEL:
-                return
-            starts_over = choice == _AGAIN
-        self._state.classify_folder(FolderTask(Path(folder), Path(table), starts_over=starts_over))
+    def _fill_menu(self) -> None:
+        """Lists the sources without a button; one that cannot be used gives its reason."""
+        menu = self.drop.more.menu()
+        menu.clear()
+        menu.setToolTipsVisible(True)
+        for spec in _specs(is_button=False):
+            action, reason = menu.addAction(spec.text), self.sources[spec.key].reason()
+            action.setEnabled(not reason)
+            action.setToolTip(plain_tip(reason or spec.tip))
+            action.triggered.connect(
+                lambda _=False, key=spec.key: self._state.source_chosen.emit(key)
+            )
 
     def _on_run_changed(self) -> None:
-        if self._state.is_picking:
-            self.show_test_pictures()
+        if self._state.is_picking and self._state.run is not None:
+            self.picker.open_for(self._state.run)
 
     def _on_folder(self, folder: Path) -> None:
         self.results.begin(folder.name, self._state.title)
-        self._show_picker(is_shown=False)
+        self._state.set_picking(is_picking=False)
         self._show_results(is_shown=True)
 
     def _show_results(self, *, is_shown: bool) -> None:
@@ -162,13 +164,12 @@ class PicturesPanel(QWidget):
         self.set_view_height(self._view_px)
         self._state.listing_changed.emit(is_shown)
 
-    def _show_picker(self, *, is_shown: bool) -> None:
+    def _show_picker(self, is_shown: bool) -> None:  # noqa: FBT001 - Qt's signal
         if is_shown:
             self._show_results(is_shown=False)
-        if is_shown != self._state.is_picking:
-            self.picker.setVisible(is_shown)
-            self.set_view_height(self._view_px)
-            self._state.set_picking(is_picking=is_shown)
+        self.picker.setVisible(is_shown)
+        self.set_view_height(self._view_px)
+        self._on_run_changed()
 
     def hasHeightForWidth(self) -> bool:
         """Takes what room is left: a wrapped line in it must not push the others away."""

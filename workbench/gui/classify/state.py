@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject, QTemporaryDir, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QObject, QTemporaryDir, Signal
+from PySide6.QtGui import QImage
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers
 from workbench.errors import PictureError, UsageError, WorkbenchError
+from workbench.gui.classify.activities import Activities
 from workbench.gui.classify.answers import Answers
 from workbench.gui.classify.classified import ClassifiedPicture, picture_name
 from workbench.gui.classify.folder.job import FolderJob, FolderTask, done_words
@@ -22,19 +22,8 @@ from workbench.protocol.classify_many import ManyClassified
 from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.evaluate import TestPicture
 
-_MOST_LINES = 1_000
-
-
-def _files_in_text(text: str) -> list[str]:
-    """The files that a copied text names, a path or file URL on each line; [] for other text."""
-    lines = [line.strip().strip("\"'") for line in text.split("\n", _MOST_LINES)]
-    paths = [_path_of(line) for line in lines if line]
-    return paths if all(map(os.path.isfile, paths)) else []
-
-
-def _path_of(line: str) -> str:
-    url = QUrl(line)
-    return url.toLocalFile() if url.isLocalFile() else line
+_LISTING = "listing"
+"""The activity of a folder that is being classified."""
 
 
 class ClassifyState(QObject):
@@ -52,6 +41,8 @@ class ClassifyState(QObject):
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
         class_chosen(str): This class of it is to be explained.
+        source_chosen(str): The source of this key is to begin; see `sources`.
+        addresses_came(list[str]): Web addresses of images were pasted or dropped.
         folder_changed(bool): Whether a folder is being classified.
         folder_begun(Path): This folder is being classified.
         folder_rows(list[Classified]): The next images of it, in order.
@@ -68,6 +59,7 @@ class ClassifyState(QObject):
         title: Words for that run.
         note: Why it may be the wrong one; "" for nothing.
         is_picking: Whether pictures of the test set are shown to pick from.
+        activities: What is under way, and can be ended.
     """
 
     run_changed = Signal()
@@ -80,6 +72,8 @@ class ClassifyState(QObject):
     classified = Signal(object)
     shown = Signal(object)
     class_chosen = Signal(str)
+    source_chosen = Signal(str)
+    addresses_came = Signal(list)
     folder_changed = Signal(bool)
     folder_begun = Signal(object)
     folder_rows = Signal(object)
@@ -97,8 +91,9 @@ class ClassifyState(QObject):
         self.title = self.note = ""
         self.is_picking = False
         self._queue = ClassifyQueue(context.service, self.background, self)
-        self._pasted = QTemporaryDir()
-        self._num_pasted = 0
+        self.activities = Activities(self)
+        self._made = QTemporaryDir()
+        self._num_made = 0
         self._shows_next = True
         self._project = ""
         self._of_projects: dict[str, Answers] = {}
@@ -207,39 +202,35 @@ class ClassifyState(QObject):
 
     def set_picking(self, *, is_picking: bool) -> None:
         """Test pictures are shown to pick from, or no longer."""
-        self.is_picking = is_picking
-        self.picking_changed.emit(is_picking)
+        if is_picking != self.is_picking:
+            self.is_picking = is_picking
+            self.picking_changed.emit(is_picking)
 
     def classify_test_picture(self, picture: TestPicture) -> None:
         """Classifies a picture of the run's test set, whose class is known."""
         self._queue.know(picture.path, f"test image {picture.index}", picture.label)
         self.classify([picture.path])
 
-    def paste(self) -> None:
-        """Classifies what is on the clipboard: files, their paths as text, or a picture."""
-        clipboard = QGuiApplication.clipboard()
-        data: QMimeData | None = clipboard.mimeData()  # None where it has no owner
-        urls = data.urls() if data is not None else []
-        files = [url.toLocalFile() for url in urls if url.isLocalFile()]
-        files = files or (_files_in_text(data.text()) if data is not None else [])
-        if files:
-            self.classify(files)
-            return
-        image = clipboard.image() if data is not None and data.hasImage() else QImage()
-        if image.isNull():
-            what = "The clipboard contains no image."
-            self.failed.emit(PictureError(what, fix="Copy an image or the path of an image file."))
-            return
-        self._num_pasted += 1
-        path = self._pasted.filePath(f"pasted {self._num_pasted}.png")
+    def classify_as(self, file: str, name: str) -> None:
+        """Classifies a file that is shown by another name than its own."""
+        self._queue.know(file, name, "")
+        self.classify([file])
+
+    def classify_image(self, image: QImage, name: str) -> None:
+        """Classifies an image that is in memory, from a lossless copy."""
+        path = f"{self.new_file(name)}.png"
 
         def save() -> list[str]:
             if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub requires bytes
-                what = "Cannot read the image on the clipboard."
-                raise PictureError(what, fix="Copy it again.")
+                raise PictureError(f"The {name} image cannot be read.", fix="Copy it again.")
             return [path]
 
         self.background.run(save, self.classify, self.failed.emit)
+
+    def new_file(self, name: str) -> str:
+        """The path of a file that is not there yet; it is kept until the window closes."""
+        self._num_made += 1
+        return self._made.filePath(f"{name} {self._num_made}")
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
         if self._answers.add(entry.answer.file):
@@ -267,12 +258,16 @@ class ClassifyState(QObject):
 
     # folders -----------------------------------------------------------------------------
 
+    def folder_reason(self) -> str:
+        """Why no folder can be begun now; "" where one can."""
+        return "A folder is being classified." if self._job is not None else ""
+
     def classify_folder(self, task: FolderTask) -> None:
         """Classifies all images of a folder. Without a network it waits until there is one."""
         if self._job is not None:
-            what = "A folder is being classified."
             fix = "Wait for it, or cancel it."
-            self.failed.emit(UsageError(what, where=str(self._job.folder), fix=fix))
+            where = str(self._job.folder)
+            self.failed.emit(UsageError(self.folder_reason(), where=where, fix=fix))
             return
         if self.run is None:
             self._waiting_folder = task
@@ -283,6 +278,7 @@ class ClassifyState(QObject):
         self._job.rows_came.connect(self.folder_rows)
         self._job.finished.connect(self._on_folder_done)
         self._job.failed.connect(self._on_folder_failed)
+        self.activities.begin(_LISTING, "Cancel", self._job.cancel)
         self.folder_changed.emit(True)
         self.folder_begun.emit(task.folder)
         self._job.start()
@@ -291,11 +287,6 @@ class ClassifyState(QObject):
         """Classifies the last folder again, with the true classes of a CSV file."""
         if self._last_folder is not None:
             self.classify_folder(replace(self._last_folder, table=None, truth=truth))
-
-    def cancel_folder(self) -> None:
-        """Ends the classification of a folder; its table stays unfinished."""
-        if self._job is not None:
-            self._job.cancel()
 
     def _on_folder_done(self, done: ManyClassified) -> None:
         self._end_job()
@@ -310,4 +301,5 @@ class ClassifyState(QObject):
         if self._job is not None:
             self._job.deleteLater()
         self._job = None
+        self.activities.end(_LISTING)
         self.folder_changed.emit(False)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.folder.job import FolderTask
+from workbench.gui.classify.sources import all_sources
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import DataDrop, DropKind
@@ -66,9 +67,8 @@ class ClassifyView(QWidget):
         left = QWidget()
         self.panels.fill(column(parent=left, spacing=12), "left", "bottom")
         self.panels.group(left, self.panels.of("left", "bottom"))
-        self._parts = self.panels.splitter(
-            Qt.Orientation.Horizontal, [left, *self.panels.of("right")]
-        )
+        right = self.panels.pages("right")
+        self._parts = self.panels.splitter(Qt.Orientation.Horizontal, [left, right])
         for index, share in enumerate(_SHARES):
             self._parts.setStretchFactor(index, share)
         self._pages.addWidget(self.empty)
@@ -90,13 +90,19 @@ class ClassifyView(QWidget):
         self.state.failed.connect(self._on_failed)
         self.state.shown.connect(lambda _entry: self._end_error())
         self.state.picking_changed.connect(lambda _is_picking: self._end_error())
-        paste = QAction("Paste a picture", self)
-        paste.setShortcut(QKeySequence(QKeySequence.StandardKey.Paste))
+        for spec in all_sources().values():
+            if spec.shortcut is not None:
+                self._add_action(spec.key, spec.text, spec.shortcut)
+
+    def _add_action(self, key: str, text: str, shortcut: QKeySequence.StandardKey) -> None:
+        """The keys that begin a source."""
+        action = QAction(text, self)
+        action.setShortcut(QKeySequence(shortcut))
         # Wherever the focus is, also on the switch of views just clicked; a hidden view's
         # shortcut sleeps.
-        paste.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        paste.triggered.connect(self.state.paste)
-        self.addAction(paste)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        action.triggered.connect(lambda: self.state.source_chosen.emit(key))
+        self.addAction(action)
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
@@ -106,6 +112,10 @@ class ClassifyView(QWidget):
     def classify(self, paths: list[str]) -> None:
         """Classifies picture files."""
         self.state.classify(paths)
+
+    def classify_addresses(self, addresses: list[str]) -> None:
+        """Downloads images, once the user agrees, and classifies them."""
+        self.state.addresses_came.emit(addresses)
 
     def data_drop(self) -> DataDrop | None:
         """A dropped folder of class folders is classified, and the correct images are counted."""

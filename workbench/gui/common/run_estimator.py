@@ -7,12 +7,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
 from workbench.client.run_library import RunLibrary
-from workbench.core.checks.run_estimate import MeasuredRun, RunEstimate
+from workbench.core.checks.estimates.measured_run import MeasuredRun
+from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.format import count, duration
 from workbench.document.project_document import ProjectDocument
 from workbench.host.memory import memory_limit
 from workbench.protocol.events import EpochFinished, RunEvent
-from workbench.runs.state.throughput import predict_run, read_speeds
+from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
 
 
@@ -90,6 +91,7 @@ class RunEstimator(QObject):
             document.dataset_facts,
             speeds=self._speeds,
             limit_bytes=self._limit_bytes,
+            data=data_mark(document.project.dataset),
         )
 
 
@@ -110,7 +112,7 @@ def time_words(prediction: RunEstimate) -> str:
 def time_title(prediction: RunEstimate) -> str:
     """What `time_words` are of."""
     if prediction.epoch_s is None:
-        return "Estimated speed"
+        return f"Estimated speed{', head on cached features' * prediction.is_on_features}"
     return "Estimated time per epoch" if prediction.is_even else "Estimated training time"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.run_estimate import RunEstimate
+from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.format import count, memory_text, shape_text, short
 from workbench.core.network.graph import Graph
 from workbench.core.training.recipe import TrainingRecipe

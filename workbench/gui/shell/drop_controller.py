@@ -24,6 +24,7 @@ class DropController(QObject):
         project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
             a notebook.
         pictures_dropped(list): Paths of images to classify.
+        addresses_dropped(list): Web addresses of images to classify.
         pictures_folder_dropped(str): A folder of images to classify.
         folder_dropped(str): A folder with one folder per class, while there is no project.
         source_dropped(object): Another data set (a Choice), while there is no project.
@@ -34,6 +35,7 @@ class DropController(QObject):
     project_dropped = Signal(str)
     weights_dropped = Signal(str)
     pictures_dropped = Signal(list)
+    addresses_dropped = Signal(list)
     pictures_folder_dropped = Signal(str)
     folder_dropped = Signal(str)
     source_dropped = Signal(object)
@@ -56,7 +58,6 @@ class DropController(QObject):
         self._drop: Drop | None = None  # what hangs over the window
         self._web = WebPictures(window)
         self._web.ready.connect(self.pictures_dropped)
-        self._web.said.connect(self.said)
 
     def close(self) -> None:
         """Waits for what still reads."""
@@ -104,7 +105,7 @@ class DropController(QObject):
         elif drop.kind == "picture_folder":
             self.pictures_folder_dropped.emit(drop.paths[0])
         elif drop.kind == "web_address":
-            self._web.take_address(drop.paths[0])
+            self.addresses_dropped.emit(list(drop.paths))
         elif drop.source is not None:
             self._use_source(drop)
         elif drop.kind in ("weights", "result"):

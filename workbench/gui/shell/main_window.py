@@ -155,6 +155,10 @@ class MainWindow(QMainWindow):
         """Brings the classify view to the front and classifies images in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
 
+    def classify_addresses(self, addresses: list[str]) -> None:
+        """Brings the classify view to the front and downloads images in it, once it is agreed."""
+        cast("ClassifyView", self.show_view("classify")).classify_addresses(addresses)
+
     def classify_folder(self, folder: str) -> None:
         """Brings the classify view to the front and classifies a folder in it."""
         cast("ClassifyView", self.show_view("classify")).classify_folder(folder)
@@ -295,6 +299,7 @@ class MainWindow(QMainWindow):
         weights = self.context.weights
         self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
+        self.drops.addresses_dropped.connect(self.classify_addresses)
         self.drops.pictures_folder_dropped.connect(self.classify_folder)
         self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)

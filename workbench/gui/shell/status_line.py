@@ -10,8 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench.core.checks.analysis import Analysis
+from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.checks.problems import SEVERITIES, Fix, Problem
-from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimator import time_title, time_words

@@ -1,11 +1,10 @@
-"""Pictures dragged from a web browser: their data, or an address that is asked about first."""
+"""Pictures dragged from a web browser: their data, or an address for the view that downloads."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import re
-import threading
 import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,11 +14,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.background import Background
-from workbench.downloads.download import Download, host_of
-from workbench.downloads.fetch import fetch_unknown
+from workbench.downloads.download import host_of, is_web_address
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.common.drops import Drop
-from workbench.gui.kit.messages import ask_choice, show_error
+from workbench.gui.kit.messages import show_error
 
 MAX_BYTES = 64 * 2**20
 """The largest picture that is taken from a web browser."""
@@ -45,27 +43,23 @@ def sort_web_drop(mime: QMimeData) -> Drop | None:
 
 
 class WebPictures(QObject):
-    """Brings pictures of a web browser into files.
+    """Brings pictures that a web browser has handed over into files.
 
     Signals:
         ready(list): The path of a file to classify.
-        said(str): What is being done.
     """
 
     ready = Signal(list)
-    said = Signal(str)
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
         self._folder = QTemporaryDir()
         self._background = Background(self, max_threads=1)
-        self._is_over = threading.Event()
         self._count = 0
 
     def close(self) -> None:
-        """Ends a download that is under way."""
-        self._is_over.set()
+        """Waits for what is being written."""
         self._background.close()
 
     def take_image(self, drop: Drop, mime: QMimeData) -> None:
@@ -79,20 +73,6 @@ class WebPictures(QObject):
         image = mime.imageData() if not data else None
         self._run(lambda: _write_image(data, image, path))
 
-    def take_address(self, address: str) -> None:
-        """Downloads a picture once the person agrees to it, in another thread."""
-        host = host_of(address)
-        size = f"{MAX_BYTES // 2**20} MB"
-        more = f"The image is downloaded from there, at most {size}: {address[:200]}"
-        choices = (f"Download from {host}", "Cancel")
-        if ask_choice(self._window, f"Connect to {host}?", more, choices, default=1) != 0:
-            self.said.emit("The image was not downloaded.")
-            return
-        path, over = self._new_file(), self._is_over
-        download = Download("The image", address, "")
-        self.said.emit(f"Downloading the image from {host}")
-        self._run(lambda: _fetch(download, path, over))
-
     def _new_file(self) -> Path:
         self._count += 1
         return Path(self._folder.filePath(f"from a browser {self._count}"))
@@ -101,33 +81,10 @@ class WebPictures(QObject):
         self._background.run(work, self._on_done, self._on_failed)  # type: ignore[arg-type]
 
     def _on_done(self, path: Path) -> None:
-        self.said.emit("")
         self.ready.emit([str(path)])
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self.said.emit("")
-        if not self._is_over.is_set():
-            show_error(self._window, error)
-
-
-class _Quiet:
-    """Ends a download when the window does."""
-
-    def __init__(self, over: threading.Event) -> None:
-        self._over = over
-
-    def progress(self, text: str, fraction: float | None = None) -> None:
-        """Shows nothing: a picture takes a moment."""
-
-    def check_cancelled(self) -> None:
-        """Raises PictureError."""
-        if self._over.is_set():
-            raise PictureError("The download was canceled.")
-
-
-def _fetch(download: Download, path: Path, over: threading.Event) -> Path:
-    fetch_unknown(download, path, _Quiet(over), max_bytes=MAX_BYTES)
-    return path
+        show_error(self._window, error)
 
 
 def _write_address(address: str, path: Path) -> Path:
@@ -160,18 +117,15 @@ def _image_address(mime: QMimeData) -> str:
     if mime.hasHtml():
         finder.feed(mime.html()[:_MAX_HTML])
     urls = [url.toString() for url in mime.urls() if url.scheme() in {"http", "https"}]
-    found = [each for each in (finder.address, *urls) if each]
+    text = mime.text().strip()[: 2 * MAX_BYTES]
+    found = [each for each in (finder.address, *urls, text) if each]
     return next((each for each in found if _is_address(each)), "")
 
 
 def _is_address(text: str) -> bool:
     if _DATA_ADDRESS.match(text):
         return len(text) <= 2 * MAX_BYTES
-    try:
-        parts = urllib.parse.urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme in {"http", "https"} and bool(parts.netloc) and text.isprintable()
+    return is_web_address(text)
 
 
 class _ImageFinder(HTMLParser):

@@ -42,6 +42,11 @@ NOTHING = "–"
 LONGEST_S = 59 * 60 + 59
 """The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
 
+_SPEED, _SPEED_OF_HEAD = "Images/s", "Images/s, head"
+_OF_HEAD_TIP = (
+    "Speed of the head on cached features: the frozen layers are computed once, before the first "
+    "epoch."
+)
 _BEST, _BEST_ON_TEST = "Best val. accuracy", "Best on test set"
 _ON_TEST_TIP = (
     "Validated on the test set: the best epoch was chosen on it, and its accuracy is slightly "
@@ -88,7 +93,7 @@ class RunHeader(QFrame):
         self.bar = QProgressBar()
         self.elapsed = plain_label(role="dim")
         self.left = plain_label(role="dim")
-        self.speed = Figure("Images/s")
+        self.speed = Figure(_SPEED)
         self.best = Figure(_BEST)
         self.best_epoch = Figure("Best epoch")
         self.test = Figure("Test accuracy")
@@ -316,6 +321,9 @@ class RunHeader(QFrame):
         if follower.is_over and history.epochs:
             speed = history.epochs[-1].images_per_second  # as the list and Compare show it
         _set(self.speed.value, count(round(speed)) if speed else NOTHING)
+        is_of_head = _is_of_head(history)
+        _set(self.speed.heading, _SPEED_OF_HEAD if is_of_head else _SPEED)
+        self.speed.setToolTip(_OF_HEAD_TIP if is_of_head else "")
         best, finished = history.best, history.finished
         _set(self.best.value, share(best.val_accuracy) if best else NOTHING)
         _set(self.best_epoch.value, count(best.epoch) if best else NOTHING)
@@ -327,6 +335,14 @@ class RunHeader(QFrame):
         words = best_words(best, best_by, is_on_test=on_test)
         for figure in (self.best, self.best_epoch):
             figure.setToolTip(f"{words}\n{_ON_TEST_TIP}" if on_test else words)
+
+
+def _is_of_head(history: MetricHistory) -> bool:
+    """Whether the latest speed is that of a head on cached features."""
+    started, epochs = history.started, len(history.epochs)
+    if started is None or not started.is_on_features:
+        return False
+    return started.fine_tuning_after is None or epochs <= started.fine_tuning_after
 
 
 def _weights_words(history: MetricHistory) -> str:

@@ -62,6 +62,11 @@ class PlannedRun:
 class Plan(Protocol):
     """What a series is made of."""
 
+    @property
+    def project(self) -> Project:
+        """What is trained, before the runs differ."""
+        ...
+
     def runs(self) -> list[PlannedRun]:
         """Its runs in their order."""
         ...

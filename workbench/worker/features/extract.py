@@ -58,6 +58,7 @@ class Features:
         validation: Features of the validation images, which are never augmented.
         words: What was computed and what was known, as a sentence.
         seconds: How long that took.
+        num_computed: Images that were not known before.
     """
 
     end: str
@@ -67,6 +68,7 @@ class Features:
     validation: PreparedPart | None
     words: str
     seconds: float
+    num_computed: int = 0
 
 
 class FeatureExtraction:
@@ -129,7 +131,9 @@ class FeatureExtraction:
         words += f", {count(known)} of them cached" if known else ""
         head = behind(self._built, self._graph, self._end)
         seconds = time.monotonic() - begun
-        return Features(self._end, head, train, copies, validation, f"{words}.", seconds)
+        return Features(
+            self._end, head, train, copies, validation, f"{words}.", seconds, self._num_computed
+        )
 
     @property
     def _is_augmented(self) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.run_estimate import memory_needed
+from workbench.core.checks.estimates.run_estimate import memory_needed
 from workbench.core.format import bytes_text
 from workbench.core.training.batch_change import BatchChange
 from workbench.core.training.batch_speeds import BatchSpeeds

@@ -339,5 +339,6 @@ def log_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None)
             keep=recipe.keep,
             on=run.request().on,
             fine_tuning_after=recipe.head_epochs if recipe.has_fine_tuning else None,
+            is_on_features=ready.compiled.features is not None,
         )
     )

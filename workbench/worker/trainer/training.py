@@ -133,7 +133,9 @@ class Training:
 
     def _train(self, setup: TrainingSetup, ready: PreparedTraining) -> None:
         ledger = ready.ledger
-        speed = SpeedKeeper(self._run.name, self._job.project, ready.sizes, ready.compiled)
+        speed = SpeedKeeper(
+            self._run.name, self._job.project, ready.sizes, ready.compiled, ready.images
+        )
         manager = self._keeping(ready)
         self._checkpoint = None  # its arrays are in TensorFlow now
         trainer = self._trainer(ready)
@@ -161,7 +163,8 @@ class Training:
         if self.counters.step and (self.is_completed or not self._stop.is_pause):
             self._finish(ready, trainer, manager)
         self._events.log(ledger.snapshot())
-        self._warned(speed.keep)
+        is_whole = self.is_completed and not self._is_resumed
+        self._warned(partial(speed.keep, self.counters.seconds if is_whole else 0.0))
 
     def _trainer(self, ready: PreparedTraining) -> EpochTrainer:
         self._rules.begin(ready.compiled.phase)

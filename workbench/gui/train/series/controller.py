@@ -9,7 +9,10 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.train.series.cross_validation import CrossValidationDialog
 from workbench.gui.train.series.sweep_dialog import SweepDialog
 
-_KINDS = {"cross_validation": CrossValidationDialog, "sweep": SweepDialog}
+_KINDS: dict[str, type[CrossValidationDialog | SweepDialog]] = {
+    "cross_validation": CrossValidationDialog,
+    "sweep": SweepDialog,
+}
 
 
 class SeriesController(QObject):

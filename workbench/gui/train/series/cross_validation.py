@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from workbench.client.background import Background
 from workbench.core.format import plural, share
 from workbench.core.params import IntParam
-from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.core.training.fields.dividing import MAX_FOLDS
-from workbench.errors import ParamError, WorkbenchError
+from workbench.errors import ParamError
 from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
 from workbench.gui.common.context import WindowContext
 from workbench.gui.forms.number_field import NumberField
@@ -21,15 +19,14 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.train.series.series_dialog import SeriesDialog
 from workbench.runs.library.cross_validation import FoldPlan, FoldResult, Trained, series_result
-from workbench.runs.library.series import MAX_RUNS, begin_series, newest_series, spread_words
-from workbench.runs.state import queue
+from workbench.runs.library.series import MAX_RUNS, newest_series, spread_words
 from workbench.runs.state.outcome import outcome_words
 
 _FOLDS = IntParam("folds", 5, "", minimum=1, maximum=MAX_FOLDS)
 _SEEDS = IntParam("seeds", 1, "", minimum=1, maximum=MAX_RUNS)
 _COLUMNS = ("Run", "State", "Validation accuracy", "Test accuracy")
-_LOOK_MS = 1_000
 _SIZE_PX = (860, 640)
 _ABOUT = (
     "Each fold is held out for validation once, the others train; 1 fold keeps the split of the "
@@ -39,7 +36,7 @@ _ABOUT = (
 _EMPTY = "Choose how many folds and seeds, then start: the runs and their mean appear here."
 
 
-class CrossValidationDialog(QDialog):
+class CrossValidationDialog(SeriesDialog[FoldResult]):
     """Folds and seeds above, the runs of the project's newest series below.
 
     Attributes:
@@ -51,14 +48,7 @@ class CrossValidationDialog(QDialog):
     """
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Cross-validate — Workbench")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(*_SIZE_PX)
-        self._document = context.document
-        self._library = context.library
-        self._background = Background(self, max_threads=1)
-        self._series = ""
+        super().__init__(context, "Cross-validate", _SIZE_PX, parent)
         self.folds, self.seeds = NumberField(_FOLDS), NumberField(_SEEDS)
         self.start = button("Start", role="primary")
         self.words = WaitLabel()
@@ -67,13 +57,9 @@ class CrossValidationDialog(QDialog):
         self.notes = plain_label(role="dim", wrap=True)
         self.matrix = ConfusionMatrix(context.theme)
         self.hover = plain_label(role="dim")
-        self.close_button = button("Close")
-        self._timer = QTimer(self)  # several changes of the list are one look
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_LOOK_MS)
         self._build()
         self._connect()
-        self.show_result(FoldResult(()))
+        self.show_nothing()
         self._look()
 
     def _build(self) -> None:
@@ -100,10 +86,7 @@ class CrossValidationDialog(QDialog):
 
     def _connect(self) -> None:
         self.start.clicked.connect(self._on_start)
-        self.close_button.clicked.connect(self.reject)
         self.matrix.hovered.connect(lambda words: self.hover.setText(words or POINT_AT))
-        self._timer.timeout.connect(self._look)
-        self._library.runs_changed.connect(self._look_soon)
         for field in (self.folds, self.seeds):
             field.entered.connect(lambda value, field=field: self._on_entered(field, value))
 
@@ -132,47 +115,35 @@ class CrossValidationDialog(QDialog):
         if reason := self._document.analysis.reason:
             self.words.say(reason, is_bad=True)
             return
-        path, home = self._document.path, self._library.home
-        title = path.name.removesuffix(PROJECT_SUFFIX) if path else plan.project.title
-        self.start.setEnabled(False)
-        self.words.wait_for("Queuing the runs")
+        self.begin(plan)
 
-        def work() -> str:
-            where = str(path) if path else ""
-            series = begin_series(plan, title=title, project_path=where, home=home)
-            queue.start_next(home)
-            return series
+    def set_queuing(self, *, is_queuing: bool) -> None:
+        for part in (self.start, self.folds, self.seeds):
+            part.setEnabled(not is_queuing)
+        if is_queuing:
+            self.words.wait_for("Queuing the runs")
 
-        self._background.run(work, self._on_begun, self._on_failed)
-
-    def _on_begun(self, series: str) -> None:
-        self._series = series
-        self.start.setEnabled(True)
+    def show_begun(self) -> None:
         self.words.say("")
-        self._library.refresh()
-        self._look()
 
-    def _on_failed(self, error: WorkbenchError | OSError) -> None:
-        self.start.setEnabled(True)
-        self.words.say(str(error), is_bad=True)
+    def show_failure(self, words: str) -> None:
+        self.words.say(words, is_bad=True)
 
-    def _look_soon(self) -> None:
-        if not self._timer.isActive():
-            self._timer.start()
+    def reader(self, series: str) -> Callable[[], tuple[str, FoldResult]]:
+        project_id, home = self._document.project.id, self._library.home
 
-    def _look(self) -> None:
-        """Reads the runs of the series in another thread."""
-        project_id, home, series = self._document.project.id, self._library.home, self._series
-
-        def work() -> tuple[str, FoldResult]:
+        def read() -> tuple[str, FoldResult]:
             found = series or newest_series(project_id, home)
             return found, series_result(found, home) if found else FoldResult(())
 
-        self._background.run(work, self._on_looked)
+        return read
 
-    def _on_looked(self, found: tuple[str, FoldResult]) -> None:
-        self._series, result = found
-        self.show_result(result)
+    def show_found(self, found: FoldResult, *, is_first: bool) -> None:
+        del is_first  # there is one page
+        self.show_result(found)
+
+    def show_nothing(self) -> None:
+        self.show_result(FoldResult(()))
 
     def show_result(self, result: FoldResult) -> None:
         """Shows what a series has given so far."""
@@ -185,12 +156,6 @@ class CrossValidationDialog(QDialog):
         self.matrix.set_matrix(list(result.classes) if counts else [], counts)
         self.hover.setText(POINT_AT if counts else "")
         self.matrix.setVisible(bool(counts))
-
-    def done(self, result: int) -> None:
-        """However it is closed: waits for what still reads. The runs go on."""
-        self._timer.stop()
-        self._background.close()
-        super().done(result)
 
 
 def _item(each: Trained) -> QTreeWidgetItem:
