@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -69,8 +70,7 @@ def test_they_are_read_as_they_were_kept(run):
 
 def test_images_in_no_files_have_no_paths(run):
     paths, lengths = joined_paths(())
-    columns = {**vars(IMAGES), "paths": paths, "lengths": lengths}
-    keep_evaluation(run, KEPT, ScoredImages(**columns))
+    keep_evaluation(run, KEPT, replace(IMAGES, paths=paths, lengths=lengths))
     assert read_image_scores(run, KEPT).file(2) == ""
 
 
