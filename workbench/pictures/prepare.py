@@ -69,6 +69,16 @@ class PreparedPart:
     def __len__(self) -> int:
         return len(self.y)
 
+    def picked(self, places: Labels) -> PreparedPart:
+        """Some of its pictures, in this order."""
+        origin = self.origin
+        return PreparedPart(
+            pick_rows(self.x, places),
+            self.y[places],
+            tuple(self.files[place] for place in places) if self.files else (),
+            origin and replace(origin, numbers=origin.numbers[places]),
+        )
+
 
 @dataclass(frozen=True)
 class PreparedData:

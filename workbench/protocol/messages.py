@@ -55,6 +55,7 @@ from workbench.protocol.trained.evaluate import (
 )
 from workbench.protocol.trained.explain import Explain, Explained
 from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
+from workbench.protocol.trained.image_map import FindNearest, MapImages, NearestImages
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.protocol.weights import LoadWeights
 
@@ -84,6 +85,8 @@ AnyRequest = (
     | Calibrate
     | MeasureRobustness
     | Explain
+    | MapImages
+    | FindNearest
     | ShowLayer
     | Export
     | ExportProject
@@ -146,6 +149,7 @@ AnyAnswer = (
     | Evaluation
     | Robustness
     | Explained
+    | NearestImages
     | LayerShown
     | LearningRateTried
     | LearningRateTrial

@@ -25,6 +25,7 @@ from workbench.protocol.preflight import PreflightDone
 from workbench.protocol.trained.evaluate import Evaluation, TestPictures
 from workbench.protocol.trained.explain import Explained
 from workbench.protocol.trained.feature_maps import LayerShown
+from workbench.protocol.trained.image_map import NearestImages
 from workbench.protocol.trained.robustness import Robustness
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
@@ -42,6 +43,7 @@ FINAL_ANSWERS = (
     Evaluation,
     Robustness,
     Explained,
+    NearestImages,
     LayerShown,
     LearningRateFound,
     BatchSizeFound,

@@ -147,6 +147,8 @@ _MODULES = {
     "show_layer": "trained.feature_maps",
     "warm_up": "classify",
     "measure_robustness": "trained.robustness",
+    "map_images": "trained.image_map",
+    "find_nearest": "trained.image_map",
     "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",

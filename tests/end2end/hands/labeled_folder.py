@@ -57,7 +57,7 @@ class Tester(User):
 
 def answers_of(rows: FolderRows) -> dict[str, str]:
     """The predicted class of each file, or "error: " and why it could not be read."""
-    names = (Path(file).name for file in rows.files)
+    names = (Path(rows.file(row)).name for row in range(len(rows)))
     return {
         name: f"error: {rows.errors[row]}" if row in rows.errors else rows.label(row)
         for row, name in enumerate(names)

@@ -103,10 +103,17 @@ def test_a_range_has_steps_in_a_grid_and_is_drawn_from_at_random(dialog, qtbot):
     assert widths == ["2", "4", "8", "16", "32"]
     dialog.plan.order.chosen.emit("random")
     assert not row.steps.isVisible()
+    assert dialog.plan.draw_seed.isVisible()
     dialog.plan.num_random.set_value(7)
     drawn = [int(each.values[_WIDTH]) for each in dialog.plan.plan().combinations]
     assert len(drawn) == 7
     assert all(2 <= width <= 32 for width in drawn)
+    dialog.plan.draw_seed.set_value(5)
+    again = dialog.plan.plan()
+    assert again.draw_seed == 5
+    assert [int(each.values[_WIDTH]) for each in again.combinations] != drawn
+    dialog.plan.order.chosen.emit("grid")
+    assert not dialog.plan.draw_seed.isVisible()
 
 
 def test_combinations_that_cannot_be_trained_are_left_out_only_when_agreed(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
+from itertools import combinations, pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, Qt
 
 from workbench.gui.plots.trials.figure import Trial
 from workbench.gui.plots.trials.parallel_coordinates import ParallelCoordinates
 from workbench.gui.plots.trials.scale import AccuracyScale, Scale
 from workbench.gui.plots.trials.scatter import TrialScatter
+from workbench.gui.plots.trials.side_by_side import side_by_side
 
 TITLES = ("Learning rate", "Optimizer")
 TRIALS = (
@@ -87,3 +91,35 @@ def test_an_empty_figure_says_so(figure):
     empty = figure.grab().toImage()
     figure.set_trials(TITLES, TRIALS)
     assert figure.grab().toImage() != empty
+
+
+def test_dots_in_the_same_place_are_side_by_side_and_each_can_be_chosen(qtbot, context):
+    figure = TrialScatter(context.theme)
+    qtbot.addWidget(figure)
+    figure.resize(600, 300)
+    alike = [
+        Trial(number, ("0.01", "adam"), 0.7, is_stopped=False, words=f"run {number}")
+        for number in range(1, 6)
+    ]
+    figure.set_trials(TITLES, [*alike, TRIALS[0], TRIALS[2]])
+    places = [figure.points(trial)[0] for trial in figure.trials]
+    assert len({place.y() for place in places[:5]}) == 1
+    for trial, place in zip(figure.trials, places, strict=True):
+        assert figure.trial_at(place) is trial
+    figure.set_axis(1)
+    assert figure.points(alike[0])[0] != places[0]
+    assert figure.trial_at(figure.points(alike[4])[0]) is alike[4]
+
+
+def test_dots_without_a_free_place_stay_where_they_belong():
+    found = side_by_side([(50.0, 20.0)] * 5 + [(50.0, 90.0)], 10.0, 1)
+    assert found == [(50.0, 20.0), (60.0, 20.0), (40.0, 20.0), *[(50.0, 20.0)] * 2, (50.0, 90.0)]
+
+
+@given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 60)), max_size=40))
+def test_dots_are_apart_or_where_they_belong_and_keep_their_height(dots):
+    found = side_by_side(dots, 10.0, 2)
+    assert [y for _, y in found] == [y for _, y in dots]
+    assert all(abs(new[0] - old[0]) <= 20.001 for new, old in zip(found, dots, strict=True))
+    moved = [new for new, old in zip(found, dots, strict=True) if new != old]
+    assert all(math.dist(a, b) > 9.999 for a, b in combinations(moved, 2))

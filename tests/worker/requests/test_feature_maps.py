@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -83,3 +85,32 @@ def test_what_cannot_be_shown_is_an_error(service, run, picture):
     assert "of an image" in service.failed(ShowLayer, model=run).what
     error = service.failed(ShowLayer, model=run, layer="dense_3", what="filters")
     assert error.expected == "conv2d_1"
+
+
+def test_the_command_prints_the_table_and_writes_tiles_or_table(
+    run_command, run, picture, tmp_path, capsys
+):
+    tiles, table = tmp_path / "tiles.png", tmp_path / "table.csv"
+    words = ["feature-maps", run, picture, "--layer", "dense_3", "-o", str(tiles)]
+    assert run_command([*words, "--json"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    value = json.loads(line)
+    assert (value["file"], value["layer"], value["shape"]) == (picture, "dense_3", [2])
+    assert [each["name"] for each in value["layers"] if each["has_filters"]] == ["conv2d_1"]
+    assert pixels_of(tiles).shape == (64, 130, 3)
+    assert run_command(words) == 2
+    capsys.readouterr()
+    assert run_command([*words[:-1], str(table)]) == 0
+    header, *rows = table.read_text().splitlines()
+    assert header.split(",") == list(value["channels"][0])
+    assert [float(cell) for cell in rows[0].split(",")] == list(value["channels"][0].values())
+
+
+def test_the_command_shows_filters_without_a_picture(run_command, run, tmp_path, capsys):
+    assert run_command(["feature-maps", run, "--filters"]) == 0
+    said = capsys.readouterr().err
+    assert "conv2d_1: kernel 1 × 1 × 1 × 1" in said
+    assert said.splitlines()[-1].split() == ["0", *["1.0000"] * 4, "0.0%"]
+    assert run_command(["feature-maps", run, "-o", str(tmp_path / "a.jpg")]) == 2
+    assert run_command(["feature-maps", run, "--filters", "--most", "0"]) == 2
+    assert run_command(["feature-maps", run]) == 2

@@ -48,12 +48,12 @@ def reference_places(num_images: int, num_outputs: int) -> Labels:
 
 def references(hidden: Floats) -> Halves:
     """What is kept of the training images' hidden outputs (n, d): rows of length 1."""
-    return _unit(hidden).astype(np.float16)
+    return unit_rows(hidden).astype(np.float16)
 
 
 def distances(hidden: Floats, kept: Halves | Floats) -> Floats:
     """Distances (n,) of images with these hidden outputs (n, d) from references (m, d)."""
-    cosines = _unit(hidden) @ kept.astype(np.float32, copy=False).T
+    cosines = unit_rows(hidden) @ kept.astype(np.float32, copy=False).T
     at = max(0, len(kept) - NEIGHBOR)
     nearest: Floats = 1 - np.partition(cosines, at, axis=1)[:, at]
     return nearest
@@ -64,7 +64,8 @@ def limit_of(found: Floats) -> float:
     return float(np.quantile(found, KEPT_SHARE))
 
 
-def _unit(hidden: Floats) -> Floats:
+def unit_rows(hidden: Floats | Halves) -> Floats:
+    """Rows (n, d) scaled to length 1, float32; a row of zeros stays one."""
     lengths = np.linalg.norm(hidden.astype(np.float32), axis=1, keepdims=True)
     unit: Floats = hidden.astype(np.float32) / np.maximum(lengths, 1e-12)
     return unit

@@ -67,9 +67,8 @@ class ClassifyView(QWidget):
         left = QWidget()
         self.panels.fill(column(parent=left, spacing=12), "left", "bottom")
         self.panels.group(left, self.panels.of("left", "bottom"))
-        self._parts = self.panels.splitter(
-            Qt.Orientation.Horizontal, [left, *self.panels.of("right")]
-        )
+        right = self.panels.pages("right")
+        self._parts = self.panels.splitter(Qt.Orientation.Horizontal, [left, right])
         for index, share in enumerate(_SHARES):
             self._parts.setStretchFactor(index, share)
         self._pages.addWidget(self.empty)

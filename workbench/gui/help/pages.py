@@ -32,6 +32,7 @@ GENERAL_PAGES = (
     ("what_if", "What-if and robustness"),
     ("coach", "The training coach"),
     ("explain", "Why this class? Heat maps"),
+    ("feature_maps", "Feature maps and filters"),
     ("report", "Reports and model cards"),
     (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),

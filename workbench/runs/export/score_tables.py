@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.calibration.reliability import NUM_BINS
+from workbench.core.format import path_text
+from workbench.core.projects.data_edits import PART_NAMES
 from workbench.protocol.trained.calibration import Bins
+from workbench.protocol.trained.image_map import MapMethod
 from workbench.protocol.trained.robustness import Robustness
-from workbench.runs.export.tables import csv_cells
+from workbench.runs.export.tables import csv_cells, plain_cells, safe_text
+from workbench.runs.store.image_map import ImageMap
 
 
 def confusion_csv(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> str:
@@ -56,4 +60,20 @@ def robustness_csv(result: Robustness) -> str:
         )
         for case in result.measured
     ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def image_map_csv(found: ImageMap, classes: Sequence[str], method: MapMethod) -> str:
+    """A map of images: a row for each; one that is in no file is meant by its place in the data
+    set, such as "test:17".
+    """
+    lines = [csv_cells(["file", "label", "predicted", "x", "y", "part"])]
+    images, places = found.images, found.points[method].tolist()
+    for number, (x, y) in enumerate(places):
+        place = images.place(number)
+        name = path_text(images.file(number)) or f"{place.part}:{place.index}"
+        labels = classes[images.actual[number]], classes[images.predicted[number]]
+        part = PART_NAMES[found.role[number]]
+        texts = map(safe_text, (name, *labels))
+        lines.append(plain_cells([*texts, f"{x:.6g}", f"{y:.6g}", part]))
     return "".join(f"{line}\n" for line in lines)

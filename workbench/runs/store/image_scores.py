@@ -47,6 +47,7 @@ _TYPES = {
     "loss": "<f4",
     "content": "<u1",
 }
+_PATH_TYPES = {"paths": "<u1", "lengths": "<i4"}
 
 
 @dataclass(frozen=True)
@@ -137,15 +138,26 @@ def keep_image_scores(run: RunFolder, images: ScoredImages, part: ImageSet, crea
         RunFolderError: there are too many to be kept.
         SaveError: it cannot be written.
     """
-    arrays: dict[str, _Column] = {
-        name: np.asarray(getattr(images, name), kind) for name, kind in _TYPES.items()
-    }
-    arrays["paths"] = np.asarray(images.paths, "<u1")
-    arrays["lengths"] = np.asarray(images.lengths, "<i4")
-    arrays["created"] = np.array(created, "<f8")
+    arrays = {**columns_of(images), "created": np.array(created, "<f8")}
     if sum(array.nbytes for array in arrays.values()) > _MAX_BYTES - 10_000:
         raise RunFolderError("There are too many images to keep their scores.", where=str(run.path))
     write_arrays(image_scores_path(run, part), arrays)
+
+
+def columns_of(images: ScoredImages) -> dict[str, _Column]:
+    """The columns as they are in a file, by name."""
+    types = {**_TYPES, **_PATH_TYPES}
+    return {name: np.asarray(getattr(images, name), kind) for name, kind in types.items()}
+
+
+def images_of(arrays: Arrays, num_classes: int) -> ScoredImages | None:
+    """The images of such columns, with answers of so many classes; None where they cannot be that:
+    a file may come from elsewhere.
+    """
+    names = (*_TYPES, *_PATH_TYPES)
+    if not arrays.keys() >= {*names} or not _is_sound(arrays, num_classes):
+        return None
+    return ScoredImages(**{name: arrays[name] for name in names})
 
 
 def remove_image_scores(run: RunFolder, part: ImageSet) -> None:
@@ -171,15 +183,12 @@ def load_image_scores(
         arrays = read_arrays(path)
     except WeightsError as error:
         raise _damaged(path, error.received) from error
-    if not _is_sound(arrays, num_classes):
+    if {*arrays} != {*_TYPES, *_PATH_TYPES, "created"}:
+        raise _damaged(path, "other columns than scores")
+    images, time = images_of(arrays, num_classes), arrays["created"]
+    if images is None or time.dtype != "<f8" or time.shape != ():
         raise _damaged(path, "columns that cannot be of this model")
-    if float(arrays["created"]) != created:
-        return None
-    return ScoredImages(
-        **{name: arrays[name] for name in _TYPES},
-        paths=arrays["paths"],
-        lengths=arrays["lengths"],
-    )
+    return images if float(time) == created else None
 
 
 def _damaged(path: Path, received: str) -> RunFolderError:
@@ -192,12 +201,9 @@ def _damaged(path: Path, received: str) -> RunFolderError:
 
 
 def _is_sound(arrays: Arrays, num_classes: int) -> bool:
-    """Whether all of it can be shown as scores of these classes: a file may come from elsewhere."""
-    if {*arrays} != {*_TYPES, "paths", "lengths", "created"}:
-        return False
     count = arrays["actual"].size
-    shapes = dict.fromkeys(_TYPES, (count,)) | {"content": (count, _ID_BYTES), "created": ()}
-    types = _TYPES | {"paths": "<u1", "lengths": "<i4", "created": "<f8"}
+    shapes = dict.fromkeys(_TYPES, (count,)) | {"content": (count, _ID_BYTES)}
+    types = _TYPES | _PATH_TYPES
     lengths, paths = arrays["lengths"], arrays["paths"]
     return (
         all(arrays[name].dtype == kind for name, kind in types.items())

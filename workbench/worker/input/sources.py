@@ -19,7 +19,13 @@ from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import unpacked
 from workbench.pictures.edited import edited
-from workbench.pictures.prepare import PreparedPart, prepare, prepare_part, prepare_test
+from workbench.pictures.prepare import (
+    PreparedData,
+    PreparedPart,
+    prepare,
+    prepare_part,
+    prepare_test,
+)
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
 from workbench.runs.places import check_known
@@ -155,14 +161,29 @@ def run_parts(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, Prepared
     """The training and validation images of a run as its training has divided them, labeled by the
     model's classes; errors as `run_test_part`.
     """
+    data = run_data(ctx, card)
+    return data.train, data.validation
+
+
+def run_data(ctx: LoadContext, card: ModelCard) -> PreparedData:
+    """All images of a run as its training has divided them, labeled by the model's classes; errors
+    as `run_test_part`.
+    """
     loaded, recipe = _run_source(ctx, card)
     data = prepare(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
-    train, validation = (
-        part and replace(part, y=match_classes(part.y, loaded.class_names, card.class_names))
-        for part in (data.train, data.validation)
+
+    def labeled(part: PreparedPart) -> PreparedPart:
+        labels = match_classes(part.y, loaded.class_names, card.class_names)
+        return replace(part, y=labels)
+
+    test = data.test and labeled(data.test)
+    validation = data.validation and labeled(data.validation)
+    return replace(
+        data,
+        train=labeled(data.train),
+        validation=test if data.validation is data.test else validation,
+        test=test,
     )
-    assert train is not None  # noqa: S101 - for the type
-    return train, validation
 
 
 def _run_source(ctx: LoadContext, card: ModelCard) -> tuple[LoadedData, TrainingRecipe]:

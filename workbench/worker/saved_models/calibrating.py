@@ -25,7 +25,6 @@ from workbench.core.calibration.temperature import (
 from workbench.core.format import count
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
-from workbench.pictures.rows import pick_rows
 from workbench.protocol.trained.calibration import Calibration, DistanceMark
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -70,7 +69,7 @@ def fit_calibration(
     places = reference_places(len(train), num_hidden)
     reason = _no_distance(num_hidden, len(places), hidden)
     if not reason:
-        _, of_train = measure(_picked(train, places))
+        _, of_train = measure(train.picked(places))
         reason = "" if np.isfinite(of_train).all() else _NOT_FINITE
     if reason:
         return msgspec.structs.replace(found, no_distance=reason), None
@@ -110,8 +109,4 @@ def _temperature(probabilities: Floats, labels: Labels) -> Calibration:
 def _some(part: PreparedPart, most: int) -> PreparedPart:
     if len(part) <= most:
         return part
-    return _picked(part, np.sort(np.random.default_rng(_SEED).permutation(len(part))[:most]))
-
-
-def _picked(part: PreparedPart, places: Labels) -> PreparedPart:
-    return PreparedPart(pick_rows(part.x, places), part.y[places])
+    return part.picked(np.sort(np.random.default_rng(_SEED).permutation(len(part))[:most]))

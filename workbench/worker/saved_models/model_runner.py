@@ -143,6 +143,16 @@ class Runner:
 
     def score(self, x: Pixels, labels: Labels) -> Answers:
         """As `answer`, with each image's loss. Labels are int64 (n,)."""
+        return self._answers(*self._scores(x, labels))
+
+    def score_with_hidden(self, x: Pixels, labels: Labels) -> tuple[Answers, Probabilities]:
+        """The same, with the outputs of the last hidden layer (n, d)."""
+        rows, hidden, losses = self._scores(x, labels)
+        return self._answers(rows, hidden, losses), _joined(hidden, self.hidden_size)
+
+    def _scores(
+        self, x: Pixels, labels: Labels
+    ) -> tuple[list[Probabilities], list[Probabilities], Losses]:
         rows, hidden, losses = [], [], []
         for padded, count, start in self._batches(x):
             truth = np.zeros(len(padded), np.int64)
@@ -151,7 +161,7 @@ class Runner:
             rows.append(answer.numpy()[:count])
             hidden.append(inner.numpy()[:count])
             losses.append(loss.numpy()[:count])
-        return self._answers(rows, hidden, np.concatenate(losses))
+        return rows, hidden, np.concatenate(losses)
 
     def _answers(
         self, rows: list[Probabilities], hidden: list[Probabilities], losses: Losses | None

@@ -149,7 +149,7 @@ class FolderModel(QAbstractTableModel):
         if role == _Role.ForegroundRole:
             return self._color(row, column)
         if role == _Role.ToolTipRole:
-            return plain_tip("\n".join(filter(None, (self.rows.files[row], self.reason(row)))))
+            return plain_tip("\n".join(filter(None, (self.rows.file(row), self.reason(row)))))
         return self._icon(row) if role == _Role.DecorationRole and column == 0 else None
 
     def reason(self, row: int) -> str:
@@ -160,7 +160,7 @@ class FolderModel(QAbstractTableModel):
     def _text(self, row: int, column: int) -> str:
         rows = self.rows
         if column == 0:
-            return Path(rows.files[row]).name
+            return Path(rows.file(row)).name
         if column == TRUTH:
             return rows.truth(row)
         if row in rows.errors:
@@ -181,7 +181,7 @@ class FolderModel(QAbstractTableModel):
     def _icon(self, row: int) -> QIcon | None:
         if row in self.rows.errors:
             return self._theme.icon("warning")
-        pixmap = self._thumbnails.pixmap(ImagePlace("", row), self.rows.files[row])
+        pixmap = self._thumbnails.pixmap(ImagePlace("", row), self.rows.file(row))
         return QIcon(pixmap) if pixmap is not None else None
 
     def _on_thumbnails(self) -> None:

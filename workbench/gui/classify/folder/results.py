@@ -225,7 +225,7 @@ class FolderResults(QFrame):
 
     def _on_chosen(self, index: QModelIndex | QPersistentModelIndex) -> None:
         number = self.model.row_of(index)
-        self.chosen.emit(self.model.rows.files[number], self.model.rows.truth(number))
+        self.chosen.emit(self.model.rows.file(number), self.model.rows.truth(number))
 
 
 def _table(context: WindowContext, model: FolderModel) -> QTableView:

@@ -43,14 +43,14 @@ class FolderRows:
     """Rows in the order they came.
 
     Attributes:
-        files: Paths.
         errors: Why images could not be read, by row.
         unknowns: Why the answer is "unknown", by row; the most probable class counts as the label.
         names: The class names that occur, by number.
     """
 
     def __init__(self) -> None:
-        self.files: list[str] = []
+        self._files: list[str] = []
+        self._moves: list[tuple[int, Mapping[str, str]]] = []  # rows at that time, and their moves
         self.errors: dict[int, str] = {}
         self.unknowns: dict[int, str] = {}
         self.names: list[str] = []
@@ -60,7 +60,7 @@ class FolderRows:
         self._verdicts = np.full(_FIRST_SIZE, _NEITHER, np.int8)
 
     def __len__(self) -> int:
-        return len(self.files)
+        return len(self._files)
 
     @property
     def has_truth(self) -> bool:
@@ -71,8 +71,8 @@ class FolderRows:
         """Puts answers at the end; of the scores the first two count."""
         self._make_room(len(self) + len(answers))
         for answer in answers:
-            row = len(self.files)
-            self.files.append(answer.file)
+            row = len(self._files)
+            self._files.append(answer.file)
             self._ids[2, row] = self._number(answer.truth) if answer.truth else -1
             if answer.is_right is not None:
                 self._verdicts[row] = answer.is_right
@@ -83,6 +83,14 @@ class FolderRows:
             for place, score in enumerate(answer.scores[:2]):
                 self._ids[place, row] = self._number(score.name)
                 self._shares[place, row] = score.probability
+
+    def file(self, row: int) -> str:
+        """The path of an image, where it is now."""
+        found = self._files[row]
+        for count, moved in self._moves:
+            if row < count:
+                found = moved.get(found, found)
+        return found
 
     def label(self, row: int) -> str:
         """The predicted class; "" where the image could not be read."""
@@ -98,11 +106,13 @@ class FolderRows:
 
     def answers(self, rows: Numbers) -> list[tuple[str, str]]:
         """File and predicted class of these rows; class "" where it is unknown, or unreadable."""
-        return [(self.files[n], "" if n in self.unknowns else self.label(n)) for n in rows.tolist()]
+        return [(self.file(n), "" if n in self.unknowns else self.label(n)) for n in rows.tolist()]
 
     def relocate(self, moved: Mapping[str, str]) -> None:
-        """Files are elsewhere from now on: the new path by the old one."""
-        self.files = [moved.get(file, file) for file in self.files]
+        """Files are elsewhere from now on: the new path by the old one. What comes later is not
+        meant. At once: where a file is is looked up when it is shown.
+        """
+        self._moves.append((len(self), moved))
 
     def probability(self, row: int) -> float:
         """Of the predicted class, 0..1."""

@@ -55,7 +55,7 @@ class TrialFigure(QWidget):
         self.accuracies = AccuracyScale(0.0, 1.0)
         self._marked: int | None = None
         self._near: Trial | None = None
-        self._corners: list[list[QPointF]] | None = None  # once they are looked for
+        self._corners: dict[int, list[QPointF]] = {}  # by trial, once they are looked for
         self.setMouseTracking(True)
         self.setAccessibleName(name)
         self.setMinimumSize(260, 140)
@@ -68,7 +68,8 @@ class TrialFigure(QWidget):
         columns = [[trial.values[place] for trial in trials] for place in range(len(titles))]
         self.scales = tuple(map(Scale.of, columns))
         self.accuracies = AccuracyScale.of([trial.accuracy for trial in trials])
-        self._near = self._corners = None
+        self._near = None
+        self._corners.clear()
         self.setAccessibleDescription("; ".join(trial.words for trial in trials))
         self.update()
 
@@ -82,8 +83,8 @@ class TrialFigure(QWidget):
 
     # what each figure is -----------------------------------------------------------------
 
-    def points(self, trial: Trial) -> list[QPointF]:
-        """The corners of what is drawn for a training, in pixels of the widget."""
+    def lay_out(self) -> list[list[QPointF]]:
+        """The corners of what is drawn for each training, in pixels of the widget."""
         raise NotImplementedError
 
     def distance_px(self, points: Sequence[QPointF], point: QPointF) -> float:
@@ -141,15 +142,20 @@ class TrialFigure(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._corners = None
+        self._corners.clear()
+
+    def points(self, trial: Trial) -> list[QPointF]:
+        """The corners of what is drawn for a training that is shown."""
+        if not self._corners:
+            found = zip(self.trials, self.lay_out(), strict=True)
+            self._corners = {id(each): points for each, points in found}
+        return self._corners[id(trial)]
 
     # the mouse ---------------------------------------------------------------------------
 
     def trial_at(self, point: QPointF) -> Trial | None:
         """The training near a point of the widget."""
-        if self._corners is None:
-            self._corners = [self.points(trial) for trial in self.trials]
-        apart = [self.distance_px(points, point) for points in self._corners]
+        apart = [self.distance_px(self.points(trial), point) for trial in self.trials]
         nearest = min(range(len(apart)), key=apart.__getitem__, default=None)
         is_near = nearest is not None and apart[nearest] <= NEAR_PX
         return self.trials[nearest] if nearest is not None and is_near else None

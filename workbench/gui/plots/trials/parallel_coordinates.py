@@ -24,7 +24,10 @@ class ParallelCoordinates(TrialFigure):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Parallel coordinates")
 
-    def points(self, trial: Trial) -> list[QPointF]:
+    def lay_out(self) -> list[list[QPointF]]:
+        return [self._line(trial) for trial in self.trials]
+
+    def _line(self, trial: Trial) -> list[QPointF]:
         places = [scale.places[text] for scale, text in zip(self.scales, trial.values, strict=True)]
         places.append(self.accuracies.place(trial.accuracy))
         return [QPointF(self._x(axis), self._y(place)) for axis, place in enumerate(places)]

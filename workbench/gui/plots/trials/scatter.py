@@ -9,16 +9,22 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.trials.figure import Trial, TrialFigure
+from workbench.gui.plots.trials.figure import TrialFigure
+from workbench.gui.plots.trials.side_by_side import side_by_side
 
 _LEFT_PX, _TOP_PX, _RIGHT_PX, _BOTTOM_PX = 52, 14, 18, 42
 _LINE_PX = 16
 _DOT_PX = 4.5
+_APART_PX = 2 * _DOT_PX + 1
+_MOST_STEPS = 2
+"""To either side: still nearer to its own value than to the next."""
 _TICK_ROOM_PX = 64.0
 
 
 class TrialScatter(TrialFigure):
-    """Dots over the values of one setting; those of stopped trainings are hollow."""
+    """Dots over the values of one setting; those of stopped trainings are hollow. Those that would
+    cover each other are side by side.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Validation accuracy over a setting")
@@ -26,13 +32,17 @@ class TrialScatter(TrialFigure):
 
     def set_axis(self, axis: int) -> None:
         """Chooses the setting, by its place."""
-        self.axis, self._corners = axis, None
+        self.axis = axis
+        self._corners.clear()
         self.update()
 
-    def points(self, trial: Trial) -> list[QPointF]:
-        scale = self.scales[self._shown()]
-        x = self._x(scale.places[trial.values[self._shown()]])
-        return [QPointF(x, self._y(self.accuracies.place(trial.accuracy)))]
+    def lay_out(self) -> list[list[QPointF]]:
+        shown, places = self._shown(), self.scales[self._shown()].places
+        dots = [
+            (self._x(places[each.values[shown]]), self._y(self.accuracies.place(each.accuracy)))
+            for each in self.trials
+        ]
+        return [[QPointF(*dot)] for dot in side_by_side(dots, _APART_PX, _MOST_STEPS)]
 
     def _shown(self) -> int:
         return min(self.axis, len(self.scales) - 1)

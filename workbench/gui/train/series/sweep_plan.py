@@ -26,6 +26,7 @@ from workbench.runs.library.sweep import SweepPlan
 from workbench.runs.library.sweep_axes import Sweepable, sweepable
 
 _NUM_RANDOM = IntParam("combinations", 12, "", minimum=2, maximum=MAX_RUNS)
+_DRAW_SEED = IntParam("draw seed", 0, "", minimum=0, maximum=2**31 - 1)
 _SEEDS = IntParam("seeds", 1, "", minimum=1, maximum=20)
 _CHECK_MS = 400
 _FIELD_PX = 76
@@ -63,7 +64,8 @@ class SweepPlanPage(QWidget):
         self.settings = SettingTree()
         self.order = SegmentedSwitch([("grid", "Grid"), ("random", "Random")])
         self._is_random = False
-        self.num_random, self.seeds = NumberField(_NUM_RANDOM), NumberField(_SEEDS)
+        self.num_random, self.draw_seed = NumberField(_NUM_RANDOM), NumberField(_DRAW_SEED)
+        self.seeds = NumberField(_SEEDS)
         self.stopping = QCheckBox("Stop poor runs early (median stopping)")
         self.skip = QCheckBox()
         self.targets = TargetButton(context.targets)
@@ -83,17 +85,18 @@ class SweepPlanPage(QWidget):
         self.stopping.setChecked(True)
         self.stopping.setToolTip(_STOPPING_TIP)
         self.skip.hide()
-        labels = (plain_label("combinations"), plain_label("Seeds"), plain_label("on"))
-        self._random_words = labels[0]
-        for label, field in ((labels[0], self.num_random), (labels[1], self.seeds)):
+        drawn, by, seeds = map(plain_label, ("combinations", "Draw seed", "Seeds"))
+        self._of_random = (self.num_random, drawn, by, self.draw_seed)
+        fields = ((drawn, self.num_random), (by, self.draw_seed), (seeds, self.seeds))
+        for label, field in fields:
             label.setBuddy(field)
             field.setFixedWidth(_FIELD_PX)
             field.setAccessibleName(label.text().capitalize())
         inner = QFrame()
         self._rows = column(self._empty, STRETCH, parent=inner, spacing=8)
         above = row(self.settings, (scroll_area(inner), 1), spacing=14)
-        order = row(self.order, self.num_random, labels[0], STRETCH, labels[1], self.seeds,
-                    labels[2], self.targets, spacing=8)  # fmt: skip
+        order = row(self.order, *self._of_random, STRETCH, seeds, self.seeds, plain_label("on"),
+                    self.targets, spacing=8)  # fmt: skip
         row(self.stopping, self.skip, STRETCH, self.start, parent=self.footer, spacing=14)
         parts = ((above, 1), order, self.words)
         column(*parts, parent=self, spacing=12)
@@ -108,7 +111,7 @@ class SweepPlanPage(QWidget):
         self._timer.timeout.connect(self._check)
         self._document.edited.connect(self.refresh)
         self._document.project_replaced.connect(self.refresh)
-        for field in (self.num_random, self.seeds):
+        for field in (self.num_random, self.draw_seed, self.seeds):
             field.entered.connect(lambda value, field=field: self._on_entered(field, value))
 
     def refresh(self) -> None:
@@ -150,7 +153,7 @@ class SweepPlanPage(QWidget):
     def _on_order(self, key: str) -> None:
         self._is_random = key == "random"
         self.order.set_current(key)
-        for part in (self.num_random, self._random_words):
+        for part in self._of_random:
             part.setVisible(self._is_random)
         for each in self.rows.values():
             each.set_random(is_random=self._is_random)
@@ -170,6 +173,7 @@ class SweepPlanPage(QWidget):
             self._document.project,
             tuple(each.axis() for each in self.rows.values()),
             num_random=num_random,
+            draw_seed=int(self.draw_seed.checked()) if self._is_random else 0,
             seeds=int(self.seeds.checked()),
             targets=self.targets.chosen(),
             is_stopping=self.stopping.isChecked(),

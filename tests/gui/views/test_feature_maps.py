@@ -1,0 +1,118 @@
+"""Feature maps in the classify view: a real network and a real worker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from tests.bright_network import bright_picture, keep_bright_network
+from workbench.gui.classify.view import ClassifyView
+from workbench.gui.panels import panels_of
+
+PATIENCE_MS = 120_000
+
+KEY = "classify_feature_maps"
+
+
+@pytest.fixture
+def view(show_view, context, written, open_library):
+    """With a real worker, and a run of which “light” is whatever is bright, by a convolution."""
+    view = show_view(ClassifyView(context, panels_of("classify")), 1200, 800)
+    run = written("bright").begin().train(1)
+    keep_bright_network(run.folder)
+    run.finish()
+    open_library()
+    return view
+
+
+@pytest.fixture
+def panel(qtbot, view):
+    """In front, with the filters of the first convolution: no picture was dropped yet."""
+    panel = view.panels[KEY]
+    with qtbot.waitSignal(panel.requests.shown, timeout=PATIENCE_MS):
+        view.panels.open(KEY)
+    return panel
+
+
+def shown_next(qtbot, panel):
+    return qtbot.waitSignal(panel.requests.shown, timeout=PATIENCE_MS)
+
+
+@pytest.mark.worker
+def test_filters_without_a_picture_then_its_maps_enlarged_and_saved(qtbot, view, panel, tmp_path):
+    assert panel.layers.names == ["input_0", "conv2d_1", "global_average_pooling2d_2", "dense_3"]
+    assert (panel.layers.current, panel.layer.answer.what) == ("conv2d_1", "filters")
+    assert panel.about.text().endswith("Drop a picture to see what the layer gives for it.")
+
+    with shown_next(qtbot, panel):
+        view.classify([bright_picture(tmp_path)])
+    assert panel.layer.answer.what == "maps"
+    colors = panel.layer.own.pixelColor(6, 6), panel.layer.own.pixelColor(20, 20)
+    assert [color.getRgb()[:3] for color in colors] == [(253, 231, 37), (68, 1, 84)]
+
+    cell = panel.grid.cell(0)
+    qtbot.mouseClick(panel.grid, Qt.MouseButton.LeftButton, pos=cell.center())
+    assert panel.page.isVisible()
+    assert panel.page.name.text() == "Channel 0"
+    assert panel.page.facts.text() == "Min 0.0000, Max 250.0000, Mean 15.6250, Zeros 93.8%"
+    for ending in (".png", ".svg", ".csv"):
+        with qtbot.waitSignal(view.state.said):
+            panel.saver.save(tmp_path / f"maps{ending}")
+    table = (tmp_path / "maps.csv").read_text().splitlines()
+    assert table == ["channel,min,max,mean,strength,zeros", "0,0.0,250.0,15.625,15.625,0.9375"]
+    assert all((tmp_path / f"maps{ending}").stat().st_size > 500 for ending in (".png", ".svg"))
+    qtbot.keyClick(panel.page, Qt.Key.Key_Escape)
+    assert panel.grid.isVisible()
+
+    with shown_next(qtbot, panel):
+        row = panel.layers.visualRect(panel.layers.model().index(3, 0))
+        qtbot.mouseClick(
+            panel.layers.viewport(), Qt.MouseButton.LeftButton, pos=row.center() - QPoint(20, 0)
+        )
+    assert panel.layer.answer.layer == "dense_3"
+    first, second = panel.layer.answer.channels
+    assert (first.index, panel.grid.count) == (0, 2)
+    assert first.mean > second.mean
+
+
+@pytest.mark.worker
+def test_tiles_by_keyboard_order_and_one_range_of_colors(qtbot, view, panel, tmp_path):
+    with shown_next(qtbot, panel):
+        view.classify([bright_picture(tmp_path)])
+    with shown_next(qtbot, panel):
+        panel.show_layer("dense_3")
+    panel.grid.setFocus()
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Right)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Return)
+    assert panel.page.name.text() == "Channel 1"
+    qtbot.keyClick(panel.page, Qt.Key.Key_Left)
+    assert panel.page.name.text() == "Channel 0"
+
+    high, low = panel.layer.answer.channels
+    own, common = panel.layer.own, panel.layer.common
+    assert own.pixelColor(0, 0) == own.pixelColor(1, 0)
+    assert common.pixelColor(0, 0) != common.pixelColor(1, 0)
+    assert panel.layer.common_range() == (low.low, high.high)
+    assert not panel.ranges.isEnabled()  # single values have the same
+
+    with shown_next(qtbot, panel):
+        panel.order.setCurrentIndex(1)
+        panel.order.activated.emit(1)
+    assert [each.index for each in panel.layer.answer.channels] == [0, 1]
+    assert panel.page.isVisible()  # the enlarged channel stays
+
+
+@pytest.mark.worker
+def test_a_closed_panel_requests_nothing_and_an_error_is_said(qtbot, view, panel, tmp_path):
+    view.panels.open("classify_explanation")
+    with qtbot.waitSignal(view.state.shown, timeout=PATIENCE_MS):
+        view.classify([bright_picture(tmp_path)])
+    assert not panel.requests.is_open
+    view.panels.open(KEY)
+    qtbot.waitUntil(lambda: panel.requests.is_open)
+    (tmp_path / "picture.png").unlink()
+    with qtbot.waitSignal(panel.requests.failed, timeout=PATIENCE_MS):
+        panel.show_layer("input_0")
+    assert panel.wait.text()
+    assert np.isclose(panel.grid.count, 1)  # what was shown before stays

@@ -1,0 +1,92 @@
+"""`workbench map`: the images of a run as points in a plane, by its last hidden layer."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
+from workbench.cli._output import print_json, print_line
+from workbench.cli._service import ask_one
+from workbench.core.format import count, share
+from workbench.core.projects.data_edits import PART_NAMES
+from workbench.core.storage.save import save_bytes
+from workbench.errors import RunFolderError
+from workbench.protocol.messages import Done
+from workbench.protocol.trained.image_map import MAP_METHODS, MapImages
+from workbench.runs.export.score_tables import image_map_csv
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.find import find_model
+from workbench.runs.store.image_map import ImageMap, load_image_map
+
+NAME = "map"
+HELP = "map of all images of a run: images that look alike to the network are near each other"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN, -o, --method, --force, --json."""
+    parser.add_argument("model", metavar="RUN", help=RUN_WORDS)
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE.csv",
+        type=Path,
+        help="table to write: file, label, predicted, x, y, part",
+    )
+    parser.add_argument(
+        "--method",
+        choices=MAP_METHODS,
+        default="pca",
+        help="pca: the two directions in which the images differ most; umap: neighbors stay "
+        "neighbors (needs the package umap-learn) (default: %(default)s)",
+    )
+    add_force(parser, "FILE.csv")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Computes what is not kept with the run yet; writes the table."""
+    if arguments.out is not None:
+        refuse_existing(arguments.out, force=arguments.force)
+    folder = RunFolder(Path(find_model(arguments.model)))
+    request = MapImages(id=1, model=str(folder.path), method=arguments.method)
+    ask_one(request, Done, is_quiet=arguments.json)
+    card = folder.model_card()
+    found = load_image_map(folder, card.checksum, len(card.class_names))
+    if found is None:  # a trainer has kept other weights meanwhile
+        raise RunFolderError(
+            "The weights of the run have changed meanwhile.", where=str(folder.path), fix="Repeat."
+        )
+    if arguments.out is not None:
+        table = image_map_csv(found, card.class_names, arguments.method)
+        save_bytes(arguments.out, table.encode())
+    if arguments.json:
+        print_json(_facts(found, arguments))
+    else:
+        _print(found, arguments)
+    return 0
+
+
+def _facts(found: ImageMap, arguments: argparse.Namespace) -> dict[str, object]:
+    shares = found.shares.tolist() if arguments.method == "pca" else None
+    return {
+        "method": arguments.method,
+        "path": str(arguments.out) if arguments.out is not None else None,
+        "images": dict(zip(PART_NAMES, found.counts, strict=True)),
+        "total": dict(zip(PART_NAMES, found.totals.tolist(), strict=True)),
+        "accuracy": float(found.images.is_right.mean()),
+        "variance": shares,
+    }
+
+
+def _print(found: ImageMap, arguments: argparse.Namespace) -> None:
+    for name, used, total in zip(PART_NAMES, found.counts, found.totals.tolist(), strict=True):
+        of_all = f" of {count(total)}" if used < total else ""
+        print_line(f"{name:12} {count(used)}{of_all} images")
+    if arguments.method == "pca":
+        first, second = found.shares.tolist()
+        print_line(f"The axes have {share(first)} and {share(second)} of the variance.")
+    if arguments.out is not None:
+        print_line(f"Wrote {arguments.out}.")
+    else:
+        print_line("-o FILE.csv writes the places of all images.")

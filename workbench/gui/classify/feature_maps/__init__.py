@@ -1,0 +1,1 @@
+"""What the layers of a network give for a picture, channel by channel, and their filters."""

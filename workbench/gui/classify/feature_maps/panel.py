@@ -1,0 +1,285 @@
+"""Feature maps: what each layer gives for the picture, and its filters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QSpinBox, QStackedWidget, QWidget
+
+from workbench.core.format import duration
+from workbench.errors import WorkbenchError
+from workbench.gui.classify.classified import ClassifiedPicture
+from workbench.gui.classify.feature_maps.channel_page import ChannelPage
+from workbench.gui.classify.feature_maps.layer_list import LayerList
+from workbench.gui.classify.feature_maps.requests import LayerRequests, ShownLayer
+from workbench.gui.classify.feature_maps.tile_grid import TileGrid
+from workbench.gui.classify.feature_maps.words import ORDERS, WHATS, about
+from workbench.gui.classify.state import ClassifyState
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
+from workbench.gui.forms.param_editors import NoWheelComboBox
+from workbench.gui.kit.buttons import SegmentedSwitch
+from workbench.gui.kit.cards import TitledBox
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.plots.figure_file import figure_file
+from workbench.protocol.trained.feature_maps import ShowLayer, What, channel_table
+
+_HINT = (
+    "Train a model: its layers, what each gives for a picture, and their filters are shown here."
+)
+_LEAST_PX, _LEAST_GRID_PX = 270, 190
+_RANGES = (
+    ("own", "Own range", "The colors of each tile go from its least value to its largest"),
+    ("common", "One range", "A color means the same value in all tiles"),
+)
+
+
+class FeatureMapsPanel(TitledBox):
+    """The layers of the network, and the channels of the chosen one as tiles."""
+
+    def __init__(self, state: ClassifyState) -> None:
+        super().__init__("Feature maps")
+        self._state = state
+        self._picture = ""
+        self._layer = ""
+        self._what: What = "maps"
+        self._is_due = False
+        self.layer: ShownLayer | None = None
+        self.requests = LayerRequests(state.context.service, state.background, self)
+        self.layers = LayerList()
+        self.switch = SegmentedSwitch([(key, title) for key, title, _ in WHATS])
+        self.order, self.ranges = NoWheelComboBox(), NoWheelComboBox()
+        self.input_channel = QSpinBox()
+        self.slice_row = QWidget()
+        self.grid = TileGrid(state.context.theme)
+        self.area: QScrollArea = scroll_area(self.grid)
+        self.page = ChannelPage(state.context.theme)
+        self.pages = QStackedWidget()
+        self.menu_button = SaveFigureButton(state.context.theme, "feature maps")
+        self.about = plain_label(role="dim", wrap=True)
+        self.wait = WaitLabel()
+        self.hint = plain_label(_HINT, role="dim", wrap=True)
+        self.body = QWidget()
+        self._build()
+        self._connect()
+        self.clear()
+
+    def _build(self) -> None:
+        self.setMinimumWidth(_LEAST_PX)
+        self._fill_choices()
+        row(
+            plain_label("Input channel", role="dim"),
+            self.input_channel,
+            STRETCH,
+            parent=self.slice_row,
+            spacing=8,
+        )
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setMinimumHeight(_LEAST_GRID_PX)
+        for part in (self.area.viewport(), self.grid):  # the card is seen behind the tiles
+            part.setAutoFillBackground(False)
+        self.pages.addWidget(self.area)
+        self.pages.addWidget(self.page)
+        column(
+            self.layers,
+            row(self.switch, STRETCH, self.menu_button, spacing=8),
+            row((self.order, 1), (self.ranges, 1), spacing=8),
+            self.slice_row,
+            (self.pages, 1),
+            self.about,
+            self.wait,
+            parent=self.body,
+            spacing=8,
+        )
+        self.column.addWidget(self.hint)
+        self.column.addWidget(self.body, 1)
+        self.column.addStretch(0)
+
+    def _fill_choices(self) -> None:
+        for what, _, tip in WHATS:
+            self.switch.set_tip(what, tip)
+        for box, name, choices in (
+            (self.order, "Order of the tiles", ORDERS),
+            (self.ranges, "Range of the colors", _RANGES),
+        ):
+            box.setAccessibleName(name)
+            for key, title, tip in choices:
+                box.addItem(title, key)
+                box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        self.input_channel.setAccessibleName("Input channel of the filters")
+        self.saver = FigureSaver(
+            self, self._state.background, "feature-maps", "feature maps", self._writer
+        )
+        self.menu_button.set_saver(self.saver)
+
+    def _connect(self) -> None:
+        state = self._state
+        state.shown.connect(self.show_entry)
+        state.cleared.connect(self.clear)
+        state.run_changed.connect(self._on_run)
+        self.saver.said.connect(state.said)
+        self.layers.chosen.connect(self.show_layer)
+        self.switch.chosen.connect(self._choose_what)
+        self.order.activated.connect(lambda _index: self._request())
+        self.ranges.activated.connect(lambda _index: self._draw())
+        self.input_channel.valueChanged.connect(lambda _value: self._request())
+        self.grid.chosen.connect(self._on_tile)
+        self.grid.moved.connect(
+            lambda cell: self.area.ensureVisible(cell.center().x(), cell.center().y(), 0, 40)
+        )
+        self.page.closed.connect(self._on_page_closed)
+        self.page.moved.connect(self._enlarge)
+        self.requests.waiting.connect(self.wait.wait_for)
+        self.requests.shown.connect(self._on_shown)
+        self.requests.failed.connect(self._on_failed)
+
+    # what is wanted ----------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Another project is open: neither picture nor layer is its own."""
+        self._picture, self._layer = "", ""
+        self._forget()
+        self._request()
+
+    def show_entry(self, entry: ClassifiedPicture) -> None:
+        """Shows what the layer gives for another picture."""
+        picture = "" if entry.answer.error is not None else entry.answer.file
+        if picture != self._picture:
+            self._picture = picture
+            self._request()
+
+    def show_layer(self, name: str) -> None:
+        """Shows the layer of a name."""
+        self._layer = name
+        self._request()
+
+    def _on_run(self) -> None:
+        self._forget()
+        self._request()
+
+    def _choose_what(self, what: What) -> None:
+        self._what = what
+        self._request()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        QTimer.singleShot(0, self, self._request_what_is_due)
+
+    def _request_what_is_due(self) -> None:
+        if self._is_due:
+            self._request()
+
+    def _request(self) -> None:
+        """What is not seen is not computed before it is."""
+        run = self._state.run
+        self.hint.setVisible(run is None)
+        self.body.setVisible(run is not None)
+        self._is_due = run is not None and not self.isVisible()
+        if run is None or self._is_due:
+            self.requests.drop()
+            return
+        self.requests.send(
+            ShowLayer(
+                id=0,
+                model=str(run),
+                picture=self._picture,
+                layer=self._layer,
+                is_preferred=True,
+                what=self._wanted(),
+                input_channel=self.input_channel.value(),
+                order=self.order.currentData(),
+            )
+        )
+
+    def _wanted(self) -> What:
+        """Without a picture there are only filters."""
+        return "filters" if self._what == "filters" or not self._picture else "maps"
+
+    # what is shown -----------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self.requests.drop()
+        self.layer = None
+        self.grid.set_layer(None)
+        self.layers.set_layers([], "")
+        self.about.setText("")
+        self.wait.say("")
+        self.menu_button.setEnabled(False)
+        self.slice_row.hide()
+        self._show_grid()
+
+    def _on_shown(self, shown: ShownLayer) -> None:
+        answer = shown.answer
+        channel = self._enlarged()
+        self.layer = shown
+        self.layers.set_layers(answer.layers, answer.layer)
+        self.switch.set_current(answer.what)
+        self._show_slices(answer.input_channels, answer.input_channel)
+        self.ranges.setEnabled(shown.has_ranges)
+        self.menu_button.setEnabled(True)
+        self.about.setText(about(answer, has_picture=bool(self._picture)))
+        self.wait.say(f"Computed in {duration(answer.milliseconds / 1000)}")
+        positions = {each.index: at for at, each in enumerate(answer.channels)}
+        self._draw()
+        if channel in positions:
+            self._enlarge(positions[channel])
+        else:
+            self._show_grid()
+
+    def _show_slices(self, count: int, value: int) -> None:
+        self.slice_row.setVisible(count > 1)
+        was_blocked = self.input_channel.blockSignals(True)
+        self.input_channel.setRange(0, max(0, count - 1))
+        self.input_channel.setValue(value)
+        self.input_channel.blockSignals(was_blocked)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.wait.say(str(error), is_bad=True)
+
+    @property
+    def _is_common(self) -> bool:
+        is_single = self.layer is not None and not self.layer.has_ranges
+        return is_single or self.ranges.currentData() == "common"
+
+    def _draw(self) -> None:
+        self.grid.set_layer(self.layer, is_common=self._is_common)
+        if self._enlarged() is not None:
+            self._enlarge(self.page.position)
+
+    def _enlarged(self) -> int | None:
+        """Index of the channel that is shown alone; None while all are."""
+        if self.layer is None or self.pages.currentWidget() is not self.page:
+            return None
+        channels = self.layer.answer.channels
+        return channels[min(self.page.position, len(channels) - 1)].index
+
+    def _on_tile(self, position: int) -> None:
+        self._enlarge(position)
+        self.page.setFocus()
+
+    def _on_page_closed(self) -> None:
+        self._show_grid()
+        self.grid.setFocus()
+
+    def _enlarge(self, position: int) -> None:
+        if self.layer is None:
+            return
+        self.page.show_channel(self.layer, position, is_common=self._is_common)
+        self.pages.setCurrentWidget(self.page)
+
+    def _show_grid(self) -> None:
+        if self.pages.currentWidget() is self.page:
+            self.pages.setCurrentWidget(self.area)
+            self.grid.move_to(self.page.position)
+
+    def _writer(self, path: Path) -> Callable[[], None]:
+        is_alone = self.pages.currentWidget() is self.page
+        figure = self.page.figure if is_alone else self.grid
+        return figure_file(path, figure, self.about.text(), self._table)
+
+    def _table(self) -> str:
+        return channel_table(self.layer.answer.channels) if self.layer is not None else ""

@@ -1,0 +1,163 @@
+"""The tiles of a layer: requested from the service, read and colored in a thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, QRect, Signal
+from PySide6.QtGui import QImage, QImageReader
+
+from workbench.client.background import Background
+from workbench.client.question import Handlers, Question
+from workbench.client.service_process import ServiceProcess
+from workbench.errors import PictureError, WorkbenchError
+from workbench.pictures.heat import heat_colors, weight_colors
+from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
+
+Levels = np.ndarray[Any, np.dtype[np.uint8]]
+
+_LEVELS = 256
+
+
+@dataclass(frozen=True)
+class ShownLayer:
+    """A layer and its tiles in memory.
+
+    Attributes:
+        answer: The worker's answer.
+        own, common: All tiles in one image, each colored by its own range of values, and all by
+            the same.
+    """
+
+    answer: LayerShown
+    own: QImage
+    common: QImage
+
+    def place(self, position: int) -> QRect:
+        """Where in the images the tile of a channel is, by its position in the answer."""
+        height, width = self.answer.tile
+        row, column = divmod(position, self.answer.columns)
+        return QRect(column * width, row * height, width, height)
+
+    def image(self, *, is_common: bool) -> QImage:
+        """The tiles in either coloring."""
+        return self.common if is_common else self.own
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether each tile has a range of its own: single values and colors have none."""
+        return not self.answer.is_color and max(self.answer.tile) > 1
+
+    def common_range(self) -> tuple[float, float]:
+        """The values of the first and the last color where all tiles have the same."""
+        channels = self.answer.channels
+        return min(each.low for each in channels), max(each.high for each in channels)
+
+
+class LayerRequests(QObject):
+    """At most one request is open; answers to earlier ones are dropped.
+
+    Signals:
+        waiting(str): What is being done.
+        shown(ShownLayer): The latest request has its tiles.
+        failed(WorkbenchError): It has none.
+    """
+
+    waiting = Signal(str)
+    shown = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, service: ServiceProcess, background: Background, parent: QObject) -> None:
+        super().__init__(parent)
+        self._question = Question(service)
+        self._background = background
+        self._number = 0
+        self.is_open = False
+
+    def send(self, request: ShowLayer) -> None:
+        """Requests tiles in place of those requested before."""
+        self.drop()
+        self.is_open = True
+        number = self._number
+        self._question.ask(
+            request,
+            Handlers(
+                on_done=lambda answer: self._load(number, answer),
+                on_failed=lambda error: self._fail(number, error),
+                on_progress=lambda progress: self.waiting.emit(progress.text),
+            ),
+        )
+
+    def drop(self) -> None:
+        """Cancels what is under way: it is not wanted any more."""
+        self._number += 1
+        self.is_open = False
+        self._question.drop()
+
+    def _load(self, number: int, answer: LayerShown) -> None:
+        def done(shown: ShownLayer) -> None:
+            if number == self._number:
+                self.is_open = False
+                self.shown.emit(shown)
+
+        self._background.run(
+            lambda: load_tiles(answer), done, lambda error: self._fail(number, error)
+        )
+
+    def _fail(self, number: int, error: WorkbenchError) -> None:
+        if number == self._number:
+            self.is_open = False
+            self.failed.emit(error)
+
+
+def load_tiles(answer: LayerShown) -> ShownLayer:
+    """Reads and colors the tiles of an answer.
+
+    Raises:
+        PictureError: the file is not there any more.
+    """
+    image = QImageReader(answer.tiles_png).read()
+    if image.isNull():
+        what = "The tiles could not be read."
+        raise PictureError(what, where=Path(answer.tiles_png).name, fix="Request them again.")
+    if answer.is_color:
+        return ShownLayer(answer, image, image)
+    levels = _array(image.convertToFormat(QImage.Format.Format_Grayscale8))
+    colors = weight_colors if answer.what == "filters" else _map_colors
+    own, common = (_image(colors(each)) for each in (levels, _in_common(answer, levels)))
+    return ShownLayer(answer, own, common)
+
+
+def _map_colors(levels: Levels) -> Levels:
+    return heat_colors(np.maximum(levels, 1))
+
+
+def _in_common(answer: LayerShown, levels: Levels) -> Levels:
+    """The levels of all tiles by the same range of values."""
+    first = min(each.low for each in answer.channels)
+    span = max(each.high for each in answer.channels) - first
+    height, width = answer.tile
+    result = np.zeros_like(levels)
+    steps = np.arange(_LEVELS) / (_LEVELS - 1)
+    for position, channel in enumerate(answer.channels):
+        values = channel.low + steps * (channel.high - channel.low)
+        table = ((values - first) / (span or 1) * (_LEVELS - 1)).round().astype(np.uint8)
+        row, column = divmod(position, answer.columns)
+        place = np.s_[row * height : (row + 1) * height, column * width : (column + 1) * width]
+        result[place] = table[levels[place]]
+    return result
+
+
+def _array(image: QImage) -> Levels:
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
+    return rows[:, : image.width()].copy()
+
+
+def _image(colors: Levels) -> QImage:
+    """A picture of colors uint8 (height, width, 4)."""
+    height, width = colors.shape[:2]
+    data = np.ascontiguousarray(colors).tobytes()
+    return QImage(data, width, height, 4 * width, QImage.Format.Format_RGBA8888).copy()

@@ -1,0 +1,220 @@
+"""All images of a run as a map, and the features that it is made of: two files in its folder.
+
+Uncompressed arrays with a checksum (weights_file.py):
+
+image_map.npz       the columns of image_scores.py; and
+  role, totals      which part of the training an image is in, int8 (n,); images of each, int64 (3,)
+  pca, shares       places, float32 (n, 2); of the whole variance, float64 (2,)
+  umap              places, float32 (n, 2), where they were computed
+  model, created    checksum of the weights, uint8 (32,); time, float64 ()
+image_features.npz  features, float16 (n, k), rows of length 1; basis, float16 (d, k), the
+                    directions that they were reduced to, (0, 0) for none; model and created
+
+The first is small and for the window, too; the features are for the worker alone.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.image_map import Features
+from workbench.core.projects.data_edits import PART_NAMES
+from workbench.errors import RunFolderError, WeightsError
+from workbench.protocol.trained.image_map import MapMethod
+from workbench.runs.folder import RunFolder
+from workbench.runs.ownership import check_own
+from workbench.runs.store.image_scores import ScoredImages, columns_of, images_of
+from workbench.runs.store.weights_file import Arrays, read_arrays, write_arrays
+
+IMAGE_MAP_NAME = "image_map.npz"
+IMAGE_FEATURES_NAME = "image_features.npz"
+
+TRAINING, VALIDATION, TEST = range(3)
+"""Parts of a training, as `role` has them; their names are PART_NAMES."""
+
+_MAX_FEATURE_BYTES = 96 * 2**20
+"""30,000 rows of 512 numbers, and the directions."""
+_MAX_MAP_BYTES = 64 * 2**20
+"""40,000 images in files with long names."""
+_ROOM_BYTES = 100_000
+"""Names, shapes and checksum."""
+
+Points = np.ndarray[Any, np.dtype[np.float32]]
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class ImageMap:
+    """The images of a run, or a sample of them, (n,) each.
+
+    Attributes:
+        images: Where each is, and what the model answers for it.
+        role: The part of the training that it is in: TRAINING, VALIDATION or TEST; int8.
+        totals: How many images each part has in all, int64 (3,).
+        points: Places by method, float32 (n, 2); at least those by "pca".
+        shares: Of the whole variance, along each axis of "pca", 0..1.
+        weights: Checksum of the weights that the features are by, hexadecimal.
+        created: Seconds since the epoch.
+    """
+
+    images: ScoredImages
+    role: Numbers
+    totals: Numbers
+    points: dict[MapMethod, Points]
+    shares: Numbers
+    weights: str
+    created: float
+
+    def __len__(self) -> int:
+        return len(self.role)
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """Images of each part that are in the map."""
+        counted: list[int] = np.bincount(self.role, minlength=len(PART_NAMES)).tolist()
+        return counted
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some images of the run are not in it."""
+        return bool(np.any(self.totals != self.counts))
+
+
+def keep_image_map(run: RunFolder, found: ImageMap, features: Features | None = None) -> None:
+    """Replaces the map in a run's folder, and the features where they are given.
+
+    Raises:
+        LinkFoundError: the folder is a link.
+        SaveError: it cannot be written.
+    """
+    check_own(run.path)
+    marks: dict[str, Numbers] = {
+        "model": np.frombuffer(bytes.fromhex(found.weights), np.uint8),
+        "created": np.array(found.created, "<f8"),
+    }
+    if features is not None:
+        basis = np.zeros((0, 0)) if features.basis is None else features.basis
+        rows = {"features": np.asarray(features.rows, "<f2"), "basis": np.asarray(basis, "<f2")}
+        write_arrays(run.path / IMAGE_FEATURES_NAME, {**rows, **marks})
+    columns: dict[str, Numbers] = {
+        **columns_of(found.images),
+        "role": np.asarray(found.role, "<i1"),
+        "totals": np.asarray(found.totals, "<i8"),
+        "shares": np.asarray(found.shares, "<f8"),
+        **{method: np.asarray(points, "<f4") for method, points in found.points.items()},
+        **marks,
+    }
+    # The map last: it is of features that are there.
+    write_arrays(run.path / IMAGE_MAP_NAME, columns)
+
+
+def new_time() -> float:
+    """The time by which a map and its features are known to belong together."""
+    return time.time()
+
+
+def load_image_map(run: RunFolder, checksum: str, num_classes: int) -> ImageMap | None:
+    """The map of a run's weights with this checksum; None where there is none, or it is of others.
+    Not for the window's thread.
+
+    Raises:
+        RunFolderError: the file is damaged.
+    """
+    arrays = _read(run.path / IMAGE_MAP_NAME, _MAX_MAP_BYTES)
+    if arrays is None:
+        return None
+    images = images_of(arrays, num_classes)
+    if images is None or not _is_map(arrays, len(images)):
+        raise _damaged(run.path / IMAGE_MAP_NAME, "columns that cannot be of this model")
+    if arrays["model"].tobytes().hex() != checksum:
+        return None
+    methods: tuple[MapMethod, ...] = ("pca", "umap")
+    return ImageMap(
+        images=images,
+        role=arrays["role"],
+        totals=arrays["totals"],
+        points={method: arrays[method] for method in methods if method in arrays},
+        shares=arrays["shares"],
+        weights=checksum,
+        created=float(arrays["created"]),
+    )
+
+
+def load_features(run: RunFolder, found: ImageMap) -> Features | None:
+    """The features of a map; None where they are not there any more.
+
+    Raises:
+        RunFolderError: the file is damaged.
+    """
+    path = run.path / IMAGE_FEATURES_NAME
+    arrays = _read(path, _MAX_FEATURE_BYTES)
+    if arrays is None:
+        return None
+    if {*arrays} != {"features", "basis", "model", "created"} or not _has_marks(arrays):
+        raise _damaged(path, "other arrays than features")
+    if float(arrays["created"]) != found.created:
+        return None
+    rows, basis = arrays["features"], arrays["basis"]
+    if any(each.dtype != "<f2" or each.ndim != 2 for each in (rows, basis)):
+        raise _damaged(path, f"features {rows.dtype} {rows.shape}"[:100])
+    if len(rows) != len(found) or (basis.size and basis.shape[1] != rows.shape[1]):
+        raise _damaged(path, f"features {rows.shape} by {basis.shape}"[:100])
+    if not (np.isfinite(rows).all() and np.isfinite(basis).all()):
+        raise _damaged(path, "features that are not finite")
+    return Features(rows, basis if basis.size else None)
+
+
+def _read(path: Path, most: int) -> Arrays | None:
+    if not path.is_file():
+        return None
+    if path.stat().st_size > most + _ROOM_BYTES:
+        raise _damaged(path, "more bytes than such a file has")
+    try:
+        return read_arrays(path)
+    except WeightsError as error:
+        raise _damaged(path, error.received) from error
+
+
+def _damaged(path: Path, received: str) -> RunFolderError:
+    return RunFolderError(
+        "The kept map of the images is damaged.",
+        where=str(path),
+        received=received[:200],
+        fix="Compute it again.",
+    )
+
+
+def _has_marks(arrays: Arrays) -> bool:
+    weights, created = arrays["model"], arrays["created"]
+    is_weights = weights.dtype == np.uint8 and weights.shape == (32,)
+    return bool(is_weights and created.dtype == "<f8" and created.shape == ())
+
+
+def _is_map(arrays: Arrays, count: int) -> bool:
+    """Whether the columns beside those of the images can be shown: a file may come from
+    elsewhere.
+    """
+    types: dict[str, tuple[str, tuple[int, ...]]]
+    types = {"role": ("<i1", (count,)), "totals": ("<i8", (3,)), "shares": ("<f8", (2,))}
+    types |= {"pca": ("<f4", (count, 2)), "model": ("|u1", (32,)), "created": ("<f8", ())}
+    if "umap" in arrays:
+        types["umap"] = ("<f4", (count, 2))
+    if not arrays.keys() >= types.keys() or any(
+        arrays[name].dtype != kind or arrays[name].shape != shape
+        for name, (kind, shape) in types.items()
+    ):
+        return False
+    role, totals = arrays["role"], arrays["totals"]
+    places = [arrays[name] for name in ("pca", "umap", "shares") if name in arrays]
+    return (
+        all(bool(np.isfinite(values).all()) for values in places)
+        and bool(((role >= 0) & (role < 3)).all())
+        and bool((totals >= np.bincount(role, minlength=3)).all())
+        and count > 0
+    )
