@@ -33,6 +33,16 @@ _STDOUT = "-"
 Print = Callable[[Classified], None]
 
 
+def add_watch_option(parser: argparse.ArgumentParser) -> None:
+    """--watch FOLDER."""
+    parser.add_argument(
+        "--watch",
+        metavar="FOLDER",
+        type=Path,
+        help="classify the images that appear in this folder, until Ctrl+C; --csv - prints CSV",
+    )
+
+
 def watch_folder(arguments: argparse.Namespace, model: str, print_answer: Print) -> int:
     """Prints, or writes as CSV, a line for each image that appears, until Ctrl+C.
 

@@ -13,7 +13,7 @@ from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse
 from workbench.cli._output import print_json, print_line, printable, report
 from workbench.cli._service import answers_of, only, open_service
 from workbench.cli._sorting import Sorting, add_sorting_options
-from workbench.cli._watching import watch_folder
+from workbench.cli._watching import add_watch_option, watch_folder
 from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import count, plural, share
 from workbench.downloads.download import is_web_address
@@ -39,7 +39,7 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --truth, ..."""
+    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --truth, --watch, ..."""
     parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument(
         "images",
@@ -77,12 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="CSV file with columns path and label, the true classes: count the correct ones",
     )
-    parser.add_argument(
-        "--watch",
-        metavar="FOLDER",
-        type=Path,
-        help="classify the images that appear in this folder, until Ctrl+C; --csv - prints CSV",
-    )
+    add_watch_option(parser)
     add_sorting_options(parser)
     add_force(parser, "the table")
     add_json_option(parser)
