@@ -19,7 +19,7 @@ from workbench.cli._service import answers_of, open_service
 from workbench.core.format import plural
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import SaveError, UsageError, os_errors_as
-from workbench.pictures.watched import FolderWatch
+from workbench.pictures.watching.folder_watch import FolderWatch
 from workbench.protocol.classify import Classified, WarmUp
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ImageSource
 from workbench.protocol.service_call import ServiceCall

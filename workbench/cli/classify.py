@@ -58,6 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", type=int, default=5, metavar="K", help="classes per image, 0 for all (default 5)"
     )
+    _add_table_options(parser)
+    add_watch_option(parser)
+    add_sorting_options(parser)
+    add_force(parser, "the table")
+    add_json_option(parser)
+
+
+def _add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--csv",
         "--table",
@@ -77,10 +85,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="CSV file with columns path and label, the true classes: count the correct ones",
     )
-    add_watch_option(parser)
-    add_sorting_options(parser)
-    add_force(parser, "the table")
-    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,16 +1,15 @@
-"""A folder that images appear in: which of them are new, and complete. Qt-free."""
+"""Looks at a folder from time to time; which of its images are new, and complete."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.errors import DatasetError
-from workbench.pictures.folders import entry_order, is_hidden, is_picture
+from workbench.pictures.folders import is_picture
+from workbench.pictures.watching.files import Mark, files_of
 
 SETTLE_S = 0.5
 """An image counts as complete when its file has not changed for so long."""
@@ -22,12 +21,6 @@ change."""
 PAUSE_S = 0.5
 _PAUSE_SHARE = 10
 """Between two scans: this, or so many times as long as the last one took."""
-
-_UNFINISHED = (".crdownload", ".download", ".filepart", ".part", ".partial", ".tmp")
-"""Endings that programs give to files they are still writing."""
-
-Mark = tuple[int, int, int]
-"""Time of the last change in ns, size in bytes, number of the file on its disk."""
 
 
 @dataclass
@@ -69,13 +62,13 @@ class FolderWatch:
         self._clock = clock
         self._lock = threading.Lock()
         now = clock()
-        self._seen = {path: _Seen(mark, now, is_taken=True) for path, mark in _files(folder)}
+        self._seen = {path: _Seen(mark, now, is_taken=True) for path, mark in files_of(folder)}
         self.num_before = len(self._seen)
 
     def scan(self) -> list[str]:
         """The images that are new, or have changed, and complete since the last call, in order."""
         began = self._clock()
-        found = dict(_files(self.folder))
+        found = dict(files_of(self.folder))
         with self._lock:
             ready = self._settled(found)
         images = [path for path in ready if is_picture(path)]
@@ -110,38 +103,3 @@ class FolderWatch:
 def _wait_s(seen: _Seen) -> float:
     is_empty = seen.mark[1] == 0
     return PATIENCE_S if seen.is_held or is_empty else SETTLE_S
-
-
-def _files(folder: Path) -> Iterator[tuple[str, Mark]]:
-    """All visible files and their marks, in order; raises DatasetError where the folder is gone."""
-    waiting = [str(folder)]
-    while waiting:
-        path = waiting.pop()
-        try:
-            with os.scandir(path) as entries:
-                visible = [entry for entry in entries if not is_hidden(entry.name)]
-        except OSError as error:
-            if path == str(folder):
-                raise _gone(folder, error) from None
-            continue  # a folder inside is gone again, or not for us
-        visible.sort(key=lambda entry: entry_order(entry.name))
-        inner = []
-        for entry in visible:
-            try:
-                if entry.is_dir(follow_symlinks=False):
-                    inner.append(entry.path)
-                elif entry.is_file() and not entry.name.lower().endswith(_UNFINISHED):
-                    status = entry.stat()
-                    mark = status.st_mtime_ns, status.st_size, status.st_ino
-                    yield entry.path, mark
-            except OSError:  # gone since it was listed
-                continue
-        waiting += reversed(inner)
-
-
-def _gone(folder: Path, error: OSError) -> DatasetError:
-    is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)
-    what = "The watched folder is gone." if is_gone else "The watched folder cannot be listed."
-    return DatasetError(
-        what, where=str(folder), received=(error.strerror or "")[:200], fix="Watch another folder."
-    )
