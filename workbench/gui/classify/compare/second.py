@@ -67,7 +67,7 @@ class SecondAnswers(QObject):
         self._follow()
 
     def _forget(self, file: str) -> None:
-        """A file was classified anew: it may be another picture now."""
+        """A file was classified again: it may be another picture now."""
         self._known.pop(file, None)
         self._agreements.pop(file, None)
 
