@@ -57,7 +57,7 @@ from workbench.runs.extensions import (
 from workbench.runs.home import runs_home
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
-from workbench.runs.naming import differing
+from workbench.runs.naming import differing, network_words
 from workbench.runs.numbers import numbered_runs, take_number
 from workbench.runs.ownership import check_own
 from workbench.runs.request import REQUEST_VERSION, InitialWeights, RunRequest, SweepPoint
@@ -242,11 +242,11 @@ def create_run(
         SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
     home = home or runs_home()
-    number, differs = (0, []) if path else _number_and_differences(project, home)
+    number, differs, network = (0, [], "") if path else _number_and_differences(project, home)
     title = title or project.title or Path(project_path).stem or "Untitled"
     request = _new_request(project, title, project_path, number, differs)
     request = msgspec.structs.replace(
-        request, label=label, series=series, point=point, initial=initial
+        request, network=network, label=label, series=series, point=point, initial=initial
     )
     return _written(request, _exact_folder(path) if path else _new_folder(home, title))
 
@@ -270,15 +270,17 @@ def _written(request: RunRequest, folder: Path) -> RunFolder:
     return run
 
 
-def _number_and_differences(project: Project, home: Path) -> tuple[int, list[str]]:
-    """The number of the next run of a project, and what in it is new."""
+def _number_and_differences(project: Project, home: Path) -> tuple[int, list[str], str]:
+    """The number of the next run of a project, what in it is new, and what in its network is."""
     if not project.id:
-        return 0, []
+        return 0, [], ""
     known = numbered_runs(home, project.id)
     paths = list(known.values())
-    others = [_requested(RunFolder(path)) for path in [*paths[-1:], *paths[:1]]]
-    differs = differing(project, [other for other in others if other is not None])
-    return take_number(home, project.id, known), differs
+    found = (_requested(RunFolder(path)) for path in [*paths[-1:], *paths[:1]])
+    others = [other for other in found if other is not None]
+    networks = (network_words(other.graph, project.graph) for other in others)
+    network = next(filter(None, networks), "")
+    return take_number(home, project.id, known), differing(project, others), network
 
 
 def _requested(run: RunFolder) -> Project | None:

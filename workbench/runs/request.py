@@ -55,6 +55,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             made by an earlier version or outside of the folder of runs.
         differs: What of it is not as in the previous run of its project, then what is not as in
             the first, see `naming.differing`.
+        network: What in its network is not as in those, in words; "" for the same network.
         label: Words that name it in place of its settings, such as a weights file; "" for none.
         series: The runs that it is trained and compared with, such as those of a cross-validation:
             the same for all of them; "" for none.
@@ -75,6 +76,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     project_path: str = ""
     number: int = 0
     differs: list[str] = []
+    network: str = ""
     label: str = ""
     series: str = ""
     point: SweepPoint | None = None

@@ -288,7 +288,7 @@ def test_the_words_have_the_numbers_beside_them(view, asked, context):
         ClassDescription(name=name, num_train=5, num_test=1, split=[4, 1, 1]) for name in "abc"
     ]
     description = msgspec.structs.replace(
-        DESCRIPTION, classes=classes, num_train=15, num_test=3, is_test_split_off=True
+        DESCRIPTION, classes=classes, num_train=15, num_test=3, bad_files=[]
     )
     context.document.set_recipe(validation_share=0.19, test_share=0.1, split="order")
     answer(description)

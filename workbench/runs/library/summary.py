@@ -229,7 +229,7 @@ def _label(request: RunRequest, own_title: str) -> str:
 
 def _settings(request: RunRequest) -> list[str]:
     try:
-        return settings_words(request.to_project(), request.differs)
+        return settings_words(request.to_project(), request.differs, request.network)
     except ProjectFileError:
         return []
 
