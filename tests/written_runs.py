@@ -13,6 +13,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
     Batch,
+    CheckpointKept,
     DataReady,
     EpochFinished,
     PhaseChanged,
@@ -151,6 +152,12 @@ class WrittenRun:
             steps = range(self.step + 1, self.step + STEPS_PER_EPOCH + 1)
             self.batches([1.0 / step for step in steps], [1 - 1.0 / step for step in steps])
             self.epoch(number, val_accuracy=0.5 + 0.01 * number, val_loss=1.0 / number)
+        return self
+
+    def kept(self, problem=None):
+        """A checkpoint, with the weights of now; or it could not be written."""
+        epoch = self.step // STEPS_PER_EPOCH
+        self._writer.write(CheckpointKept(step=self.step, epoch=epoch, problem=problem))
         return self
 
     def finish(self, outcome="completed", error: ErrorParts | None = None, kept=None):

@@ -11,6 +11,8 @@ import pytest
 
 from workbench.client import stop_ladder
 from workbench.client.run_library import RunLibrary
+from workbench.protocol.bases import ErrorParts
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import LOCK_FD_VARIABLE
@@ -159,3 +161,17 @@ def test_a_trainer_is_ended_only_while_its_lock_is_held(written, is_hard):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def test_that_a_training_has_saved_other_weights_is_reported(qtbot, library, written):
+    saved = []
+    library.weights_saved.connect(saved.append)
+    active = written("active").begin()
+    open_library(qtbot, library)
+    qtbot.waitUntil(lambda: library.current.is_loaded)
+    active.train(1).kept()
+    qtbot.waitUntil(lambda: bool(saved))
+    failed = ErrorParts(kind="SaveError", what="The disk is full.")
+    active.kept(problem=failed).finish("stopped", kept=KeptWeights(epoch=1))
+    qtbot.waitUntil(lambda: library.current.is_over)
+    assert saved == [str(active.path)] * 2

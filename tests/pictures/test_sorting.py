@@ -5,14 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import resource
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.pictures.folders import tree, without_undo
 from workbench.errors import InputError, LinkFoundError, SaveError, UsageError
 from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
 from workbench.pictures.sorting import plan as planning
@@ -23,17 +20,6 @@ from workbench.pictures.sorting.words import (
     undo_question,
     undone_words,
 )
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    """What a folder holds: path to content."""
-    paths = sorted(folder.rglob("*"))
-    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if p.is_file()}
-
-
-def without_undo(found: dict[str, bytes]) -> dict[str, bytes]:
-    return {name: data for name, data in found.items() if not name.startswith("undo ")}
-
 
 NUL = r"\u0000"
 HEADER = '{"workbench_undo":1,"is_move":true}\n'
@@ -347,84 +333,6 @@ def test_stopped_it_can_be_taken_back(photos, tmp_path):
     assert (rest.num_done, rest.is_complete) == (1, True)
     assert rest.moved == {now: before for before, now in done.moved.items()}
     assert tree(tmp_path) == before
-
-
-_MOVE = """
-import sys
-from pathlib import Path
-from workbench.pictures.sorting import carry_out, make_plan
-photos, out = map(Path, sys.argv[1:])
-plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
-print("planned", flush=True)
-carry_out(plan, is_move=True)
-"""
-
-
-@pytest.mark.parametrize("num_seen", [1, 40, 300])
-def test_killed_while_it_moves_nothing_is_lost_and_undo_restores_all(tmp_path, num_seen):
-    photos, out = tmp_path / "in", tmp_path / "out"
-    photos.mkdir()
-    for number in range(2_000):
-        (photos / f"{number}.jpg").write_bytes(str(number).encode())
-    before = tree(photos)
-    command = [sys.executable, "-c", _MOVE, str(photos), str(out)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
-        while process.poll() is None and len(list((out).glob("rose/*"))) < num_seen:
-            time.sleep(0.0005)
-        process.kill()
-    both = {Path(name).name: data for name, data in without_undo(tree(out)).items()}
-    assert {**tree(photos), **both} == before
-    (path,) = out.glob("undo *")
-    assert undo(read_undo(path)).kept == ()
-    assert tree(photos) == before
-    assert list(out.iterdir()) == []
-
-
-_KILLED_IN_A_COPY = """
-import os, signal, sys
-from pathlib import Path
-from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
-
-def half(read, write, size):
-    write.write(read.read(1_000))
-    write.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def no_link(*args, **kw):
-    raise OSError(18, "Invalid cross-device link")
-
-photos, out, what = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-place.os.link = no_link
-if what != "undo":
-    place.shutil.copyfileobj = half
-    plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
-    carry_out(plan, is_move=what == "move")
-plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
-done = carry_out(plan, is_move=True)
-place.shutil.copyfileobj = half
-undo(read_undo(done.undo_file))
-"""
-
-
-@pytest.mark.parametrize("what", ["copy", "move", "undo"])
-@pytest.mark.parametrize("has_folder", [False, True])
-def test_killed_in_a_copy_no_half_of_it_is_left(tmp_path, what, has_folder):
-    photos, out = tmp_path / "in", tmp_path / "out"
-    photos.mkdir()
-    (photos / "a.jpg").write_bytes(b"x" * 5_000)
-    if has_folder:
-        (out / "rose").mkdir(parents=True)
-    command = [sys.executable, "-c", _KILLED_IN_A_COPY, str(photos), str(out), what]
-    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
-    where = {path.name for path in tmp_path.rglob("*.jpg")}
-    assert where == {"a.jpg"}
-    (path,) = out.glob("undo *")
-    undone = undo(read_undo(path))
-    assert undone.kept == ()
-    assert undone.num_done == (what == "undo")
-    assert tree(tmp_path) == {"in/a.jpg": b"x" * 5_000}
-    assert (out / "rose").exists() is has_folder
 
 
 def test_a_file_that_cannot_be_removed_is_not_moved(photos, tmp_path, monkeypatch):

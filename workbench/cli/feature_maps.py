@@ -29,7 +29,7 @@ HELP = "show what a layer gives for an image, or its filters"
 
 _MOST_LINES = 20
 
-_OF_TILES = frozenset(("id", "type", "tiles_png", "columns", "tile", "figure_png"))
+_OF_TILES = frozenset(("answer", "id", "tiles_png", "columns", "tile", "figure_png"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,14 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
-from workbench.protocol.events import Batch, Heartbeat, RunEvent, RunFinished, TimeSpent
+from workbench.protocol.events import (
+    Batch,
+    CheckpointKept,
+    Heartbeat,
+    RunEvent,
+    RunFinished,
+    TimeSpent,
+)
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
@@ -43,6 +50,12 @@ class _Loaded:
 def is_note(event: RunEvent) -> bool:
     """Whether an event belongs into the log panel."""
     return not isinstance(event, Batch | Heartbeat | TimeSpent)
+
+
+def saves_weights(event: RunEvent) -> bool:
+    """Whether weights to classify with were saved: with each checkpoint, and at the end."""
+    is_kept = isinstance(event, CheckpointKept) and event.problem is None
+    return is_kept or (isinstance(event, RunFinished) and event.kept is not None)
 
 
 def _load(run: RunFolder, reader: EventReader) -> _Loaded:

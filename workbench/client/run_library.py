@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench.client.run_follower import RunFollower
+from workbench.client.run_follower import RunFollower, saves_weights
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import TrainerControl
 from workbench.errors import WorkbenchError
@@ -55,6 +55,7 @@ class RunLibrary(TrainerControl):
         run_queued: Path of a run that waits for its turn now.
         outcome_changed: Path of a followed run whose outcome is another than before.
         run_ended: Path of a followed run that has just ended, and its RunOutcome.
+        weights_saved: Path of a followed run that has saved other weights to classify with.
     """
 
     runs_changed = Signal()
@@ -65,6 +66,7 @@ class RunLibrary(TrainerControl):
     run_queued = Signal(str)
     outcome_changed = Signal(str)
     run_ended = Signal(str, object)
+    weights_saved = Signal(str)
 
     def __init__(self, home: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(home or runs_home(), parent)
@@ -258,6 +260,8 @@ class RunLibrary(TrainerControl):
 
     def _on_events(self, path: Path, events: list[RunEvent]) -> None:
         """The list has the figures of an epoch at once with the header and the plots."""
+        if any(map(saves_weights, events)):
+            self.weights_saved.emit(str(path))
         follower = self._followers.get(path)
         if follower is None or not any(isinstance(event, EpochFinished) for event in events):
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 from pathlib import Path
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -58,6 +59,18 @@ def move_new(source: str | Path, target: Path, part: str) -> None:
     except BaseException:
         target.unlink()
         raise
+
+
+def only_keeps_name(target: Path, part: str, num_bytes: int) -> bool:
+    """Whether a file is the empty one by which a copy of so many bytes keeps its name free where
+    there are no hard links: a kill leaves it, with the whole copy beside it under the name of its
+    part.
+    """
+    try:
+        is_empty = stat.S_ISREG(target.lstat().st_mode) and target.lstat().st_size == 0
+        return is_empty and bool(part) and target.with_name(part).lstat().st_size == num_bytes
+    except OSError:
+        return False
 
 
 def _rename_new(path: Path, target: Path) -> None:

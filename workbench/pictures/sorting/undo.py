@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import SaveError, os_errors_as
-from workbench.pictures.sorting.place import move_new, new_part_name
+from workbench.pictures.sorting.place import move_new, new_part_name, only_keeps_name
 from workbench.pictures.sorting.undo_file import MadeFolder, Placed, read_lines
 
 _GONE = "is not there any more"
@@ -84,7 +84,7 @@ def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Und
             is_whole = False
             break
         target = folder / image.target
-        if not os.path.lexists(target) and os.path.lexists(image.source):
+        if os.path.lexists(image.source) and _is_free(target, image, what):
             moved[str(target)] = image.source
             continue  # never placed, or taken back before
         try:
@@ -107,6 +107,17 @@ def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Und
     return Undone(num_done, tuple(kept), moved if what.is_move else {}, is_complete)
 
 
+def _is_free(target: Path, image: Placed, what: Undo) -> bool:
+    """Whether nothing is where an image was to be placed; what a kill has left there is removed."""
+    if not os.path.lexists(target):
+        return True
+    if target.parent.is_symlink() or not only_keeps_name(target, what.part, image.num_bytes):
+        return False
+    with contextlib.suppress(OSError):
+        target.unlink()
+    return not os.path.lexists(target)
+
+
 def _why_not(target: Path, image: Placed) -> str:
     """Why an image is left alone; "" where it is as it was placed."""
     if target.parent.is_symlink() or target.is_symlink():
@@ -126,6 +137,8 @@ def _take_back(image: Placed, target: Path, what: Undo) -> str:
 
 def _put_back(image: Placed, target: Path, part: str) -> str:
     source = Path(image.source)
+    if only_keeps_name(source, part, image.num_bytes):
+        source.unlink()  # of an undo that was killed
     if os.path.lexists(source):
         if source.is_file() and filecmp.cmp(source, target, shallow=False):
             target.unlink()  # killed after it was placed, before it was removed here

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSpinBox, QStackedWidget, QWidget
 
+from workbench.client.run_library import LIVE
 from workbench.core.format import duration
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
@@ -26,7 +27,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.plots.figure_file import figure_file
-from workbench.protocol.trained.feature_maps import ShowLayer, What, channel_table
+from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer, What, channel_table
 
 _HINT = (
     "Train a model: its layers, what each gives for a picture, and their filters are shown here."
@@ -47,7 +48,7 @@ class FeatureMapsPanel(TitledBox):
         self._picture = ""
         self._layer = ""
         self._what: What = "maps"
-        self._is_due = False
+        self._is_due = self._has_newer = False
         self.layer: ShownLayer | None = None
         self.requests = LayerRequests(state.context.service, state.background, self)
         self.layers = LayerList()
@@ -121,6 +122,7 @@ class FeatureMapsPanel(TitledBox):
         state.shown.connect(self.show_entry)
         state.cleared.connect(self.clear)
         state.run_changed.connect(self._on_run)
+        state.context.library.weights_saved.connect(self._on_weights)
         self.saver.said.connect(state.said)
         self.layers.chosen.connect(self.show_layer)
         self.switch.chosen.connect(self._choose_what)
@@ -161,6 +163,19 @@ class FeatureMapsPanel(TitledBox):
         self._forget()
         self._request()
 
+    def _on_weights(self, run: str) -> None:
+        """Shows a training's newest weights; one request after the other, however fast it saves."""
+        if self._state.run is None or run != str(self._state.run):
+            return
+        if self.requests.is_open:
+            self._has_newer = True
+        else:
+            self._request()
+
+    def _follow(self) -> None:
+        if self._has_newer:
+            self._request()
+
     def _choose_what(self, what: What) -> None:
         self._what = what
         self._request()
@@ -175,7 +190,7 @@ class FeatureMapsPanel(TitledBox):
 
     def _request(self) -> None:
         """What is not seen is not computed before it is."""
-        run = self._state.run
+        run, self._has_newer = self._state.run, False
         self.hint.setVisible(run is None)
         self.body.setVisible(run is not None)
         self._is_due = run is not None and not self.isVisible()
@@ -221,7 +236,7 @@ class FeatureMapsPanel(TitledBox):
         self._show_slices(answer.input_channels, answer.input_channel)
         self.ranges.setEnabled(shown.has_ranges)
         self.menu_button.setEnabled(True)
-        self.about.setText(about(answer, has_picture=bool(self._picture)))
+        self.about.setText(self._words(answer))
         self.wait.say(f"Computed in {duration(answer.milliseconds / 1000)}")
         positions = {each.index: at for at, each in enumerate(answer.channels)}
         self._draw()
@@ -229,6 +244,12 @@ class FeatureMapsPanel(TitledBox):
             self._enlarge(positions[channel])
         else:
             self._show_grid()
+        self._follow()
+
+    def _words(self, answer: LayerShown) -> str:
+        run = self._state.context.library.summary(self._state.run)
+        is_training = run is not None and run.outcome in LIVE
+        return about(answer, has_picture=bool(self._picture), is_training=is_training)
 
     def _show_slices(self, count: int, value: int) -> None:
         self.slice_row.setVisible(count > 1)
@@ -239,6 +260,7 @@ class FeatureMapsPanel(TitledBox):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
+        self._follow()
 
     @property
     def _is_common(self) -> bool:

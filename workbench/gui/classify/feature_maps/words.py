@@ -39,7 +39,7 @@ def tip_of(shown: LayerShown, channel: Channel) -> str:
     return f"{name_of(shown, channel)}\n{facts}"
 
 
-def about(shown: LayerShown, *, has_picture: bool) -> str:
+def about(shown: LayerShown, *, has_picture: bool, is_training: bool) -> str:
     """What is shown: layer, shape, how many, and of which weights; and what is missing."""
     shape = "kernel" if shown.what == "filters" else "output"
     parts = [f"{shown.layer}: {shape} {shape_text(shown.shape)}"]
@@ -49,5 +49,7 @@ def about(shown: LayerShown, *, has_picture: bool) -> str:
         parts.append(f"{count(silent)} all 0")
     if words := weights_words(shown.weights):
         parts.append(f"weights of the {words}")
+    if is_training:
+        parts.append("newer ones follow while it trains")
     missing = "" if has_picture else " Drop a picture to see what the layer gives for it."
     return f"{', '.join(parts)}.{missing}"
