@@ -101,6 +101,9 @@ class MapPanel(Box):
         self.wrong.setToolTip("Shows only images that were predicted as another class")
         self.saver = FigureSaver(self, self._state.background, "map", "map", self._writer)
         self.menu_button.set_saver(self.saver)
+        self._arrange()
+
+    def _arrange(self) -> None:
         choices = (self.method, (self.part, 1), (self.by, 1), self.wrong, self.menu_button)
         column((self.plot, 1), parent=self._figure)
         beside = QWidget()
