@@ -177,6 +177,27 @@ def test_evaluate_prints_the_confusion_matrix(trained, service, monkeypatch, cap
     assert sum(int(each) for row in numbers for each in row) == 10_000
 
 
+def test_evaluate_slices_the_images(trained, run_command, service, monkeypatch, capsys):
+    run, _ = trained
+    code, (answer,) = run_command("evaluate", run, "--by", "brightness")
+    assert code == 0
+    slices = answer["slices"]
+    assert answer["by"] == "brightness"
+    assert len(slices) == 5
+    assert sum(each["count"] for each in slices) == 10_000
+    right = sum(each["count"] * each["accuracy"] for each in slices)
+    assert right / 10_000 == pytest.approx(answer["accuracy"])
+    accuracies = [each["accuracy"] for each in slices]
+    assert accuracies == sorted(accuracies)
+    assert all(each["low"] < each["accuracy"] < each["high"] for each in slices)
+    assert not any(each["few"] for each in slices)
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service))
+    assert main(["evaluate", str(run), "--by", "size"]) == 0
+    assert "28 × 28 px" in capsys.readouterr().out
+    assert main(["evaluate", str(run), "--by", "folder"]) == 2
+    assert "in no files of their own" in capsys.readouterr().err
+
+
 def test_evaluate_says_where_the_test_set_was_also_validated_on(
     trained, service, monkeypatch, capsys, tmp_path
 ):

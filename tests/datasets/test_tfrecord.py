@@ -178,8 +178,12 @@ def test_a_damage_in_the_middle_is_named(tmp_path, ctx):
 
 
 def test_a_bomb_is_refused(tmp_path, ctx):
-    path = tmp_path / "a.tfrec.gz"
-    path.write_bytes(gzip.compress(frame(example({"image": PNG + bytes(600 << 20), "label": 1}))))
+    path, num_pieces = tmp_path / "a.tfrec.gz", 600
+    length = struct.pack("<Q", num_pieces << 20)
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(length + struct.pack("<I", masked_checksum(length)))
+        for _ in range(num_pieces):
+            file.write(bytes(1 << 20))
     with pytest.raises(DatasetError, match="a record of"):
         load(path, ctx)
 

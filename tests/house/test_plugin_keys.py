@@ -54,6 +54,8 @@ ALLOWED = (
     ("folder", "hardware/address.py", "a part of an address"),
     ("python", "hardware/address.py", "a part of an address"),
     ("add", "gui/design/canvas_*.py", "an action and its icon"),
+    ("folder", "protocol/trained/evaluate.py", "what images are sliced by"),
+    ("folder", "runs/store/image_slices.py", "what images are sliced by"),
     ("folder", "cli/*.py", "an argument, or a field of JSON"),
     ("folder", "gui/train/runs/*.py", "an action of the menu"),
     ("notebook", "cli/notebook.py", "a command"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.core.network.graph import Edge, Graph
 from workbench.core.projects.project import Project, new_project_id
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunFolderError
@@ -17,6 +18,7 @@ from workbench.runs.home import runs_home
 from workbench.runs.library.find import find_model, open_run
 from workbench.runs.library.index import list_runs, summarise
 from workbench.runs.library.projects import OpenProject, group_runs
+from workbench.runs.naming import network_words
 from workbench.runs.numbers import NUMBERS_NAME
 from workbench.runs.store.notes import change_notes
 from workbench.templates import find_template
@@ -62,9 +64,38 @@ def test_another_network_optimizer_or_batch_is_named(flowers):
     create_run(flowers)
     lenet = find_template("lenet5").project
     other = changed(replace(flowers, graph=lenet.graph), batch_size=500, epochs=1)
-    assert label(create_run(other)) == "2 · batch 500 · 1 epoch · changed network"
+    assert label(create_run(other)) == "2 · batch 500 · 1 epoch · 10 network changes"
     again = create_run(changed(other, optimizer="sgd", nesterov=True))
     assert label(again) == "3 · batch 500 · SGD · nesterov momentum"
+
+
+@pytest.fixture
+def transfer(flowers):
+    return replace(flowers, graph=find_template("flowers_transfer").project.graph)
+
+
+def test_what_is_new_in_the_network_is_named(transfer):
+    create_run(transfer)
+    node = next(each for each in transfer.graph.nodes.values() if each.kind == "dropout")
+    other = transfer.graph.with_node(replace(node, params={**node.params, "rate": 0.5}))
+    words = "dropout rate 0.2 → 0.5"
+    second = create_run(replace(transfer, graph=other))
+    assert label(second) == f"2 · lr 0.001 · 10 epochs · {words}"
+    third = create_run(replace(transfer, graph=other))  # as the second, not as the first
+    assert label(third) == f"3 · lr 0.001 · 10 epochs · {words}"
+    assert label(create_run(transfer)).endswith("dropout rate 0.5 → 0.2")
+
+
+def test_a_layer_more_or_less_is_named_with_its_connections_left_out(transfer):
+    graph = transfer.graph
+    node = next(each for each in graph.nodes.values() if each.kind == "dropout")
+    (source,), (behind,) = graph.sources(node.id), graph.edges_from(node.id)
+    nodes = [each for each in graph.nodes.values() if each.id != node.id]
+    edges = [edge for edge in graph.edges if node.id not in (edge.source, edge.target)]
+    less = Graph.of(nodes, [*edges, Edge(source, behind.target, behind.port)])
+    assert network_words(graph, less) == f"without Dropout “{node.name}”"
+    assert network_words(less, graph) == f"with Dropout “{node.name}”"
+    assert network_words(graph, graph) == ""
 
 
 def test_a_title_of_a_person_wins_and_keeps_the_number(flowers):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.cli._output import print_json, print_line
 from workbench.core.format import count, plural
+from workbench.downloads.download import is_web_address
 from workbench.errors import UsageError
 from workbench.pictures.sorting import Plan, Sorted, carry_out, make_plan
 from workbench.pictures.sorting.words import plan_notes, sorted_words
@@ -73,6 +74,8 @@ class Sorting:
             return
         if arguments.test:
             raise UsageError("Images of the test set are not copied or moved.")
+        if any(map(is_web_address, arguments.images)):
+            raise UsageError("Images at web addresses are not copied or moved.")
         refuse_unanswered(arguments)
 
     def add(self, file: str, label: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -12,8 +13,10 @@ from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse
 from workbench.cli._output import print_json, print_line, printable, report
 from workbench.cli._service import answers_of, only, open_service
 from workbench.cli._sorting import Sorting, add_sorting_options
+from workbench.cli._watching import add_watch_option, watch_folder
 from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import count, plural, share
+from workbench.downloads.download import is_web_address
 from workbench.errors import UsageError
 from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import (
@@ -36,9 +39,14 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --truth, ..."""
+    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --truth, --watch, ..."""
     parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
-    parser.add_argument("images", metavar="IMAGE", nargs="*", type=Path, help="file or folder")
+    parser.add_argument(
+        "images",
+        metavar="IMAGE",
+        nargs="*",
+        help="file or folder, or web address of an image",
+    )
     parser.add_argument(
         "--test",
         metavar="N",
@@ -50,6 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", type=int, default=5, metavar="K", help="classes per image, 0 for all (default 5)"
     )
+    _add_table_options(parser)
+    add_watch_option(parser)
+    add_sorting_options(parser)
+    add_force(parser, "the table")
+    add_json_option(parser)
+
+
+def _add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--csv",
         "--table",
@@ -69,21 +85,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="CSV file with columns path and label, the true classes: count the correct ones",
     )
-    add_sorting_options(parser)
-    add_force(parser, "the table")
-    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a line an image; 3 when none could be read."""
+    if arguments.watch is not None:
+        model = find_model(arguments.model)
+        return watch_folder(arguments, model, partial(_print_answer, as_json=arguments.json))
     if not arguments.images and not arguments.test:
-        raise UsageError("No image was given.", expected="IMAGE..., or --test N")
+        raise UsageError("No image was given.", expected="IMAGE..., --test N or --watch FOLDER")
     sorting, table = Sorting(arguments), arguments.table
     if table is not None and not is_unfinished(table):
         refuse_existing(table, force=arguments.force)
     model = find_model(arguments.model)
     with open_service() as service:
-        sources = [ImageSource(path=str(image)) for image in arguments.images]
+        sources = list(map(_source, arguments.images))
         request = ClassifyMany(
             id=2,
             model=model,
@@ -103,6 +119,15 @@ def run(arguments: argparse.Namespace) -> int:
     _print_end(done, as_json=arguments.json)
     sorting.finish()
     return 3 if done.num_bad == done.num_images else 0
+
+
+def _source(image: str) -> ImageSource:
+    """A file, a folder or a web address; raises UsageError."""
+    is_address = is_web_address(image)
+    if not is_address and image.lower().startswith(("http://", "https://")):
+        what, expected = "This is not a web address that can be downloaded.", "no user name in it"
+        raise UsageError(what, where=image[:200], expected=expected)
+    return ImageSource(path=image if is_address else str(Path(image)), is_address=is_address)
 
 
 def _test_images(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -21,17 +22,18 @@ from workbench.cli._service import ask_one
 from workbench.cli._typed_source import typed_source
 from workbench.core.confusion import balanced_accuracy
 from workbench.core.storage.save import save_bytes
-from workbench.protocol.trained.evaluate import Evaluate, Evaluation
+from workbench.protocol.trained.evaluate import Evaluate, Evaluation, SliceBy
 from workbench.runs.export.image_tables import evaluated_csv
 from workbench.runs.library.find import find_model
 from workbench.runs.log.scores import chosen_words, remark_words, set_words
+from workbench.runs.store.image_slices import SLICE_TITLES
 
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --part, --data, --csv, --force, --json."""
+    """RUN, --part, --data, --by, --csv, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     images = parser.add_mutually_exclusive_group()
     images.add_argument(
@@ -41,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="part of the run's own split (default: test)",
     )
     add_data_option(images, "data set other than the run's own")
+    parser.add_argument(
+        "--by",
+        choices=get_args(SliceBy),
+        help="accuracy by slice, worst first, with 95%% intervals: in ranges of the size of the "
+        "original image or the brightness of the model's input, by folder, tag or class",
+    )
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="also write a table of all images, worst first"
     )
@@ -54,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     if table is not None:
         refuse_existing(table, force=arguments.force)
     model, part = find_model(arguments.model), arguments.part
-    request = Evaluate(id=1, model=model, part=part, with_images=table is not None)
+    by, with_images = arguments.by, table is not None
+    request = Evaluate(id=1, model=model, part=part, by=by, with_images=with_images)
     if arguments.data is not None:
         choice = typed_source(arguments.data)
         request = msgspec.structs.replace(request, source=choice.key, params=dict(choice.params))
@@ -62,12 +71,26 @@ def run(arguments: argparse.Namespace) -> int:
     if table is not None and answer.images is not None:
         save_bytes(table, evaluated_csv(answer.images, answer.classes, answer.part).encode())
     if arguments.json:
-        names = (name for name in answer.__struct_fields__ if name not in {"id", "images"})
+        names = (
+            name for name in answer.__struct_fields__ if name not in {"id", "images", "slices"}
+        )
         scores = {name: getattr(answer, name) for name in names}
-        print_json(scores | {"balanced_accuracy": _balanced(answer)})
+        slices = {"by": by, "slices": answer.slices} if by is not None else {}
+        print_json(scores | {"balanced_accuracy": _balanced(answer)} | slices)
     else:
         _print_table(answer)
+        if by is not None:
+            _print_slices(answer, by)
     return 0
+
+
+def _print_slices(answer: Evaluation, by: SliceBy) -> None:
+    print(f"\n{SLICE_TITLES[by].lower():28} {'accuracy':>9} {'95% interval':>17} {'images':>9}")
+    for each in answer.slices:
+        interval = f"{each.low:.1%} to {each.high:.1%}"
+        few = "  few images" if each.has_few else ""
+        line = f"{each.name:28} {each.accuracy:9.1%} {interval:>17} {each.count:9,}{few}"
+        print(printable(line))
 
 
 def _balanced(answer: Evaluation) -> float:

@@ -1,4 +1,4 @@
-"""Writing pixels as PNG."""
+"""Writing pixels as PNG; and as a bitmap, which is larger and written at once."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 def png_bytes(pixels: Pixels) -> bytes:
     """uint8 (height, width), (height, width, 1) or (height, width, 3) as a PNG file."""
-    if pixels.ndim == 3 and pixels.shape[2] == 1:
-        pixels = pixels[:, :, 0]
-    file = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=3)
-    return file.getvalue()
+    return _bytes(pixels, "PNG", compress_level=3)
 
 
 def write_png(path: str | Path, pixels: Pixels) -> None:
@@ -32,10 +28,28 @@ def write_png(path: str | Path, pixels: Pixels) -> None:
     Raises:
         SaveError: it could not be written.
     """
-    path = Path(path)
+    _write(Path(path), png_bytes(pixels))
+
+
+def write_bitmap(path: str | Path, pixels: Pixels) -> None:
+    """The same as an uncompressed BMP file, for what is shown once and right away: compressing the
+    preview of a photo takes longer than classifying it.
+    """
+    _write(Path(path), _bytes(pixels, "BMP"))
+
+
+def _bytes(pixels: Pixels, kind: str, **options: int) -> bytes:
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    file = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(file, kind, **options)
+    return file.getvalue()
+
+
+def _write(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_own(path, png_bytes(pixels))
+        replace_own(path, data)
     except OSError as error:
         raise SaveError(
             f"The image could not be written: {error.strerror}.", where=str(path)

@@ -15,7 +15,7 @@ class Classify(Request, frozen=True, kw_only=True, tag="classify"):
         model: Path of a run folder or of a `.keras` file exported by the application.
         pictures: Paths of image files.
         top: Number of classes to return; 0 for all.
-        previews: Also write the image, and the model input, as PNG.
+        previews: Also write the image, and the model input, as BMP files.
     """
 
     model: str
@@ -54,7 +54,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     """One image's scores, highest first; or why it could not be read. `label` is the most probable
     class, also where `unknown` says why the answer is "unknown"; that is "" elsewhere.
-    `picture_png` and `input_png` are files in the worker's session folder, when requested.
+    `picture_bitmap` and `input_bitmap` are files in the worker's session folder, when requested.
     `weights` are those that answered; None where that is not known. `truth` is the image's own
     label, "" where there is none; it may be no class of the model. `is_right`: see `TrueClasses`;
     only in the rows of ClassifyMany.
@@ -68,8 +68,8 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     width: int = 0
     height: int = 0
     input_shape: list[int] = []
-    picture_png: str = ""
-    input_png: str = ""
+    picture_bitmap: str = ""
+    input_bitmap: str = ""
     error: ErrorParts | None = None
     weights: KeptWeights | None = None
     truth: str = ""
@@ -82,11 +82,11 @@ class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):
     Attributes:
         scores: Of all classes, highest first.
         unknown: Why the answer is "unknown"; "" where it is not.
-        input_png: The altered image as the model gets it, in the worker's session folder.
+        input_bitmap: The altered image as the model gets it, in the worker's session folder.
         milliseconds: Took altering and classifying.
     """
 
     scores: list[Score]
-    input_png: str
+    input_bitmap: str
     unknown: str = ""
     milliseconds: float = 0.0

@@ -13,14 +13,17 @@ class ImageSource(msgspec.Struct, frozen=True, kw_only=True):
     """Images to classify.
 
     Attributes:
-        path: An image file, or a folder with all images in it and in the folders inside.
+        path: An image file, or a folder with all images in it and in the folders inside; or a web
+            address.
         name: What an image file is called in the table, where that is not its path.
         label: The true class of an image file, where it is known.
+        is_address: The image is downloaded: only where the user has typed its address.
     """
 
     path: str
     name: str = ""
     label: str = ""
+    is_address: bool = False
 
 
 class ClassifyMany(Request, frozen=True, kw_only=True, tag="classify_many"):

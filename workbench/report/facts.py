@@ -21,11 +21,12 @@ from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.protocol.trained.explain import Method
 from workbench.protocol.weights import KeptWeights
-from workbench.runs.folder import RunFolder, RunRequest
+from workbench.runs.folder import RunFolder
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.model_card import ModelCard, weights_of
+from workbench.runs.request import RunRequest
 from workbench.runs.state.outcome import RunOutcome, outcome_of
 from workbench.runs.store.evaluation import KeptEvaluation, known_scores, read_image_scores
 from workbench.runs.store.image_scores import ScoredImages

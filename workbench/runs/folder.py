@@ -1,6 +1,6 @@
 """A run's folder: its request (never changed), its events, and its results.
 
-request.json   what to train: the whole project, its title and origin; written once
+request.json   what to train: the whole project, its title and origin; written once (request.py)
 events.jsonl   numbered events, appended by the trainer (event_log.py)
 control        the last command to the trainer (control.py)
 retry          the run's mirror shall try to connect now (control.py)
@@ -32,7 +32,6 @@ and locks.
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from contextlib import AbstractContextManager
@@ -43,7 +42,8 @@ from typing import Any
 import msgspec
 
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.project_file import parse_project, project_text
+from workbench.core.projects.project_file import project_text
+from workbench.core.storage.file_tail import tail_lines
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.core.storage.save import save_bytes
 from workbench.errors import ProjectFileError, RunFolderError, SaveError, os_errors_as
@@ -57,111 +57,13 @@ from workbench.runs.extensions import (
 from workbench.runs.home import runs_home
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
-from workbench.runs.naming import differing
+from workbench.runs.naming import differing, network_words
 from workbench.runs.numbers import numbered_runs, take_number
 from workbench.runs.ownership import check_own
+from workbench.runs.request import REQUEST_VERSION, InitialWeights, RunRequest, SweepPoint
 
-REQUEST_VERSION = 1
 _REQUEST_NAME = "request.json"
 _MAX_REQUEST_BYTES = 64 * 1024 * 1024
-
-
-class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The place of a run in a sweep.
-
-    Attributes:
-        place: Of all its runs, from 1.
-        combination: Of the combinations of values, from 1: the same for all seeds.
-        values: The changed settings and their values, as KEY and VALUE of `workbench set`.
-        warm_up: After how many epochs the run may be stopped for being worse than the others
-            (`runs.library.median_stopping`); 0 for never.
-    """
-
-    place: int
-    combination: int
-    values: dict[str, str]
-    warm_up: int = 0
-
-
-class InitialWeights(msgspec.Struct, frozen=True, kw_only=True):
-    """The weights of another run that a run starts from.
-
-    Attributes:
-        run: That run: "run 3" of the same project, else the name of its folder.
-        epoch: The epoch they are of; 0 where they were not trained here.
-        checksum: SHA-256 over them, see `weights_file.array_checksum`.
-    """
-
-    run: str
-    epoch: int
-    checksum: str
-
-
-class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run is to train, and how.
-
-    Attributes:
-        project: The project as project-file JSON.
-        title: Words for people: those of the project.
-        project_path: File the project came from, "" when it was never saved.
-        number: Of the project's runs, from 1; 0 where the project has no identity, or the run was
-            made by an earlier version or outside of the folder of runs.
-        differs: What of it is not as in the previous run of its project, then what is not as in
-            the first, see `naming.differing`.
-        label: Words that name it in place of its settings, such as a weights file; "" for none.
-        series: The runs that it is trained and compared with, such as those of a cross-validation:
-            the same for all of them; "" for none.
-        point: Its place in the series, where that is a sweep.
-        initial: The weights that it starts from; None for random and pretrained ones.
-        created: Seconds since the epoch.
-        parcel: Name by content of the images as they were packed elsewhere, to be loaded
-            from `parcels_home` instead of the project's data set; "" for none.
-        on: The computer that trains it, as those call it who sent it there; "" for this one.
-        patience_from: The epoch from which the patience of early stopping is counted, since the run
-            was extended; 0 for the best one.
-        extension: The last time that the run was extended. As `patience_from`, in the file only if
-            it was sent to another computer; here it is in a file of its own.
-    """
-
-    project: dict[str, Any]
-    title: str = ""
-    project_path: str = ""
-    number: int = 0
-    differs: list[str] = []
-    label: str = ""
-    series: str = ""
-    point: SweepPoint | None = None
-    initial: InitialWeights | None = None
-    created: float = 0.0
-    parcel: str = ""
-    on: str = ""
-    patience_from: int = 0
-    extension: Extension | None = None
-    format: str = "workbench-run"
-    version: int = REQUEST_VERSION
-
-    @property
-    def project_id(self) -> str:
-        """The identity of its project; "" for a run of an earlier version."""
-        found = self.project.get("id", "")
-        return found if isinstance(found, str) else ""
-
-    def extended(self, extensions: Extensions) -> RunRequest:
-        """The request with the epochs that the run was extended to."""
-        if not extensions.epochs:
-            return self
-        recipe = self.project.get("recipe")
-        values = {**(recipe if isinstance(recipe, dict) else {}), "epochs": extensions.epochs}
-        return msgspec.structs.replace(
-            self,
-            project={**self.project, "recipe": values},
-            patience_from=max(self.patience_from, extensions.patience_from),
-            extension=extensions.entries[-1],
-        )
-
-    def to_project(self) -> Project:
-        """The project to train; raises ProjectFileError when it is damaged."""
-        return parse_project(msgspec.json.encode(self.project).decode(), "request.json")
 
 
 class _Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -311,23 +213,6 @@ class RunFolder:
         return tail_lines(self.log_path, max_lines=max_lines)
 
 
-def tail_bytes(path: Path, max_bytes: int) -> bytes:
-    """The last bytes of a file; none where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - max_bytes))
-            return file.read()
-    except OSError:
-        return b""
-
-
-def tail_lines(path: Path, *, max_lines: int, max_bytes: int = 64 * 1024) -> tuple[str, ...]:
-    """The last non-empty lines of a text file; nothing where it does not exist."""
-    text = tail_bytes(path, max_bytes).decode("utf-8", "replace")
-    lines = (re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", line) for line in text.splitlines())
-    return tuple([line[:1000] for line in lines if line.strip()][-max_lines:])
-
-
 def create_run(
     project: Project,
     *,
@@ -357,11 +242,11 @@ def create_run(
         SaveError, RunError, RunFolderError: it cannot be written, or `path` holds something.
     """
     home = home or runs_home()
-    number, differs = (0, []) if path else _number_and_differences(project, home)
+    number, differs, network = (0, [], "") if path else _number_and_differences(project, home)
     title = title or project.title or Path(project_path).stem or "Untitled"
     request = _new_request(project, title, project_path, number, differs)
     request = msgspec.structs.replace(
-        request, label=label, series=series, point=point, initial=initial
+        request, network=network, label=label, series=series, point=point, initial=initial
     )
     return _written(request, _exact_folder(path) if path else _new_folder(home, title))
 
@@ -385,15 +270,17 @@ def _written(request: RunRequest, folder: Path) -> RunFolder:
     return run
 
 
-def _number_and_differences(project: Project, home: Path) -> tuple[int, list[str]]:
-    """The number of the next run of a project, and what in it is new."""
+def _number_and_differences(project: Project, home: Path) -> tuple[int, list[str], str]:
+    """The number of the next run of a project, what in it is new, and what in its network is."""
     if not project.id:
-        return 0, []
+        return 0, [], ""
     known = numbered_runs(home, project.id)
     paths = list(known.values())
-    others = [_requested(RunFolder(path)) for path in [*paths[-1:], *paths[:1]]]
-    differs = differing(project, [other for other in others if other is not None])
-    return take_number(home, project.id, known), differs
+    found = (_requested(RunFolder(path)) for path in [*paths[-1:], *paths[:1]])
+    others = [other for other in found if other is not None]
+    networks = (network_words(other.graph, project.graph) for other in others)
+    network = next(filter(None, networks), "")
+    return take_number(home, project.id, known), differing(project, others), network
 
 
 def _requested(run: RunFolder) -> Project | None:

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from workbench.core.network.graph import Graph
 from workbench.core.params import BoolParam, ChoiceParam, Param
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.datasets import all_datasets
+from workbench.runs.compare_graphs import NOT_THERE, graph_rows
 from workbench.targets import all_targets
 
 SEPARATOR = " · "
@@ -41,12 +43,32 @@ def differing(project: Project, others: Iterable[Project]) -> list[str]:
     return list(found)
 
 
-def settings_words(project: Project, differs: Sequence[str]) -> list[str]:
-    """The settings of a project that are worth naming, in words."""
+def network_words(before: Graph, after: Graph) -> str:
+    """What makes one network into another, short: "dropout rate 0.2 → 0.5"; "" for the same."""
+    rows = list(graph_rows(before, after))
+    rows = [row for row in rows if not row.is_connection] or rows
+    if len(rows) != 1:
+        return f"{len(rows)} network changes" if rows else ""
+    (row,) = rows
+    if row.right == NOT_THERE:
+        return f"without {row.title}"
+    if row.left == NOT_THERE:
+        return f"with {row.title}"
+    layer, _, what = row.title.rpartition(": ")
+    name = layer.partition("“")[2].rstrip("”") or layer
+    return f"{name} {what[:1].lower()}{what[1:]} {row.left} → {row.right}"
+
+
+def settings_words(project: Project, differs: Sequence[str], network: str = "") -> list[str]:
+    """The settings of a project that are worth naming, in words; `network` is what is new in its
+    network, "" where that is not known.
+    """
     keys = list(dict.fromkeys([*differs[:MAX_PARTS], *_ALWAYS]))[:MAX_PARTS]
     # As people write them, whatever differs: the rate, the batch, the epochs, the rest.
     keys.sort(key=lambda key: [*_SHORT, key].index(key))
-    return [_words(project, key) for key in keys if key in _PARAMS or key in _PARTS]
+    words = {"graph": network} if network else {}
+    known = [key for key in keys if key in _PARAMS or key in _PARTS]
+    return [words.get(key) or _words(project, key) for key in known]
 
 
 def value_words(project: Project, keys: Iterable[str]) -> str:

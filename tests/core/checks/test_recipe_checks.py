@@ -12,6 +12,9 @@ from workbench.layers import all_layers
 from workbench.templates import list_templates
 
 ODD = [
+    ({"learning_rate": 15.0}, "Learning rate far too high for Adam"),
+    ({"learning_rate": 15.0, "optimizer": "sgd"}, "Learning rate far too high for SGD"),
+    ({"learning_rate": 0.2, "optimizer": "adamw"}, "Learning rate far too high for AdamW"),
     ({"validation": "none", "keep": "best"}, "No validation"),
     ({"validation": "none", "early_stopping_patience": 3}, "No validation"),
     ({"validation": "none", "schedule": "plateau"}, "No validation"),
@@ -45,6 +48,9 @@ def test_it_is_reported_and_each_fix_mends_it(values, title):
     [
         {},
         {"validation": "none"},
+        {"learning_rate": 0.1},
+        {"learning_rate": 10.0, "optimizer": "sgd"},
+        {"learning_rate": 32.0, "optimizer": "lars"},
         {"validation": "none", "keep": "best", "keep_by": "loss"},
         {"top_k": 3, "keep_by": "top_k", "keep": "best"},
         {"early_stopping_patience": 9, "warmup_epochs": 2.5, "schedule": "one_cycle"},

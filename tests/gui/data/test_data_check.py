@@ -304,7 +304,7 @@ def test_another_data_set_drops_the_findings(panel, window, qtbot, tmp_path):
     click(qtbot, panel.open_button)
     window.context.document.set_dataset(Choice("folder", {"path": "/other", "fit": "crop"}))
     assert titles(panel) == []
-    assert panel.summary.text().startswith("Not checked yet.")
+    assert panel.summary.text().startswith("The images are checked as soon as")
 
 
 def test_a_thousand_findings_fetch_only_what_is_seen(described, measurer, qtbot):

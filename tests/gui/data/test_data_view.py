@@ -25,8 +25,8 @@ from workbench.protocol.messages import Failed, Progress
 DESCRIPTION = DataDescription(
     title="A folder",
     classes=[
-        ClassDescription(name="<b>fly agaric</b>", num_train=60, num_test=12),
-        ClassDescription(name="chanterelle", num_train=40, num_test=8),
+        ClassDescription(name="<b>fly agaric</b>", num_train=60, num_test=12, split=[58, 7, 7]),
+        ClassDescription(name="chanterelle", num_train=40, num_test=8, split=[39, 4, 5]),
     ],
     num_train=100,
     num_test=20,
@@ -284,11 +284,13 @@ def test_the_split_shown_is_that_of_a_run(validation, has_test, tmp_path):
 def test_the_words_have_the_numbers_beside_them(view, asked, context):
     """Eighteen images in three classes: shares of whole images are not those of the recipe."""
     _, answer = asked[0]
-    classes = [ClassDescription(name=name, num_train=5, num_test=1) for name in "abc"]
+    classes = [
+        ClassDescription(name=name, num_train=5, num_test=1, split=[4, 1, 1]) for name in "abc"
+    ]
     description = msgspec.structs.replace(
-        DESCRIPTION, classes=classes, num_train=15, num_test=3, is_test_split_off=True
+        DESCRIPTION, classes=classes, num_train=15, num_test=3, bad_files=[]
     )
-    context.document.set_recipe(validation_share=0.19, test_share=0.1)
+    context.document.set_recipe(validation_share=0.19, test_share=0.1, split="order")
     answer(description)
     words = view.panels["data_split"].words
     assert words.text().startswith(

@@ -126,3 +126,37 @@ def test_settings_that_change_nothing_are_not_shown(view, context):
     form = view.panels["data_split"].form
     context.document.set_recipe(split="order")
     assert not form.editor_widget("group_by").isVisible()
+
+
+def test_until_a_split_is_counted_no_other_figures_are_shown(window, context, folder, qtbot):
+    """Reopened, a project with an image left out shows nothing that is not true a moment later."""
+    left_out = hashlib.sha256((folder / "a" / "p7_42.png").read_bytes()).hexdigest()[:32]
+    context.document.set_dataset(Choice("folder", {"path": str(folder)}))
+    context.document.set_recipe(split="content", test_share=0.2, validation_share=0.2)
+    context.document.set_edits(DataEdits(left_out=frozenset({left_out})), "Leave out")
+    view = window.show_view("data")
+    split, check = view.panels["data_split"], view.panels["data_check"]
+    seen: list[tuple[bool, str, str, list[str], str]] = []
+
+    def look() -> None:
+        is_complete = is_counted(view.state)
+        bar = split.bar.accessibleName() if not split.bar.isHidden() else ""
+        seen.append((is_complete, bar, split.words.text(), shown(view), check.summary.text()))
+
+    look()
+    for signal in (view.state.described, view.state.exact.changed):
+        signal.connect(lambda *_: look())
+    qtbot.waitUntil(lambda: is_counted(view.state), timeout=_PATIENCE_MS)
+    early, late = [each for each in seen if not each[0]], seen[-1]
+    assert len(early) > 1
+    for _, bar, words, rows, summary in early:
+        assert "held out" not in words
+        assert not any(letter.isdigit() for letter in bar)
+        assert not any("train" in row for row in rows)
+        assert summary == "The images are checked as soon as they are read."
+    assert early[-1][3] == ["a: 29", "b: 40"]
+    assert "images are held out for testing" in late[2]
+    assert all("validation" in row for row in late[3])
+    context.document.set_recipe(test_share=0.3)  # counted anew: no figure by guess meanwhile
+    assert split.bar.accessibleName() == "Training: …, Validation: …, Test: …"
+    qtbot.waitUntil(lambda: "held out" in split.words.text(), timeout=_PATIENCE_MS)

@@ -96,7 +96,7 @@ def test_a_right_click_on_the_ground_is_about_the_canvas(small, document) -> Non
 def test_the_menu_of_the_canvas_pastes_where_it_was_opened(small, document) -> None:
     document.set_params("n4", kernel_initializer="zeros")  # no card of a warning in the way
     small.select(["n2"])
-    small.copy()
+    small.edits.copy()
     place = center(small, "n2") + QPointF(200, 30)
     choose(right_click(small, place), "Paste")
     (added,) = small.scene.selected_ids()

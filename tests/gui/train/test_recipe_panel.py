@@ -59,9 +59,11 @@ def test_the_closed_fold_says_which_weights_are_saved(panel, context):
 
 def test_what_another_run_did_differently_is_above_the_form(qtbot, panel, context):
     run = create_run(Project(recipe=TrainingRecipe(epochs=77)))
+    assert (panel.other.note(), panel.other.head.isEnabled()) == ("none", False)
+    top = panel.form.geometry().top()
     panel.show_run(run.path)
-    qtbot.waitUntil(panel.other.isVisible)
-    assert panel.other.note() == "1 setting differs"
+    qtbot.waitUntil(lambda: panel.other.note() == "1 setting differs")
+    assert panel.form.geometry().top() == top  # nothing moves when a run begins
     qtbot.mouseClick(panel.other.head, Qt.MouseButton.LeftButton)
     assert panel.facts.text() == "Epochs: 77"
     assert panel.other.geometry().bottom() < panel.form.geometry().top()
@@ -76,7 +78,7 @@ def test_what_another_run_did_differently_is_above_the_form(qtbot, panel, contex
 def test_the_fields_stay_where_they_are_while_one_is_edited(qtbot, panel, context):
     run = create_run(Project(recipe=context.document.recipe))
     panel.show_run(run.path)
-    qtbot.waitUntil(panel.other.isVisible)
+    qtbot.waitUntil(lambda: panel.other.note() != "none")
     field = panel.form.editor_widget("learning_rate")
     before = field.mapTo(panel, QPoint(0, 0))
     context.document.set_recipe(epochs=77, learning_rate=0.5)
@@ -200,7 +202,7 @@ def test_a_run_that_is_trained_longer_is_compared_anew(qtbot, panel, context):
     run = WrittenRun("longer", epochs=77).begin().train(1).finish()
     context.library.open()
     panel.show_run(run.path)
-    qtbot.waitUntil(panel.other.isVisible)
+    qtbot.waitUntil(lambda: panel.other.note() != "none")
     run.folder.extend(Extension(after=77, before=77, epochs=90))
     WrittenRun.of(run.folder, step=10, resumed_at_step=10, epochs=90).train(1).finish()
     context.library.refresh()
@@ -244,3 +246,17 @@ def test_fine_tuning_has_a_section_of_its_own(panel, context):
     context.document.set_recipe(fine_tuning_after=3, epochs=8)
     assert panel.form.editor_widget("fine_tuning_rate").isVisible()
     assert "Fine-tuning from epoch 4" in panel.curve_words.text()
+
+
+def test_a_learning_rate_that_trains_nothing_is_remarked_on_beside_its_field(panel, context):
+    field = panel.form.editor_widget("learning_rate")
+    message = panel.form._errors["learning_rate"]
+    context.document.set_recipe(learning_rate=15.0)
+    assert message.text() == "Learning rate far too high for Adam"
+    assert (message.isVisible(), message.property("role")) == (True, "warning")
+    assert not field.property("bad")  # it holds
+    assert "Learning rate far too high for Adam" in [
+        problem.title for problem in context.document.analysis.problems
+    ]
+    context.document.set_recipe(learning_rate=0.001)
+    assert not message.isVisible()

@@ -51,8 +51,8 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     request, answer = service.take(Classify)
     assert request.previews
     pictures = {
-        "picture_png": str(tmp_path / "picture.png"),
-        "input_png": str(tmp_path / "input.png"),
+        "picture_bitmap": str(tmp_path / "picture.png"),
+        "input_bitmap": str(tmp_path / "input.png"),
     }
     with qtbot.waitSignal(ready.state.classified):
         answer(cat("/x/photo.jpg", weights=KeptWeights(epoch=40), **pictures))

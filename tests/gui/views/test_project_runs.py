@@ -166,7 +166,9 @@ def test_a_network_that_has_changed_since_the_run_is_remarked_on(
     train.show()
     assert panel.other.note() == "network differs"
     panel.other.head.click()
-    assert panel.network.text() == "The network has changed since this run."
+    assert panel.network.text() == (
+        "The network has changed since this run: conv2d filters 6 → 99."
+    )
     assert not panel.take.isVisible(), "its settings are the same"
     document.undo_stack.undo()
     assert panel.other.note() == "same settings"

@@ -119,6 +119,46 @@ def test_a_colour_stays_while_another_run_is_hidden(view, context, three):
     assert all(before[path] == color for path, color in after.items())
 
 
+def test_the_eye_of_another_run_does_not_select_it(qtbot, view, context, three):
+    """Also with a hand that trembles, and clicked twice."""
+    rows = view.panels["train_runs"].list
+    chosen = context.library.current.run.path
+    (before,) = view.panels["train_runs"].selected()
+    asked = []
+    view.state.runs_asked.connect(lambda *each: asked.append(each))
+    at = eye_rect(rows.visualRect(rows.model().index(2, 0))).center()
+    other = rows.model().index(2, 0).data(SUMMARY_ROLE)
+    assert other.path != chosen
+    where, left = rows.viewport(), Qt.MouseButton.LeftButton
+    qtbot.mousePress(where, left, pos=at)
+    qtbot.mouseMove(where, at + QPoint(2, 1))
+    qtbot.mouseRelease(where, left, pos=at + QPoint(2, 1))
+    assert context.library.shown == {other.path}
+    assert view.panels["train_runs"].selected() == [before]
+    qtbot.mouseDClick(where, left, pos=at)
+    assert context.library.shown == set()
+    assert context.library.current.run.path == chosen
+    assert not asked
+
+
+def test_selected_runs_lead_to_their_comparison(qtbot, view, context, three):
+    panel, asked = view.panels["train_runs"], []
+    view.state.runs_asked.connect(lambda key, runs: asked.append((key, len(runs))))
+    assert panel.compare.isHidden()
+    top = panel.list.geometry().top()
+    choose(view, "a", "c")
+    assert panel.compare.text() == "Compare 2 runs…"
+    assert panel.compare.isVisible()
+    assert panel.list.geometry().top() == top
+    view.actions_of_runs.do = lambda *_: None
+    qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
+    view.state.compare_asked.emit()
+    choose(view, "b")
+    assert panel.compare.isHidden()
+    view.state.compare_asked.emit()
+    assert asked == [("compare", 2), ("compare", 2), ("compare", 1)]
+
+
 def test_the_eye_of_a_row_can_be_clicked(qtbot, view, context, three):
     index = view.panels["train_runs"].list.model().index(1, 0)
     place = eye_rect(view.panels["train_runs"].list.visualRect(index)).center()

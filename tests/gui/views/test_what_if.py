@@ -40,7 +40,7 @@ def asked(service):
 
 def dogs(probability, file=""):
     scores = [Score(name="dog", probability=probability), Score(name="cat", probability=0.1)]
-    return AlteredScores(id=1, scores=scores, input_png=str(file))
+    return AlteredScores(id=1, scores=scores, input_bitmap=str(file))
 
 
 def is_quiet(service):
@@ -100,7 +100,7 @@ def test_an_answer_for_another_picture_is_not_shown(qtbot, ready, bench, service
 def test_an_answer_that_becomes_unknown_says_why(bench, service):
     bench.sliders.sliders["noise"].setValue(40)
     scores = [Score(name="cat", probability=0.9)]
-    asked(service)[1](AlteredScores(id=1, scores=scores, input_png="", unknown="too far"))
+    asked(service)[1](AlteredScores(id=1, scores=scores, input_bitmap="", unknown="too far"))
     assert bench.label.full_text == "Unknown: too far"
     assert bench.before.property("role") == "warning"
 

@@ -28,8 +28,9 @@ from workbench.errors import DatasetError, RemoteError, WeightsError
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.remote.setup.code_archive import code_archive
 from workbench.remote.setup.setup import Setup, fitting_python, name_there, prepare, request_there
-from workbench.runs.folder import RunFolder, RunRequest, create_run
+from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import read_all
+from workbench.runs.request import RunRequest
 from workbench.runs.state.queue import enqueue, is_waiting
 from workbench.runs.store.weights_file import read_arrays
 from workbench.targets import all_targets

@@ -23,11 +23,11 @@ from workbench.protocol.events import (
     RunStarted,
     TestResult,
 )
+from workbench.runs.compare_graphs import graph_rows
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import create_run
 from workbench.runs.library import compare
 from workbench.runs.library.compare import compare_runs
-from workbench.runs.library.compare_graphs import graph_rows
 from workbench.runs.library.compare_many import compare_many
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.checkpoint import DataMark

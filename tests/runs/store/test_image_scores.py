@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -19,6 +20,7 @@ from workbench.runs.store.evaluation import (
     read_image_scores,
 )
 from workbench.runs.store.image_scores import IMAGE_SCORES_NAME, ScoredImages, joined_paths
+from workbench.runs.store.image_slices import why_not
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 
 CLASSES = ["cat", "dog"]
@@ -35,6 +37,8 @@ IMAGES = ScoredImages(
     content=np.arange(64, dtype=np.uint8).reshape(4, 16),
     paths=PATHS,
     lengths=LENGTHS,
+    brightness=np.array([0, 12.5, 200, 255], np.float32),
+    sizes=np.array([[640, 480], [0, 0], [32, 32], [2**30, 1]], np.int32),
 )
 RESULT = Evaluation(
     id=3,
@@ -53,7 +57,8 @@ KEPT = KeptEvaluation(result=RESULT, checksum="abc", created=1_700_000_000.25)
 def test_they_are_read_as_they_were_kept(run):
     keep_evaluation(run, KEPT, IMAGES)
     read = read_image_scores(run, read_evaluation(run, CLASSES))
-    for name in ("part", "index", "actual", "predicted", "rank", "probability", "loss", "content"):
+    names = "part", "index", "actual", "predicted", "rank", "probability", "loss", "content"
+    for name in (*names, "brightness", "sizes"):
         np.testing.assert_array_equal(getattr(read, name), getattr(IMAGES, name))
     assert [read.file(number) for number in range(len(read))] == list(FILES)
     assert read.place(0) == ImagePlace("train", 7)
@@ -65,8 +70,7 @@ def test_they_are_read_as_they_were_kept(run):
 
 def test_images_in_no_files_have_no_paths(run):
     paths, lengths = joined_paths(())
-    columns = {**vars(IMAGES), "paths": paths, "lengths": lengths}
-    keep_evaluation(run, KEPT, ScoredImages(**columns))
+    keep_evaluation(run, KEPT, replace(IMAGES, paths=paths, lengths=lengths))
     assert read_image_scores(run, KEPT).file(2) == ""
 
 
@@ -106,6 +110,10 @@ def test_those_that_are_not_of_the_matrix_are_refused(run):
         {"lengths": LENGTHS[:2], "paths": PATHS[: LENGTHS[:2].sum()]},
         {"created": np.zeros(3)},
         {"more": np.zeros(3)},
+        {"brightness": np.zeros(3, np.float32)},
+        {"brightness": np.array([0, 1, 2, np.nan], np.float32)},
+        {"sizes": np.full((4, 2), -1, np.int32)},
+        {"sizes": np.zeros((4, 3), np.int32)},
     ],
 )
 def test_columns_that_cannot_be_of_this_model_are_refused(run, changed):
@@ -115,6 +123,18 @@ def test_columns_that_cannot_be_of_this_model_are_refused(run, changed):
     with pytest.raises(RunFolderError, match="damaged") as caught:
         read_image_scores(run, KEPT)
     assert caught.value.fix == "Evaluate again."
+
+
+def test_what_earlier_versions_did_not_measure_is_not_there(run):
+    keep_evaluation(run, KEPT, IMAGES)
+    path = run.path / IMAGE_SCORES_NAME
+    arrays = read_arrays(path)
+    del arrays["brightness"], arrays["sizes"]
+    write_arrays(path, arrays)
+    read = read_image_scores(run, KEPT)
+    assert len(read.brightness) == len(read.sizes) == 0
+    np.testing.assert_array_equal(read.rank, IMAGES.rank)
+    assert [bool(why_not(read, by, {})) for by in ("size", "brightness", "folder")] == [1, 1, 0]
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\0" * 1_000])

@@ -96,9 +96,9 @@ def test_the_altered_image_is_what_the_model_gets(service, run, picture):
     )
     with Image.open(picture) as image:
         wanted = altered(np.array(image)[..., None], strengths)
-    with Image.open(answer.input_png) as image:
+    with Image.open(answer.input_bitmap) as image:
         assert np.array_equal(np.array(image), wanted[..., 0])
-    (classified, _) = service.answers(Classify, model=str(run.path), pictures=[answer.input_png])
+    (classified, _) = service.answers(Classify, model=str(run.path), pictures=[answer.input_bitmap])
     assert answer.scores == classified.scores
 
 
@@ -127,7 +127,7 @@ def test_only_the_latest_files_stay(service, run, picture):
     files = [
         service.done(
             ClassifyAltered, model=str(run.path), picture=picture, strengths={"rotation": degrees}
-        ).input_png
+        ).input_bitmap
         for degrees in range(12)
     ]
     folder = {path.name for path in Path(files[0]).parent.iterdir()}

@@ -88,9 +88,9 @@ def test_previews_are_the_picture_and_what_the_network_sees(brightness):
     )
     assert (one.width, one.height, one.input_shape) == (60, 20, [4, 6, 1])
     assert len(one.scores) == 1
-    with Image.open(one.picture_png) as picture, Image.open(one.input_png) as seen:
+    with Image.open(one.picture_bitmap) as picture, Image.open(one.input_bitmap) as seen:
         assert (picture.size, seen.size, seen.mode) == ((60, 20), (6, 4), "L")
-    assert Path(one.input_png).parent.stat().st_mode & 0o777 == 0o700
+    assert Path(one.input_bitmap).parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.class_folders import write_stripes
 from tests.contexts import PlainContext
@@ -16,7 +17,7 @@ from workbench.pictures.contents import content_of_file, content_of_pixels
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.store.evaluation import known_scores, read_image_scores
-from workbench.worker.input.sources import edits_of, load_source
+from workbench.worker.input.sources import edits_of, load_source, run_test_part
 
 pytestmark = pytest.mark.worker
 
@@ -75,6 +76,12 @@ def test_an_image_is_found_by_its_place(train_here, small_project, tmp_path, kin
     ctx = PlainContext(tmp_path / "cache")
     loaded = load_source(ctx, card.dataset["key"], card.dataset["params"], edits)
     assert len(images) == card.test.count
+    rows = run_test_part(ctx, card)[0].x[:]
+    np.testing.assert_allclose(images.brightness, rows.mean(axis=(1, 2, 3)), rtol=1e-4)
+    if kind == "files":
+        for number, size in enumerate(images.sizes.tolist()):
+            with Image.open(images.file(number)) as image:
+                assert size == list(image.size)
     for number in range(len(images)):
         place = images.place(number)
         part = getattr(loaded, place.part)

@@ -14,10 +14,25 @@ _MUCH_SMOOTHING = 0.5
 
 def check_recipe(recipe: TrainingRecipe, num_classes: int | None) -> Iterator[Problem]:
     """Findings that matter before training; `num_classes` may be unknown."""
+    yield from check_rate(recipe)
     yield from _check_judging(recipe)
     yield from _check_top_k(recipe, num_classes)
     yield from _check_lengths(recipe)
     yield from _check_labels(recipe)
+
+
+def check_rate(recipe: TrainingRecipe) -> Iterator[Problem]:
+    """A learning rate that the optimizer does not train with; also shown beside its field."""
+    spec, high = recipe.optimizer_spec, recipe.optimizer_spec.high_rate
+    if high is not None and recipe.learning_rate > high.above:
+        yield recipe_problem(
+            "warning",
+            f"Learning rate far too high for {spec.title}",
+            f"{high.reason} Rates above {high.above:g} are hardly ever used with {spec.title}.",
+            recipe_fix(
+                f"Set the learning rate to {high.suggested:g}", learning_rate=high.suggested
+            ),
+        )
 
 
 def _check_judging(recipe: TrainingRecipe) -> Iterator[Problem]:

@@ -45,6 +45,7 @@ class DataEdits:
         kept: Keys of the findings of the data check that need no change.
         classes: Name of a class in the data set -> its name in this project; several with one
             name are merged, "" leaves the class out.
+        tags: Content -> a tag of the image, by which an evaluation is sliced; changes no training.
         split: Where the split by content is cut. Nothing that a user has changed, but it is here
             because it goes wherever the edits go: with them it makes a run's parts what they are,
             so it must be in each request and model card beside them.
@@ -56,6 +57,7 @@ class DataEdits:
     parts: Mapping[str, PartName] = field(default_factory=lambda: _EMPTY)
     kept: frozenset[str] = frozenset()
     classes: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    tags: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     split: SplitMarks = field(default_factory=SplitMarks)
 
     def __bool__(self) -> bool:
@@ -98,6 +100,7 @@ def read_edits(plain: Any, report: Report) -> DataEdits:
         parts=cast("Mapping[str, PartName]", reader.mapping("parts", is_content, _is_part)),
         kept=reader.texts("kept", _is_name),
         classes=reader.mapping("classes", _is_name, lambda text: text == "" or _is_name(text)),
+        tags=reader.mapping("tags", is_content, _is_name),
         split=read_marks(plain.get("split", {}), report, "edits.split"),
     )
 

@@ -76,6 +76,29 @@ class LowRate(NamedTuple):
     reason: Callable[[float], str]
 
 
+class HighRate(NamedTuple):
+    """Learning rates that are far too high for an optimizer.
+
+    Attributes:
+        above: Rates above this one are.
+        suggested: A usual rate.
+        reason: Why they are, as a sentence.
+    """
+
+    above: float
+    suggested: float
+    reason: str
+
+
+PER_WEIGHT = HighRate(
+    above=0.1,
+    suggested=0.001,
+    reason="A step changes each weight by about the learning rate, however small its gradient, and "
+    "most weights are well below 1: they would be replaced rather than trained.",
+)
+"""Of optimizers that divide by the size of the gradients. Their authors use 0.0001 to 0.01."""
+
+
 @cache
 def _defined(definition: str, name: str, keras: Any) -> Any:
     """The class `name` that a plug-in's source defines; the same one each time."""
@@ -97,6 +120,7 @@ class OptimizerSpec(TrainingSpec):
         rate_scaling: Value of the recipe's `rate_scaling` that suits it.
         has_layer_rates: Each layer has a rate of its own, which batches of thousands need.
         low_rate: Which learning rates are too low for it.
+        high_rate: Which are far too high; most optimizers divide by the size of the gradients.
         definition: Source of its class where Keras has none, for training and exported programs.
     """
 
@@ -110,6 +134,7 @@ class OptimizerSpec(TrainingSpec):
     rate_scaling: Literal["linear", "square_root"] = "square_root"
     has_layer_rates: bool = False
     low_rate: LowRate | None = None
+    high_rate: HighRate | None = PER_WEIGHT
     definition: str = ""
 
     def keras_class(self, keras: Any) -> Any:

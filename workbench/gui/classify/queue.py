@@ -117,7 +117,7 @@ class ClassifyQueue(QObject):
         name, truth = self._known.get(answer.file, (picture_name(answer.file), ""))
 
         def work() -> ClassifiedPicture:
-            picture, seen = load_preview(answer.picture_png), load_preview(answer.input_png)
+            picture, seen = load_preview(answer.picture_bitmap), load_preview(answer.input_bitmap)
             return ClassifiedPicture(answer, name, title, truth, picture, seen)
 
         def done(entry: ClassifiedPicture) -> None:

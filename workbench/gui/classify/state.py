@@ -15,6 +15,7 @@ from workbench.gui.classify.activities import Activities
 from workbench.gui.classify.answers import Answers
 from workbench.gui.classify.classified import ClassifiedPicture, picture_name
 from workbench.gui.classify.folder.job import FolderJob, FolderTask, done_words
+from workbench.gui.classify.folder.watch import WatchJob
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.classify import WarmUp
@@ -101,7 +102,7 @@ class ClassifyState(QObject):
         self._of_projects: dict[str, Answers] = {}
         self._answers = Answers()
         self._warm: Path | None = None
-        self._job: FolderJob | None = None
+        self._job: FolderJob | WatchJob | None = None
         self._waiting_folder: FolderTask | None = None
         self._last_folder: FolderTask | None = None
         self._queue.progressed.connect(self.waiting)
@@ -109,6 +110,7 @@ class ClassifyState(QObject):
         self._queue.emptied.connect(self._on_emptied)
         self._queue.failed.connect(self._on_failed)
         self.shown.connect(self._on_shown)
+        self.closing.connect(self._on_closing)
         context.service.died.connect(self._on_service_died)
         context.library.project_changed.connect(self._follow_project)
         self._follow_project()
@@ -146,6 +148,8 @@ class ClassifyState(QObject):
             self._queue.clear()
             self._waiting_folder = None
             self._shows_next = False
+            if isinstance(self._job, WatchJob):
+                self._job.cancel()
         self.said.emit("")
         self.cleared.emit()
 
@@ -262,28 +266,42 @@ class ClassifyState(QObject):
 
     def folder_reason(self) -> str:
         """Why no folder can be begun now; "" where one can."""
-        return "A folder is being classified." if self._job is not None else ""
+        return f"A folder is being {self._job.doing}." if self._job is not None else ""
 
     def classify_folder(self, task: FolderTask) -> None:
         """Classifies all images of a folder. Without a network it waits until there is one."""
-        if self._job is not None:
-            fix = "Wait for it, or cancel it."
-            where = str(self._job.folder)
-            self.failed.emit(UsageError(self.folder_reason(), where=where, fix=fix))
-            return
-        if self.run is None:
-            self._waiting_folder = task
-            return
-        self._last_folder = task
-        self._job = FolderJob(self.context.measurer, self.run, task, self)
-        self._job.progressed.connect(self.waiting)
-        self._job.rows_came.connect(self.folder_rows)
-        self._job.finished.connect(self._on_folder_done)
-        self._job.failed.connect(self._on_folder_failed)
-        self.activities.begin(_LISTING, "Cancel", self._job.cancel)
+        if self._may_begin():
+            if self.run is None:
+                self._waiting_folder = task
+                return
+            self._last_folder = task
+            self._begin(FolderJob(self.context.measurer, self.run, task, self), "Cancel")
+
+    def watch_folder(self, folder: Path) -> None:
+        """Classifies images as they appear in a folder, until the user ends it."""
+        if self._may_begin() and self.run is not None:
+            self._last_folder = FolderTask(folder)
+            self._begin(WatchJob(self.context.measurer, self.run, folder, self), "Stop watching")
+
+    def _may_begin(self) -> bool:
+        """Whether no other folder is under way; says so where one is."""
+        if self._job is None:
+            return True
+        fix = "Wait for it, or end it."
+        where = str(self._job.folder)
+        self.failed.emit(UsageError(self.folder_reason(), where=where, fix=fix))
+        return False
+
+    def _begin(self, job: FolderJob | WatchJob, stop_words: str) -> None:
+        self._job = job
+        job.progressed.connect(self.waiting)
+        job.rows_came.connect(self.folder_rows)
+        job.finished.connect(self._on_folder_done)
+        job.failed.connect(self._on_folder_failed)
+        self.activities.begin(_LISTING, stop_words, job.cancel)
         self.folder_changed.emit(True)
-        self.folder_begun.emit(task.folder)
-        self._job.start()
+        self.folder_begun.emit(job.folder)
+        job.start()
 
     def compare_folder(self, truth: Path) -> None:
         """Classifies the last folder again, with the true classes of a CSV file."""
@@ -299,9 +317,13 @@ class ClassifyState(QObject):
         self._end_job()
         self.failed.emit(error)
 
+    def _on_closing(self) -> None:
+        if isinstance(self._job, WatchJob):
+            self._job.close()
+
     def _end_job(self) -> None:
         if self._job is not None:
-            self._job.deleteLater()
+            self._job.dispose()
         self._job = None
         self.activities.end(_LISTING)
         self.folder_changed.emit(False)

@@ -116,14 +116,16 @@ class DataContentsPanel(QScrollArea):
 
     def _show_counts(self) -> None:
         """The recipe splits otherwise."""
-        exact = self._state.exact.of(self._document.recipe)
+        recipe = self._document.recipe
+        exact, is_awaited = self._state.exact.of(recipe), self._state.exact.is_awaited(recipe)
         for number, row in enumerate(self._rows):
             counts = class_words(
                 row.description,
-                self._document.recipe,
+                recipe,
                 is_split_off=self._is_split_off,
                 has_validation=self._has_validation,
                 exact=exact[number] if number < len(exact) else None,
+                is_awaited=is_awaited,
             )
             row.set_counts(counts)
 

@@ -55,6 +55,10 @@ class ExactSplit(QObject):
         values, exact = self._known
         return exact if self._is_needed(recipe) and values == recipe.split_values() else ()
 
+    def is_awaited(self, recipe: TrainingRecipe) -> bool:
+        """Whether the counts for a recipe are not known yet: other figures would be wrong."""
+        return self._is_needed(recipe) and not self.of(recipe)
+
     def _is_needed(self, recipe: TrainingRecipe) -> bool:
         return self._source is not None and is_counted(
             recipe, self._source[1], has_bad_files=bool(self._bad_files)

@@ -18,8 +18,11 @@ _SPLIT_KEYS = tuple(key for key in SPLIT_KEYS if key not in {"fold", "folds"})
 
 
 def split_parts(given: Given, recipe: TrainingRecipe) -> list[BarPart]:
-    """The parts for the bar: each image once, also where validation uses the test set."""
-    train, validation, test = split_counts(given, recipe)
+    """The parts for the bar: each image once, also where validation uses the test set. Their sizes
+    are None while they are not counted.
+    """
+    counts = (None,) * 3 if given.is_awaited else split_counts(given, recipe)
+    train, validation, test = counts
     training = BarPart("Training", train, "train")
     if recipe.validation == "test":
         return [training, BarPart("Validation and test", test, "validation")]
@@ -61,7 +64,10 @@ class DataSplitPanel(Box):
     def refresh(self) -> None:
         """Shows the document's recipe applied to the counts."""
         recipe = self._document.recipe
-        given = replace(self._given, exact=self._exact.of(recipe) if self._given.per_class else ())
+        given = self._given
+        if given.per_class:
+            exact, is_awaited = self._exact.of(recipe), self._exact.is_awaited(recipe)
+            given = replace(given, exact=exact, is_awaited=is_awaited)
         self.bar.setVisible(bool(given.per_class))
         self.bar.set_parts(split_parts(given, recipe))
         self.words.setText(split_words(given, recipe))

@@ -18,11 +18,18 @@ _ROW_PX = 22
 
 @dataclass(frozen=True)
 class BarPart:
-    """One part: its name, its size, and the name of its color token."""
+    """One part: its name, its size (None while that is not known), and the name of its color
+    token.
+    """
 
     name: str
-    size: int
+    size: int | None
     color: str
+
+    @property
+    def words(self) -> str:
+        """Its size."""
+        return "…" if self.size is None else count(self.size)
 
 
 class SplitBar(QWidget):
@@ -38,7 +45,7 @@ class SplitBar(QWidget):
     def set_parts(self, parts: Sequence[BarPart]) -> None:
         """Shows these parts."""
         self._parts = tuple(parts)
-        self.setAccessibleName(", ".join(f"{p.name}: {count(p.size)}" for p in parts))
+        self.setAccessibleName(", ".join(f"{p.name}: {p.words}" for p in parts))
         self.updateGeometry()
         self.update()
 
@@ -52,11 +59,15 @@ class SplitBar(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self._theme.font(tabular=True))
-        total = sum(part.size for part in self._parts)
+        total = sum(part.size or 0 for part in self._parts)
         x = 0.0
         y = _BAR_PX + 10
+        if not total:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self._theme.colors.hover))
+            painter.drawRoundedRect(QRectF(0, 0, self.width(), _BAR_PX), 3, 3)
         for part in self._parts:
-            width = self.width() * part.size / total if total else 0.0
+            width = self.width() * (part.size or 0) / total if total else 0.0
             color = QColor(getattr(self._theme.colors, part.color))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
@@ -73,4 +84,4 @@ class SplitBar(QWidget):
         painter.setPen(QColor(self._theme.colors.dim))
         painter.drawText(row, middle | Qt.AlignmentFlag.AlignLeft, part.name)
         painter.setPen(QColor(self._theme.colors.text))
-        painter.drawText(row, middle | Qt.AlignmentFlag.AlignRight, count(part.size))
+        painter.drawText(row, middle | Qt.AlignmentFlag.AlignRight, part.words)

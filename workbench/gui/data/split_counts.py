@@ -21,12 +21,14 @@ class Given:
         num_validation: Published validation images; 0 where they are split off the others.
         exact: For each class how many images train, validate and test, published ones among them,
             where a worker has counted that; empty where it follows from the numbers above.
+        is_awaited: A worker has not counted that yet: it does not follow from these numbers.
     """
 
     per_class: tuple[int, ...] = ()
     num_test: int = 0
     num_validation: int = 0
     exact: Exact = ()
+    is_awaited: bool = False
 
     @classmethod
     def of(cls, description: DataDescription) -> Given:
@@ -85,12 +87,16 @@ def class_words(
     is_split_off: bool,
     has_validation: bool = False,
     exact: tuple[int, int, int] | None = None,
+    is_awaited: bool = False,
 ) -> str:
     """The images of a class by what a run does with them; only their number where all train.
 
-    Where they were counted, `exact` has the numbers that train, validate and test.
+    Where they were counted, `exact` has the numbers that train, validate and test; while that
+    `is_awaited`, only their number is known.
     """
     given = each.num_train + (each.num_test if is_split_off else 0)
+    if is_awaited:
+        return count(given + (0 if is_split_off else each.num_test) + each.num_validation)
     train, validation, test = class_counts(
         given, recipe, 0 if is_split_off else 1, has_validation=has_validation
     )
@@ -104,10 +110,15 @@ def class_words(
     return ", ".join(parts) if len(parts) > 1 else count(train)
 
 
+_AWAITED = "Reading the images: how they are divided is shown once that is counted."
+
+
 def split_words(given: Given, recipe: TrainingRecipe) -> str:
     """The division in sentences; "" while the source is not known."""
     if not given.per_class:
         return ""
+    if given.is_awaited:
+        return _AWAITED
     _, num_validation, num_test = split_counts(given, recipe)
     total = sum(given.per_class)
     test = (

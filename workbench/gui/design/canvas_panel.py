@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, Signal
-from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
@@ -18,7 +18,6 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
 from workbench.gui.design.canvas.blocks.frame import FrameItem
 from workbench.gui.design.canvas.edge_item import EdgeItem
-from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import CanvasStyle
@@ -37,6 +36,7 @@ from workbench.gui.design.gestures.keyboard import ConnectByKeys
 from workbench.gui.design.group_actions import GroupActions
 from workbench.gui.design.layer_adder import LayerAdder
 from workbench.gui.design.layer_entries import Entry, own_entries
+from workbench.gui.design.node_edits import NodeEdits
 from workbench.gui.design.overlays import CanvasOverlays
 from workbench.gui.design.rename_box import RenameBox
 from workbench.gui.design.search_add import SearchAdd
@@ -72,6 +72,7 @@ class CanvasPanel(QWidget):
         self.find_bar = FindBar(self.view, context.theme)
         self.adder = LayerAdder(self.view, self.search, self._edit)
         self.rename_box = RenameBox(self.view, context.document.rename)
+        self.edits = NodeEdits(self.view, self._edit)
         self.groups = GroupActions(self.view, self.rename_box, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._acts())
         self.overlays = CanvasOverlays(self.view, context.theme, self._actions)
@@ -89,18 +90,14 @@ class CanvasPanel(QWidget):
     def _slots(self) -> dict[str, Callable[[], None]]:
         return {
             "add": self.adder.search_by_selection,
-            "cut": self.cut,
-            "copy": self.copy,
-            "paste": self.paste,
-            "duplicate": self.duplicate,
-            "delete": self.delete,
+            **self.edits.slots,
             "select_all": lambda: self.scene.select(self.scene.nodes, self.scene.edges),
             "connect": self._connect_by_keys,
             "rename": self._rename,
             "replace": self._with_selected(self.adder.search_replacement),
             "insert_before": self._with_selected(self.adder.search_before),
             "insert_after": self._with_selected(self.adder.search_after),
-            "bypass": self._with_selected(self._bypass),
+            "bypass": self._with_selected(self.edits.bypass),
             "detach": self._with_selected(self._document.detach),
             **self.groups.slots,
             "export_drawing": lambda: self._edit(self._export_drawing),
@@ -174,72 +171,8 @@ class CanvasPanel(QWidget):
             self.scene.keep_card_seen()
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def copy(self) -> None:
-        """Puts the selected nodes on the clipboard, as JSON."""
-        if ids := self.scene.selected_ids():
-            text = self._document.copy_text(ids)
-            mime = QMimeData()
-            mime.setData(GRAPH_MIME, text.encode())
-            mime.setText(text)
-            QGuiApplication.clipboard().setMimeData(mime)
-
-    def cut(self) -> None:
-        """Copies the selected nodes and removes them."""
-        self.copy()
-        self.delete()
-
-    def paste(self) -> None:
-        """Adds what the clipboard holds: at the pointer where that is on free ground, else beside
-        the original.
-        """
-        self._paste_at(self._pointed_ground())
-
-    def _paste_at(self, place: QPointF | None) -> None:
-        mime = QGuiApplication.clipboard().mimeData()
-        text = mime.text()
-        if mime.hasFormat(GRAPH_MIME):
-            text = bytes(mime.data(GRAPH_MIME).data()).decode("utf-8", "replace")
-        corner = None if place is None else (round(place.x()), round(place.y()))
-        self._show_new(self._edit(lambda: self._document.paste(text, corner)))
-
-    def duplicate(self) -> None:
-        """Adds the selected nodes once more, beside them."""
-        if ids := self.scene.selected_ids():
-            self._show_new(self._edit(lambda: self._document.duplicate(ids)))
-
-    def _show_new(self, ids: list[str] | None) -> None:
-        if ids:
-            self.scene.select(ids)
-            self.view.reveal(ids)
-
-    def delete(self) -> None:
-        """Removes the selected nodes and edges; the neighbor is selected next."""
-        ids, edges = self.scene.selected_ids(), self.scene.selected_edges()
-        if ids or edges:
-            self._remove(ids, lambda: self._document.remove(ids, edges))
-
-    def _bypass(self, node_id: str) -> None:
-        self._remove([node_id], lambda: self._document.bypass(node_id))
-
-    def _remove(self, ids: list[str], edit: Callable[[], None]) -> None:
-        """Makes an edit that removes nodes, and selects a neighbor."""
-        graph = self.scene.graph
-        near = [key for node in ids for key in (*graph.sources(node), *graph.targets(node))]
-        self._edit(edit)
-        self.scene.select([key for key in near if key in self.scene.nodes][:1])
-
     def _help_on(self, node_id: str) -> None:
         self.help_asked.emit(self._document.graph.nodes[node_id].kind)
-
-    def _pointed_ground(self) -> QPointF | None:
-        """The scene point under the pointer; None for one beside the canvas or on a card."""
-        viewport = self.view.viewport()
-        position = viewport.mapFromGlobal(QCursor.pos())
-        if not viewport.rect().contains(position) or not viewport.underMouse():
-            return None
-        point = self.view.mapToScene(position)
-        is_card = self.scene.node_at(point) or self.scene.card_at(point)
-        return None if is_card else point
 
     def _arrange(self) -> None:
         self._edit(self._document.arrange)
@@ -281,14 +214,14 @@ class CanvasPanel(QWidget):
         elif isinstance(item, EdgeItem):
             insert = QAction(self._theme.icon("add"), "&Insert layer…")
             remove = QAction(self._theme.icon("delete"), "&Remove connection\tDel")
-            own = [(insert, lambda: self.adder.search_on(item.edge)), (remove, self.delete)]
+            own = [(insert, lambda: self.adder.search_on(item.edge)), (remove, self.edits.delete)]
             open_menu(self, self._actions, own, CONNECTION, place)
         else:
             add = QAction(self._theme.icon("add"), "&Add layer…")
             paste = QAction(self._theme.icon("paste"), "&Paste\tCtrl+V")
             own = [
                 (add, lambda: self.adder.search_at(scene_point, "")),
-                (paste, lambda: self._paste_at(scene_point)),
+                (paste, lambda: self.edits.paste_at(scene_point)),
             ]
             open_menu(self, self._actions, own, GROUND, place)
 

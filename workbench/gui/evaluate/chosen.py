@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -32,16 +32,24 @@ class Chosen:
         is_wrong: Those alone that were predicted as another class.
         change: Those alone that are right here and wrong in the other run ("gained"), or the
             reverse ("lost").
+        name: Of those that something else than their classes has chosen; "" for none.
+        only: Those alone, by their numbers; None for all.
     """
 
     actual: int = ANY
     predicted: int = ANY
     is_wrong: bool = False
     change: Literal["", "gained", "lost"] = ""
+    name: str = ""
+    only: Numbers | None = field(default=None, compare=False)
 
     def numbers(self, images: ScoredImages, other: OtherRun | None = None) -> Numbers:
         """The chosen images, the largest loss first."""
         found = images.worst_first
+        if self.only is not None:
+            is_one = np.zeros(len(images), bool)
+            is_one[self.only] = True
+            found = found[is_one[found]]
         if self.actual != ANY:
             found = found[images.actual[found] == self.actual]
         if self.predicted != ANY:
@@ -55,6 +63,8 @@ class Chosen:
 
     def words(self, names: Sequence[str]) -> str:
         """The choice in words."""
+        if self.name:
+            return self.name
         if self.change:
             here, there = ("Right", "wrong") if self.change == "gained" else ("Wrong", "right")
             return f"{here} here, {there} there"

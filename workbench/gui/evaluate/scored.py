@@ -101,6 +101,7 @@ class ScoredState(QObject):
         state.looked.connect(self._read)
         state.evaluated.connect(lambda _: self._read())
         state.images_wanted.connect(lambda actual, answer: self.choose(Chosen(actual, answer)))
+        state.slice_wanted.connect(self.choose)
         document = self.document
         for signal in (document.edits_changed, document.dataset_changed, document.project_replaced):
             signal.connect(self.marked)
@@ -115,7 +116,7 @@ class ScoredState(QObject):
     def _read(self) -> None:
         """Reads those of the evaluation that is shown, once its file is known."""
         latest, known, run = self._state.latest, self._state.known, self._state.run
-        kept = known.kept if known is not None else None
+        kept = known.evaluations.get(self._state.part) if known is not None else None
         if run is None or latest is None or kept is None or kept.result != latest.result:
             return
         asked = run, kept.created
@@ -138,9 +139,10 @@ class ScoredState(QObject):
         before = self.found
         self.found, self.problem, self.other = found, problem, None
         names, names_before = (each.class_names if each else [] for each in (found, before))
-        if names != names_before or self.chosen.change:
+        if names != names_before or self.chosen.change or self.chosen.name:
             self.chosen = TOP_LOSSES
         self.changed.emit()
+        self._state.images_read.emit(found)
 
     def choose(self, chosen: Chosen) -> None:
         """Shows other images."""

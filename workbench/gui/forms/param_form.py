@@ -18,7 +18,7 @@ from workbench.gui.forms.param_editors import Editor, make_editor
 from workbench.gui.forms.shared_editor import SharedEditor
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.collapsible import CollapsibleSection
-from workbench.gui.kit.labels import plain_label, plain_tip, restyle
+from workbench.gui.kit.labels import plain_label, plain_tip, restyle, set_role
 from workbench.gui.kit.layout import column
 
 _TYPED_LENGTH = 40
@@ -59,6 +59,7 @@ class ParamForm(QWidget):
         self._values: dict[str, Any] = {}
         self._labels: dict[str, QLabel] = {}
         self._messages: dict[str, str] = {}
+        self._warnings: Mapping[str, str] = {}
         self._mixed: frozenset[str] = frozenset()
         self._keys: dict[QObject, str] = {}
         self._unused: frozenset[str] = frozenset()
@@ -129,10 +130,14 @@ class ParamForm(QWidget):
             return
         is_shown, message = key not in self._unused, self._messages.get(key, "")
         widget, error = self._editors[key].widget, self._errors[key]
+        warning = self._warnings.get(key, "")
         self._labels[key].setVisible(is_shown)
         widget.setVisible(is_shown)
-        error.setText(message)
-        error.setVisible(is_shown and bool(message))
+        error.setText(message or warning)
+        error.setVisible(is_shown and bool(message or warning))
+        role = "bad" if message else "warning"
+        if error.property("role") != role:
+            set_role(error, role)
         if bool(widget.property("bad")) != bool(message):
             restyle(widget, bad=bool(message))
 
@@ -144,6 +149,13 @@ class ParamForm(QWidget):
         """Marks parameters with a message each; the others are unmarked."""
         for key in self._params:
             self._show_error(key, errors.get(key, ""))
+
+    def set_warnings(self, warnings: Mapping[str, str]) -> None:
+        """Shows below some parameters what is odd about their values, which hold all the same."""
+        changed = {key for key in self._params if warnings.get(key) != self._warnings.get(key)}
+        self._warnings = dict(warnings)
+        for key in changed & self._editors.keys():
+            self._show_row(key)
 
     def editor_widget(self, key: str) -> QWidget:
         """The widget that edits a parameter."""

@@ -79,6 +79,7 @@ _ASKED: dict[str, tuple[str, str] | tuple[str, str, bool | str]] = {
     "find_rate": ("train", "find_asked", "learning_rate"),
     "find_batch": ("train", "find_asked", "batch_size"),
     "cross_validate": ("train", "series_asked", "cross_validation"),
+    "compare_runs": ("train", "compare_asked"),
     "sweep": ("train", "series_asked", "sweep"),
 }
 """Action -> the view that does it, the signal of its state, and what the signal carries."""

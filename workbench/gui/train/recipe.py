@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from workbench.core.checks.recipe import check_rate
 from workbench.core.format import plural
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Project
@@ -22,7 +23,7 @@ from workbench.gui.train.memory_warning import MemoryWarning
 from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
 from workbench.gui.train.state import TrainState
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.compare_graphs import graph_rows
+from workbench.runs.naming import network_words
 
 
 def differences(run: TrainingRecipe, project: TrainingRecipe) -> list[tuple[str, str]]:
@@ -66,9 +67,10 @@ class RecipePanel(QScrollArea):
         self.find_batch = button("Find batch size")
         self.cross_validate = button("Cross-validate…")
         self.cross_validate.setToolTip("Train on folds or with several seeds: mean and spread")
-        # Folded, so that the fields below stay where they are while one of them is edited.
+        # Always there and folded, so that the fields below stay where they are while one of them is
+        # edited, or a run begins.
         self.other = CollapsibleSection("Selected run")
-        self.network = plain_label("The network has changed since this run.", wrap=True)
+        self.network = plain_label(wrap=True)
         self.facts = plain_label(wrap=True)
         self.take = button("Use this run's settings", role="link")
         self._build(MemoryWarning(document, state.context.estimator))
@@ -99,7 +101,6 @@ class RecipePanel(QScrollArea):
         self._settings = (words, self.facts, self.take)
         self.same = plain_label("It was trained with these settings.", role="dim", wrap=True)
         add_to(self.other.body, self.network, self.same, *self._settings)
-        self.other.hide()
         self.form.add_below_first(warning)
         parts = (self.other, self.form, STRETCH)
         column(*parts, parent=inner, margins=(14, 10, 14, 14), spacing=14)
@@ -160,20 +161,23 @@ class RecipePanel(QScrollArea):
         self.facts.setText("\n".join(f"{title}: {value}" for title, value in found))
         for part in self._settings:
             part.setVisible(bool(found))
-        is_other_network = run is not None and self._has_changed(run.graph)
+        changes = self._network_changes(run.graph) if run is not None else ""
+        is_other_network = bool(changes)
+        self.network.setText(f"The network has changed since this run: {changes}.")
         self.same.setVisible(not found)
         self.network.setVisible(is_other_network)
-        self.other.set_note(_difference_words(len(found), is_other_network=is_other_network))
-        self.other.setVisible(run is not None)
+        words = _difference_words(len(found), is_other_network=is_other_network)
+        self.other.set_note(words if run is not None else "none")
+        self.other.head.setEnabled(run is not None)
 
-    def _has_changed(self, graph: Graph) -> bool:
-        """Whether the network is another than this one, that a run of the project has; in another
-        project it is another anyway.
+    def _network_changes(self, graph: Graph) -> str:
+        """What is new in the network since this one, that a run of the project has; "" for nothing,
+        and in another project, where it is another anyway.
         """
         summary = self._library.summary(self._run_path)
         if summary is None or not self._library.is_own(summary):
-            return False
-        return next(graph_rows(graph, self._document.graph), None) is not None
+            return ""
+        return network_words(graph, self._document.graph)
 
     def _on_graph_changed(self) -> None:
         if self.isVisible():  # while the network is edited nobody looks here
@@ -194,6 +198,8 @@ class RecipePanel(QScrollArea):
         recipe = self._document.recipe
         self.form.set_replicas(self._document.target_limits.replicas)
         self.form.set_values(asdict(recipe))
+        rate_warning = next((each.title for each in check_rate(recipe)), "")
+        self.form.set_warnings({"learning_rate": rate_warning})
         self.form.set_unused({p.key for p in RECIPE_PARAMS if not recipe.is_used(p.key)})
         steps = recipe.steps_per_epoch or self._steps_per_epoch
         self.curve.set_recipe(recipe, steps)

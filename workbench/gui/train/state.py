@@ -19,6 +19,7 @@ class TrainState(QObject):
         steps_changed(int): About how many steps an epoch of the next run has.
         runs_asked(str, list): What is to be done ("rename", "delete", "export:keras", ...) with
             these RunSummary.
+        compare_asked(): The selected runs are to be compared.
         find_asked(str): "learning_rate" or "batch_size" shall be found by trying.
         series_asked(str): A series of runs shall be planned: "cross_validation" or "sweep".
 
@@ -32,6 +33,7 @@ class TrainState(QObject):
     time_changed = Signal(object)
     steps_changed = Signal(int)
     runs_asked = Signal(str, list)
+    compare_asked = Signal()
     find_asked = Signal(str)
     series_asked = Signal(str)
 

@@ -18,6 +18,12 @@ IMAGE_SETS: tuple[ImageSet, ...] = ("other", "test", "validation", "train")
 """All of them; first the one that earlier versions kept in place of that of the test images."""
 
 
+SliceBy = Literal["size", "brightness", "folder", "tag", "actual", "predicted"]
+"""What the images of a slice have in common: size of the original file, brightness of the model's
+input, folder of the file, tag, actual class, predicted class.
+"""
+
+
 class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictures"):
     """Writes some test images of a run's data set as PNG files. Answer: TestPictures."""
 
@@ -53,7 +59,7 @@ class TestPictures(Answer, frozen=True, kw_only=True, tag="test_pictures"):
 
 class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
     """Scores on a part of the run's own split, or on another source; `with_images` those of each
-    image, too. Answer: Evaluation.
+    image, too; those of slices `by` something. Answer: Evaluation.
     """
 
     model: str
@@ -61,6 +67,7 @@ class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
     source: str = ""
     params: dict[str, object] = {}
     with_images: bool = False
+    by: SliceBy | None = None
 
 
 class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +78,25 @@ class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
     recall: float
     f1: float
     count: int
+
+
+class SliceScore(msgspec.Struct, frozen=True, kw_only=True):
+    """The accuracy on one slice of the images.
+
+    Attributes:
+        name: What its images have in common.
+        count: How many there are.
+        accuracy: The share that is classified right, 0..1.
+        low, high: Its 95% interval, by Wilson.
+        has_few: There are too few images to say much.
+    """
+
+    name: str = msgspec.field(name="slice")
+    count: int
+    accuracy: float
+    low: float
+    high: float
+    has_few: bool = msgspec.field(name="few")
 
 
 class ImageScores(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +130,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
         calibration: None in evaluations of earlier versions.
         top_k_accuracy: k -> share of images whose true class is among the k most probable, 0..1,
             where there are more classes than k; empty in evaluations of earlier versions.
-        images: Where the request has asked for them.
+        images, slices: Where the request has asked for them.
     """
 
     loss: float | None
@@ -118,3 +144,4 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     calibration: CalibrationScores | None = None
     top_k_accuracy: dict[int, float] = {}
     images: ImageScores | None = None
+    slices: list[SliceScore] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.calibration.reliability import NUM_BINS
+from workbench.core.evaluation.slices import Slice
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.protocol.trained.calibration import Bins
@@ -21,6 +22,16 @@ def confusion_csv(classes: Sequence[str], confusion: Sequence[Sequence[int]]) ->
         csv_cells([name, *map(str, counts)])
         for name, counts in zip(classes, confusion, strict=True)
     ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def slices_csv(by: str, slices: Sequence[Slice]) -> str:
+    """Accuracy by slice, a row for each; `by` is what the images of one have in common."""
+    lines = [csv_cells([by, "accuracy", "low 95%", "high 95%", "images", "few images"])]
+    for each in slices:
+        figures = (f"{value:.6f}" for value in (each.accuracy, *each.interval))
+        few = "yes" if each.has_few else ""
+        lines.append(csv_cells([each.name, *figures, str(each.count), few]))
     return "".join(f"{line}\n" for line in lines)
 
 

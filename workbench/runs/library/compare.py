@@ -14,9 +14,9 @@ from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.datasets import all_datasets
 from workbench.errors import RunFolderError
 from workbench.protocol.events import DataReady, RunStarted
+from workbench.runs.compare_graphs import Row, graph_rows
 from workbench.runs.extensions import Extensions
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.compare_graphs import Row, graph_rows
 from workbench.runs.library.compare_images import compare_images, scores_of
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import first_of

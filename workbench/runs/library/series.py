@@ -27,8 +27,9 @@ from workbench.core.split_marks import SplitMarks
 from workbench.core.storage.json_file import DAMAGED
 from workbench.errors import RunFolderError
 from workbench.runs.control import request_stop
-from workbench.runs.folder import RunFolder, SweepPoint, create_run
+from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import runs_home
+from workbench.runs.request import SweepPoint
 from workbench.runs.state import queue
 from workbench.runs.state.home_lock import SERIES_LOCK, home_lock
 from workbench.runs.state.outcome import finished_of, outcome_of

@@ -17,17 +17,19 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.projects.migrations import PROJECT_VERSION
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project
+from workbench.core.storage.file_tail import tail_bytes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import ProjectFileError, RunFolderError
 from workbench.layers import all_layers
 from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
-from workbench.runs.folder import RunFolder, RunRequest, tail_bytes
+from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.scores import saved_val_accuracy
 from workbench.runs.naming import run_name, settings_words, source_words
 from workbench.runs.places import place_words
+from workbench.runs.request import RunRequest
 from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
@@ -227,7 +229,7 @@ def _label(request: RunRequest, own_title: str) -> str:
 
 def _settings(request: RunRequest) -> list[str]:
     try:
-        return settings_words(request.to_project(), request.differs)
+        return settings_words(request.to_project(), request.differs, request.network)
     except ProjectFileError:
         return []
 

@@ -19,11 +19,11 @@ from workbench.core.projects.project import HERE, Choice, Project
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError, WorkbenchError
 from workbench.layers import all_layers
-from workbench.runs.folder import SweepPoint
 from workbench.runs.library.median_stopping import default_warm_up
 from workbench.runs.library.series import MAX_RUNS, PlannedRun, plan_key
 from workbench.runs.library.sweep_axes import FIXED_KEYS, Axis
 from workbench.runs.naming import value_words
+from workbench.runs.request import SweepPoint
 from workbench.targets import all_targets
 
 _TRIES_EACH = 50

@@ -18,6 +18,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
+from workbench.core.storage.file_tail import tail_bytes
 from workbench.core.storage.json_file import DAMAGED
 from workbench.errors import WireError
 from workbench.protocol.events import (
@@ -31,7 +32,6 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.protocol.wire import error_parts
-from workbench.runs.folder import tail_bytes
 from workbench.runs.log.append_file import AppendFile, cannot_write, writing
 
 LINE_LIMIT = 64 * 1024

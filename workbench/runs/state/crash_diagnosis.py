@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from workbench.core.storage.file_tail import tail_lines
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.hardware.tpu_faults import fault_of
 from workbench.host.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunStarted
-from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import first_of
 from workbench.runs.start import RESUMED_MARK
 from workbench.targets.this_computer import computes_bfloat16

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from workbench.core.storage.file_tail import tail_bytes, tail_lines
 from workbench.errors import OutOfMemoryError
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
-from workbench.runs.folder import RunFolder, tail_bytes, tail_lines
+from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, has_mirror, read_link, read_remote
 from workbench.runs.log.event_log import LINE_LIMIT, decode_line
 from workbench.runs.log.event_text import ended_words

@@ -9,12 +9,13 @@ probability, loss         float32
 content         uint8 (n, 16), its id (`DataEdits`)
 paths, lengths  the files as one text of bytes, and the bytes of each; empty without files
 created         of the evaluation that it belongs to, float64 ()
+brightness, sizes   float32 (n,) and int32 (n, 2); earlier versions did not keep them
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,12 @@ _TYPES = {
     "content": "<u1",
 }
 _PATH_TYPES = {"paths": "<u1", "lengths": "<i4"}
+_FACT_TYPES = {"brightness": "<f4", "sizes": "<i4"}
+_MISSING: dict[str, _Column] = {
+    "brightness": np.zeros(0, "<f4"),
+    "sizes": np.zeros((0, 2), "<i4"),
+}
+"""In place of what is not in the files of earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class ScoredImages:
         content: The id of the image (`DataEdits`) as bytes, uint8 (n, 16).
         paths: The files, one after the other, as bytes of the file system; uint8 (bytes,).
         lengths: Bytes of each file's path, int32; (0,) where images are in no files.
+        brightness: Mean luminance of the model's input, float32 0..255; (0,) where it is not known.
+        sizes: Width and height of the original image, int32 (n, 2), 0 for one that is not known;
+            (0, 2) where none is.
     """
 
     part: _Column
@@ -77,6 +87,8 @@ class ScoredImages:
     content: _Column
     paths: _Column
     lengths: _Column
+    brightness: _Column = field(default_factory=lambda: np.zeros(0, np.float32))
+    sizes: _Column = field(default_factory=lambda: np.zeros((0, 2), np.int32))
 
     def __len__(self) -> int:
         return len(self.actual)
@@ -146,7 +158,7 @@ def keep_image_scores(run: RunFolder, images: ScoredImages, part: ImageSet, crea
 
 def columns_of(images: ScoredImages) -> dict[str, _Column]:
     """The columns as they are in a file, by name."""
-    types = {**_TYPES, **_PATH_TYPES}
+    types = {**_TYPES, **_PATH_TYPES, **_FACT_TYPES}
     return {name: np.asarray(getattr(images, name), kind) for name, kind in types.items()}
 
 
@@ -154,7 +166,8 @@ def images_of(arrays: Arrays, num_classes: int) -> ScoredImages | None:
     """The images of such columns, with answers of so many classes; None where they cannot be that:
     a file may come from elsewhere.
     """
-    names = (*_TYPES, *_PATH_TYPES)
+    arrays = {**_MISSING, **arrays}
+    names = (*_TYPES, *_PATH_TYPES, *_FACT_TYPES)
     if not arrays.keys() >= {*names} or not _is_sound(arrays, num_classes):
         return None
     return ScoredImages(**{name: arrays[name] for name in names})
@@ -183,7 +196,7 @@ def load_image_scores(
         arrays = read_arrays(path)
     except WeightsError as error:
         raise _damaged(path, error.received) from error
-    if {*arrays} != {*_TYPES, *_PATH_TYPES, "created"}:
+    if {*arrays} | {*_MISSING} != {*_TYPES, *_PATH_TYPES, *_FACT_TYPES, "created"}:
         raise _damaged(path, "other columns than scores")
     images, time = images_of(arrays, num_classes), arrays["created"]
     if images is None or time.dtype != "<f8" or time.shape != ():
@@ -203,11 +216,15 @@ def _damaged(path: Path, received: str) -> RunFolderError:
 def _is_sound(arrays: Arrays, num_classes: int) -> bool:
     count = arrays["actual"].size
     shapes = dict.fromkeys(_TYPES, (count,)) | {"content": (count, _ID_BYTES)}
-    types = _TYPES | _PATH_TYPES
+    types = _TYPES | _PATH_TYPES | _FACT_TYPES
     lengths, paths = arrays["lengths"], arrays["paths"]
     return (
         all(arrays[name].dtype == kind for name, kind in types.items())
         and all(arrays[name].shape == shape for name, shape in shapes.items())
+        and arrays["brightness"].shape in ((0,), (count,))
+        and arrays["sizes"].shape in ((0, 2), (count, 2))
+        and bool(((arrays["brightness"] >= 0) & (arrays["brightness"] <= 255)).all())
+        and _is_within(arrays["sizes"], 2**31)
         and lengths.shape in ((0,), (count,))
         and paths.shape == (int(lengths.sum(dtype=np.int64)),)
         and bool((lengths >= 0).all())

@@ -12,7 +12,8 @@ from typing import Any
 from workbench.core.projects.project import Project
 from workbench.errors import UsageError
 from workbench.runs.environment import is_remote
-from workbench.runs.folder import InitialWeights, RunFolder, create_run
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.request import InitialWeights
 from workbench.runs.store.weights_file import Arrays, read_arrays, write_arrays
 
 INITIAL_NAME = "initial.npz"

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.params import check_all
+from workbench.core.storage.file_tail import tail_lines
 from workbench.core.storage.own_file import make_own_folder, open_own
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.hardware.cluster import (
@@ -28,7 +29,7 @@ from workbench.hardware.cluster import (
 )
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.environment import trainer_environment
-from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark, checkpoint_path
 from workbench.runs.store.machine import Machine
 from workbench.targets import all_targets

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
-from workbench.pictures.png import write_png
+from workbench.pictures.png import write_bitmap
 from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.classify import Classified, Classify, Score, WarmUp
 from workbench.protocol.messages import AnyAnswer, Done
@@ -66,8 +66,8 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
         width=decoded.full_size[1],
         height=decoded.full_size[0],
         input_shape=list(shape),
-        picture_png=shown[0],
-        input_png=shown[1],
+        picture_bitmap=shown[0],
+        input_bitmap=shown[1],
         weights=weights_of(runner.card),
     )
 
@@ -84,7 +84,7 @@ def ranked(
 
 def _previews(job: Job, picture: Pixels, fitted: Pixels) -> tuple[str, str]:
     stem = job.folder / f"{job.id}-{time.monotonic_ns()}"
-    paths = (f"{stem}-picture.png", f"{stem}-input.png")
-    write_png(paths[0], thumbnail(picture, PREVIEW_SIZE))
-    write_png(paths[1], fitted)
+    paths = (f"{stem}-picture.bmp", f"{stem}-input.bmp")
+    write_bitmap(paths[0], thumbnail(picture, PREVIEW_SIZE))
+    write_bitmap(paths[1], fitted)
     return paths

@@ -31,7 +31,7 @@ def classify_altered(job: Job, request: ClassifyAltered) -> AnyAnswer:
         id=job.id,
         scores=scores,
         unknown=runner.unknown(answers, 0),
-        input_png=job.session_png(pixels, "altered"),
+        input_bitmap=job.session_bitmap(pixels, "altered"),
         milliseconds=round(milliseconds, 3),
     )
 

@@ -77,6 +77,8 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     bad = {path for path, _ in bad_files}
     counts, split_notes = split_counts(loaded, bad, recipe, job)
     train, validation, test = _given(loaded, counts)
+    # By content, what was only listed is not divided as a run does.
+    divided = counts if is_complete or project.recipe.split == "order" else counts[:, :0]
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     imbalance = _imbalance(loaded.class_names, counts.sum(axis=1))
     notes = [*loaded.notes, *changes_note(loaded, bad), *split_notes, *imbalance]
@@ -84,7 +86,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     return DataDescription(
         id=job.id,
         title=spec.title,
-        classes=_classes(loaded, counts, (train, validation, test), thumbnails),
+        classes=_classes(loaded, divided, (train, validation, test), thumbnails),
         own_classes=_own_classes(own),
         num_train=int(train.sum()),
         num_test=int(test.sum()),

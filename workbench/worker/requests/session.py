@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _PREFIX = "workbench-service-"
 _LOCK_NAME = "lock"
 
-_KEPT_PNGS = 8
+_KEPT_IMAGES = 8
 """Files of one kind that stay: the window may still be reading one."""
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -109,14 +109,25 @@ class Job(BaseLoadContext):
         # Pillow is imported with the first image: Hello comes before.
         from workbench.pictures.png import write_png
 
+        path = self._session_path(kind, "png")
+        write_png(path, pixels)
+        return str(path)
+
+    def session_bitmap(self, pixels: Pixels, kind: str) -> str:
+        """The same as an uncompressed bitmap, see `write_bitmap`."""
+        from workbench.pictures.png import write_bitmap
+
+        path = self._session_path(kind, "bmp")
+        write_bitmap(path, pixels)
+        return str(path)
+
+    def _session_path(self, kind: str, ending: str) -> Path:
         folder = self.folder / kind
         folder.mkdir(exist_ok=True)
         files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        for path in files[: max(0, len(files) - _KEPT_PNGS + 1)]:
+        for path in files[: max(0, len(files) - _KEPT_IMAGES + 1)]:
             path.unlink(missing_ok=True)
-        path = folder / f"{self.id}-{time.monotonic_ns()}.png"
-        write_png(path, pixels)
-        return str(path)
+        return folder / f"{self.id}-{time.monotonic_ns()}.{ending}"
 
     def cancel(self) -> None:
         """Stops the handler at its next check; may be called from any thread."""

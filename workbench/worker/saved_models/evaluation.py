@@ -20,6 +20,7 @@ from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.runs.store.image_scores import ScoredImages, joined_paths
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
+from workbench.worker.saved_models.image_facts import brightness_of, sizes_of
 from workbench.worker.saved_models.reliability_scores import calibration_scores
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
@@ -73,6 +74,8 @@ def scored_images(
         content=np.frombuffer(bytes.fromhex(digits.decode()), np.uint8).reshape(len(part), -1),
         paths=paths,
         lengths=lengths,
+        brightness=brightness_of(part.x, ctx),
+        sizes=sizes_of(origin, ctx),
     )
 
 

@@ -64,6 +64,7 @@ SPEC = OptimizerSpec(
     uses=("momentum",),
     rate_scaling="linear",
     has_layer_rates=True,
+    high_rate=None,
     low_rate=LowRate(
         below=0.5,
         suggested=2.0,

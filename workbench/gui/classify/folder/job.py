@@ -51,12 +51,17 @@ class FolderJob(QObject):
         task: What is to be done.
         parent: Who waits for it.
 
+    Attributes:
+        doing: A word for what is done with the folder.
+
     Signals:
         progressed(str): What is being done.
         rows_came(list[Classified]): The next images, in order.
         finished(ManyClassified): All images are done.
         failed(WorkbenchError): It ended early; what is in the table stays there.
     """
+
+    doing = "classified"
 
     progressed = Signal(str)
     rows_came = Signal(object)
@@ -103,6 +108,10 @@ class FolderJob(QObject):
         """Stops soon. A table stays unfinished: it can be continued."""
         self._is_cancelled = True
         self._question.cancel()
+
+    def dispose(self) -> None:
+        """Deletes it."""
+        self.deleteLater()
 
     def _on_rows(self, answer: ClassifiedRows) -> None:
         self.rows_came.emit(answer.rows)

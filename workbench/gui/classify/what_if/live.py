@@ -73,7 +73,7 @@ class LiveScores(QObject):
         self.scored.emit(answer)
         self._send()
         self._background.run(
-            lambda: load_preview(answer.input_png), lambda image: self._show(number, image)
+            lambda: load_preview(answer.input_bitmap), lambda image: self._show(number, image)
         )
 
     def _show(self, number: int, image: QImage) -> None:

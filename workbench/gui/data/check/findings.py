@@ -76,6 +76,7 @@ class Findings(QObject):
 
     def __init__(self, state: DataState) -> None:
         super().__init__(state)
+        self._state = state
         self._document = state.context.document
         self._datasets = state.context.datasets
         self._question = Question(state.context.measurer)
@@ -146,9 +147,20 @@ class Findings(QObject):
         """Own data is checked once it is described: published data is known."""
         if not description.is_complete:
             return
-        spec = self._datasets.get(self._document.project.dataset.key)
-        if spec is not None and spec.source_param and self._checked != self._present:
+        if self._is_own and self._checked != self._present:
             self.check()
+
+    @property
+    def _is_own(self) -> bool:
+        spec = self._datasets.get(self._document.project.dataset.key)
+        return spec is not None and bool(spec.source_param)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the check begins by itself once the images are read, which they are not yet."""
+        description = self._state.description
+        is_read = description is not None and description.is_complete
+        return self._is_own and not is_read and self.report is None and not self.found
 
     def _on_replaced(self) -> None:
         if self._checked is not None and self._checked != self._present:

@@ -33,6 +33,7 @@ _EMPTY = (
     "Not checked yet. The check finds duplicates, leaks between training and test, files that "
     "cannot be read, and more. No file is changed."
 )
+_AWAITED = "The images are checked as soon as they are read."
 _LABELS_TIP = (
     "Compares the images by the features of a pretrained network, and lists those that resemble "
     "another class more than their own. This takes longer."
@@ -229,7 +230,8 @@ class DataCheckPanel(Box):
 
     def _empty_words(self) -> str:
         if self.findings.report is None:
-            return "" if self.findings.is_busy else _EMPTY
+            is_coming = self.findings.is_busy or self.findings.is_awaited
+            return "" if is_coming else _EMPTY
         if self.rows.states_key == "open":
             return "No finding is open."
         return "Nothing has been settled yet. What you do about a finding is listed here."
@@ -248,6 +250,8 @@ class DataCheckPanel(Box):
         findings = self.findings
         if not findings.can_check:
             return "Choose images first."
+        if findings.is_awaited:
+            return _AWAITED
         if findings.report is None:
             return f"{findings.tally.words}; the check was ended." if findings.found else _EMPTY
         checked = f"{plural(findings.report.num_images, 'image')} checked."

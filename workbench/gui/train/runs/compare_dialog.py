@@ -19,9 +19,9 @@ from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.runs.compare_graphs import Row
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare import RunComparison, Section, compare_runs
-from workbench.runs.library.compare_graphs import Row
 from workbench.runs.library.summary import RunSummary
 
 

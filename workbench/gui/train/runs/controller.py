@@ -28,8 +28,9 @@ from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
 from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.runs.export.tables import export_curves
-from workbench.runs.folder import RunFolder, RunRequest
+from workbench.runs.folder import RunFolder
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.request import RunRequest
 from workbench.runs.state.longer import longer_training
 from workbench.runs.store.notes import RunNotes, read_notes
 

@@ -55,6 +55,7 @@ class RunListView(QTreeView):
     eye_clicked = Signal(QModelIndex)
     key_asked = Signal(str)
 
+    _is_eye_pressed = False
     _KEYS = {  # noqa: RUF012 - a table
         Qt.Key.Key_F2: "rename",
         Qt.Key.Key_Delete: "delete",
@@ -113,10 +114,27 @@ class RunListView(QTreeView):
             and index.column() == 0
             and eye_rect(self.visualRect(index)).contains(at)
         )
-        if is_eye and event.button() == Qt.MouseButton.LeftButton:
+        self._is_eye_pressed = is_eye and event.button() == Qt.MouseButton.LeftButton
+        if self._is_eye_pressed:
             self.eye_clicked.emit(index)
         else:
             super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """With the button down on an eye, a hand that trembles selects nothing."""
+        if not self._is_eye_pressed:
+            super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        was_eye, self._is_eye_pressed = self._is_eye_pressed, False
+        if not was_eye:
+            super().mouseReleaseEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Two clicks on an eye are two clicks, and open no project."""
+        self.mousePressEvent(event)
+        if not self._is_eye_pressed:
+            super().mouseDoubleClickEvent(event)
 
 
 class RunListPanel(QWidget):
@@ -137,6 +155,8 @@ class RunListPanel(QWidget):
         self.table = button("Table", role="link")
         self.table.setToolTip("Shows the figures of all runs in columns, or the list again")
         self.others = button("", role="link")
+        self.compare = button("Compare…")
+        self.compare.setToolTip("Results and differences of the selected runs, side by side")
         self._unfolded = False
         self.model = RunModel(self, self._library.is_own)
         self._shown = FilteredRuns(self, self._library.is_own)
@@ -148,6 +168,7 @@ class RunListPanel(QWidget):
         self._connect(state.context.theme)
         self._on_runs_changed()
         self._show_eyes()
+        self._show_compare()
 
     def _build(self, theme: Theme) -> None:
         self.list.setModel(self._shown)
@@ -160,7 +181,8 @@ class RunListPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         line = row((self.filter, 1), self.table, spacing=8)
         top = column(line, self.waiting, self.hint, self.others, margins=(14, 0, 14, 0))
-        column(top, (self.list, 1), parent=self, margins=(0, 8, 0, 0), spacing=8)
+        below = column(self.compare, margins=(14, 0, 14, 8))
+        column(top, (self.list, 1), below, parent=self, margins=(0, 8, 0, 0), spacing=8)
 
     def _connect(self, theme: Theme) -> None:
         self.filter.textChanged.connect(self._on_filter)
@@ -171,6 +193,8 @@ class RunListPanel(QWidget):
         self.list.key_asked.connect(self._on_key)
         self.table.clicked.connect(self._on_table)
         self.others.clicked.connect(self._on_others)
+        self.compare.clicked.connect(self._on_compare)
+        self._state.compare_asked.connect(self._on_compare)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.project_changed.connect(self._on_project_changed)
         self._library.current_changed.connect(self._mark_current)
@@ -276,7 +300,20 @@ class RunListPanel(QWidget):
         found = (self._shown.index(row, 0).data(SUMMARY_ROLE) for row in rows)
         return [run for run in found if isinstance(run, RunSummary)]
 
+    def _on_compare(self) -> None:
+        """Of one selected run, another one is chosen in the dialog."""
+        runs = self.selected() or [run for run in self._library.runs if self._library.is_own(run)]
+        if runs:
+            self._state.runs_asked.emit("compare", runs if self.selected() else runs[:1])
+
+    def _show_compare(self) -> None:
+        """Below the list: nothing in it moves while more rows are being selected."""
+        number = len(self.selected())
+        self.compare.setText(f"Compare {plural(number, 'run')}…" if number > 1 else "Compare…")
+        self.compare.setVisible(number > 1)
+
     def _on_selected(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
+        self._show_compare()
         chosen = [] if self._is_marking else self.selected()
         if len(chosen) == 1:
             self._library.select(chosen[0].path)

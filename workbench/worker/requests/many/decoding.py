@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs import Shape
-from workbench.errors import PictureError, WorkbenchError
+from workbench.downloads.download import Progress
+from workbench.downloads.web_picture import read_web_picture
+from workbench.errors import DownloadError, PictureError, WorkbenchError
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.worker.requests.many.listing import Listed
@@ -52,7 +54,7 @@ class Batch:
 
 
 def decoded_batches(
-    images: Iterator[Listed], shape: Shape, fit: str, check: Callable[[], None]
+    images: Iterator[Listed], shape: Shape, fit: str, ctx: Progress
 ) -> Iterator[Batch]:
     """Decodes images as training does, and brings them to `shape` (height, width, channels).
 
@@ -60,16 +62,16 @@ def decoded_batches(
         images: In order; they are listed as they are needed.
         shape: Of the model's input.
         fit: A key of fits.FITS.
-        check: Called for each batch; may raise to stop.
+        ctx: Where downloads are reported; its check for each batch may raise to stop.
     """
     with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="decode") as pool:
-        begin = partial(_begin, pool, images, shape, fit)
+        begin = partial(_begin, pool, images, partial(_decode, shape, fit, ctx), shape)
         waiting: deque[_Begun] = deque()
         try:
             while len(waiting) <= _AHEAD and (begun := begin()):
                 waiting.append(begun)
             while waiting:
-                check()
+                ctx.check_cancelled()
                 first = waiting.popleft()
                 results = [future.result() for future in first.futures]
                 if begun := begin():
@@ -89,23 +91,29 @@ class _Begun:
 
 
 def _begin(
-    pool: ThreadPoolExecutor, images: Iterator[Listed], shape: Shape, fit: str
+    pool: ThreadPoolExecutor,
+    images: Iterator[Listed],
+    decode: Callable[[Listed, Pixels], Size | WorkbenchError],
+    shape: Shape,
 ) -> _Begun | None:
     """Begins the next batch; None where no images are left."""
     chunk = list(islice(images, BATCH))
     pixels = np.zeros((BATCH, *shape), np.uint8)
     pairs = zip(chunk, pixels, strict=False)
-    futures = [pool.submit(_decode, image, place, shape, fit) for image, place in pairs]
+    futures = [pool.submit(decode, image, place) for image, place in pairs]
     return _Begun(chunk, pixels, futures) if chunk else None
 
 
-def _decode(image: Listed, place: Pixels, shape: Shape, fit: str) -> Size | WorkbenchError:
+def _decode(
+    shape: Shape, fit: str, ctx: Progress, image: Listed, place: Pixels
+) -> Size | WorkbenchError:
     """Writes an image's pixels to their place; its size in its file, or why it cannot be read."""
     if image.error is not None:
         return image.error
     try:
-        decoded = decode_reduced(image.path, side_to_decode(shape))
+        file = read_web_picture(image.path, ctx) if image.is_address else image.path
+        decoded = decode_reduced(file, side_to_decode(shape), where=image.path)
         place[:] = fit_picture(decoded.pixels, shape, fit=fit)
-    except PictureError as error:
+    except (PictureError, DownloadError) as error:
         return error
     return decoded.full_size

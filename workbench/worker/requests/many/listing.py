@@ -18,16 +18,18 @@ class Listed:
     """An image to classify.
 
     Attributes:
-        path: Its file.
+        path: Its file, or its web address.
         name: What it is called in the table and on screen.
         truth: Its true class, "" where that is not known.
         error: Why it cannot be read, where that is known already.
+        is_address: It is at a web address.
     """
 
     path: str
     name: str
     truth: str = ""
     error: DatasetError | None = None
+    is_address: bool = False
 
 
 def each_image(
@@ -41,7 +43,7 @@ def each_image(
     """
     known = {name.casefold().strip() for name in class_names} if request.has_class_folders else None
     for source in request.sources:
-        if Path(source.path).is_dir():
+        if not source.is_address and Path(source.path).is_dir():
             images = _of_folder(source.path, known)
         else:
             images = iter([_of_file(source)])
@@ -59,7 +61,8 @@ def listed_labels(request: ClassifyMany) -> ListedLabels | None:
 
 
 def _of_file(source: ImageSource) -> Listed:
-    return Listed(source.path, source.name or source.path, source.label)
+    name = source.name or source.path
+    return Listed(source.path, name, source.label, is_address=source.is_address)
 
 
 def _of_folder(folder: str, known: set[str] | None) -> Iterator[Listed]:

@@ -10,16 +10,24 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.projects.data_edits import PART_NAMES
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import AnyAnswer
-from workbench.protocol.trained.evaluate import Evaluate, Evaluation, ImageScores, ImageSet
+from workbench.protocol.trained.evaluate import (
+    Evaluate,
+    Evaluation,
+    ImageScores,
+    ImageSet,
+    SliceBy,
+    SliceScore,
+)
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.scores import SET_IMAGES
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.evaluation import known_scores, remove_evaluation
 from workbench.runs.store.image_scores import ScoredImages
-from workbench.worker.input.sources import match_classes, other_part, run_part
+from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
+from workbench.worker.input.sources import edits_of, match_classes, other_part, run_part
 from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
@@ -31,12 +39,17 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
 
     Raises:
         DatasetError: there are no such images, or their classes are not the model's.
+        UsageError: the images cannot be sliced by what is requested.
     """
     found = _scored(job, request)
     _keep(request, found)
+    answer = found.answer
     if request.with_images and found.images is not None:
-        return msgspec.structs.replace(found.answer, images=_columns(found.part, found.images))
-    return found.answer
+        answer = msgspec.structs.replace(answer, images=_columns(found.part, found.images))
+    if request.by is not None and found.images is not None:
+        slices = _slices(found.card, found.images, request.by)
+        answer = msgspec.structs.replace(answer, slices=slices)
+    return answer
 
 
 def evaluate_again(job: Job, run: RunFolder) -> list[str]:
@@ -83,6 +96,24 @@ def _scored(job: Job, request: Evaluate) -> _Scored:
     results = score_all(runner, part.x, truth, partial(_report, job, images))
     answer = evaluation_of(card, truth, results, request_id=job.id, part=images)
     return _Scored(card, part, answer, scored_images(part, truth, results, job))
+
+
+def _slices(card: ModelCard, images: ScoredImages, by: SliceBy) -> list[SliceScore]:
+    """The slices, worst first; raises UsageError where the images cannot be sliced so."""
+    tags = edits_of(card.dataset.get("edits", {})).tags
+    if reason := why_not(images, by, tags):
+        raise UsageError(f"There are no slices by {SLICE_TITLES[by].lower()}. {reason}")
+    return [
+        SliceScore(
+            name=each.name,
+            count=each.count,
+            accuracy=each.accuracy,
+            low=each.interval[0],
+            high=each.interval[1],
+            has_few=each.has_few,
+        )
+        for each in slices_of(images, by, card.class_names, tags)
+    ]
 
 
 def _columns(part: PreparedPart, images: ScoredImages) -> ImageScores:

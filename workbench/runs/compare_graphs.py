@@ -18,6 +18,7 @@ _TRAININGS: Mapping[Training, str] = {
 }
 """`Node.training` in words."""
 
+_CONNECTION = "Connection"
 THERE, NOT_THERE = "present", "absent"
 
 
@@ -35,6 +36,11 @@ class Row:
     left: str
     right: str
     difference: str = ""
+
+    @property
+    def is_connection(self) -> bool:
+        """Whether it is a connection, no layer."""
+        return self.title.startswith(_CONNECTION)
 
     @property
     def is_equal(self) -> bool:
@@ -98,7 +104,7 @@ def _node_words(node: Node) -> str:
 def _edge_words(edge: Edge, graph: Graph) -> str:
     names = [graph.nodes[key].name for key in (edge.source, edge.target)]
     place = f" (input {edge.port + 1})" if edge.port else ""
-    return f"Connection {names[0]} → {names[1]}{place}"
+    return f"{_CONNECTION} {names[0]} → {names[1]}{place}"
 
 
 def _node_rows(left: Node, right: Node) -> Iterator[Row]:

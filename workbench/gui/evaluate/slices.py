@@ -1,0 +1,158 @@
+"""Accuracy on slices of the evaluated images: a figure, a table, and the images of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import cast
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from workbench.core.evaluation.slices import FEW, Slice
+from workbench.core.format import count, share
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
+from workbench.gui.evaluate.chosen import Chosen
+from workbench.gui.evaluate.scored import ImagesOfRun
+from workbench.gui.evaluate.slices_plot import SlicesPlot
+from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.forms.param_editors import NoWheelComboBox
+from workbench.gui.kit.cards import TitledBox
+from workbench.gui.kit.labels import breakable, plain_label
+from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.plots.figure_file import figure_file
+from workbench.gui.tables.number_table import Cell, Column, NumberTable
+from workbench.protocol.trained.evaluate import SliceBy
+from workbench.runs.export.score_tables import slices_csv
+from workbench.runs.log.scores import set_words
+from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
+
+COLUMNS = (
+    Column("Slice"),
+    Column("Accuracy", 76, "Images of the slice that are classified right"),
+    Column("95% interval", 116, "Of the accuracy, by Wilson: it is wide where images are few"),
+    Column("Images", 96, f"Below {FEW} are marked as few"),
+)
+_HINT = "Click a row to see its images."
+_NOT_KEPT = "Evaluate again to see the slices: no prediction was kept of the images."
+_READING = "The images are being read."
+
+
+class SlicesPanel(TitledBox):
+    """What is worst first; `by` chooses what the images of a slice have in common."""
+
+    def __init__(self, state: EvaluateState) -> None:
+        super().__init__("Slices")
+        theme = state.context.theme
+        self._state = state
+        self._found: ImagesOfRun | None = None
+        self._tags: Mapping[str, str] = {}
+        self._asked: object = None
+        self.slices: list[Slice] = []
+        self.by = NoWheelComboBox()
+        self.source = plain_label(role="dim", wrap=True)
+        self.plot = SlicesPlot(theme)
+        self.table = NumberTable(theme, "Accuracy by slice", COLUMNS)
+        self.status = plain_label(_READING, role="dim", wrap=True)
+        self.menu_button = SaveFigureButton(theme, "accuracy by slice")
+        self._results, self._pages = QWidget(), QStackedWidget()
+        self._build()
+        self._connect()
+
+    def _build(self) -> None:
+        for by, title in SLICE_TITLES.items():
+            self.by.addItem(title, by)
+        self.by.setAccessibleName("Slice by")
+        self.by.setToolTip("What the images of a slice have in common")
+        self.saver = FigureSaver(
+            self, self._state.background, "slices", "accuracy by slice", self._writer
+        )
+        self.menu_button.set_saver(self.saver)
+        column(self.plot, (self.table, 1), parent=self._results, spacing=6)
+        self._pages.addWidget(QWidget())
+        self._pages.addWidget(self._results)
+        self.column.addLayout(row(plain_label("By"), (self.by, 1), STRETCH, self.menu_button))
+        self.column.addWidget(self.source)
+        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.status)
+        self.setMinimumWidth(430)
+
+    def _connect(self) -> None:
+        document = self._state.context.document
+        self._state.images_read.connect(self._take_images)
+        document.edits_changed.connect(self._on_edited)
+        document.project_replaced.connect(self._on_edited)
+        self.by.currentIndexChanged.connect(self._slice)
+        self.table.chosen.connect(self._on_chosen)
+        self.saver.said.connect(self._state.said)
+
+    @property
+    def chosen_by(self) -> SliceBy:
+        """What the images of a slice have in common."""
+        return cast("SliceBy", self.by.currentData())
+
+    def _take_images(self, found: ImagesOfRun | None) -> None:
+        self._found = found
+        self._slice()
+
+    def _on_edited(self) -> None:
+        """Other tags; other edits change nothing here."""
+        if self._state.context.document.project.edits.tags != self._tags:
+            self._slice()
+
+    def _slice(self) -> None:
+        """Slices the images, in a thread."""
+        found, by = self._found, self.chosen_by
+        self._tags = tags = self._state.context.document.project.edits.tags
+        images = found.images if found is not None else None
+        self._asked = asked = object()
+        if found is None or images is None:
+            self._show([], _NOT_KEPT)
+            return
+        names = found.class_names
+        self._state.background.run(
+            lambda: (slices_of(images, by, names, tags), why_not(images, by, tags)),
+            lambda made: self._show(*made) if asked is self._asked else None,
+        )
+
+    def _show(self, slices: list[Slice], reason: str) -> None:
+        self.slices = slices
+        found = self._found
+        words = self._words()
+        self.source.setText(breakable(words))
+        overall = found.kept.result.accuracy if found is not None else None
+        self.plot.set_slices(f"{self._title()} · {words}", slices, overall)
+        self.table.set_rows(map(_row, slices))
+        self._pages.setCurrentIndex(1 if slices else 0)
+        self.menu_button.setEnabled(bool(slices))
+        overall_words = f"All images: {share(overall)} (dashed). " if overall is not None else ""
+        self.status.setText(reason or f"{overall_words}{_HINT}")
+
+    def _words(self) -> str:
+        """Which images they are."""
+        kept = self._found.kept if self._found is not None else None
+        return set_words(kept.result, kept.source_words()) if kept is not None else ""
+
+    def _title(self) -> str:
+        return f"Accuracy by {SLICE_TITLES[self.chosen_by].lower()}"
+
+    def _on_chosen(self, number: int) -> None:
+        if number < len(self.slices):
+            one = self.slices[number]
+            name = f"{SLICE_TITLES[self.chosen_by]}: {one.name}"
+            self._state.slice_wanted.emit(Chosen(name=name, only=one.numbers))
+
+    def _writer(self, path: Path) -> Callable[[], None]:
+        title, slices = SLICE_TITLES[self.chosen_by], self.slices
+        words = f"{self._title()}: {self._words()}"
+        return figure_file(path, self.plot, words, lambda: slices_csv(title, slices))
+
+
+def _row(each: Slice) -> list[Cell]:
+    low, high = each.interval
+    few = " (few)" if each.has_few else ""
+    return [
+        Cell(each.name),
+        Cell(share(each.accuracy), each.accuracy),
+        Cell(f"{share(low)}–{share(high)}", low),
+        Cell(f"{count(each.count)}{few}", each.count),
+    ]

@@ -1,0 +1,1 @@
+"""A folder that images appear in: which of them are new, and complete. Qt-free."""

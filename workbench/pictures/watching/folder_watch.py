@@ -1,0 +1,105 @@
+"""Looks at a folder from time to time; which of its images are new, and complete."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.pictures.folders import is_picture
+from workbench.pictures.watching.files import Mark, files_of
+
+SETTLE_S = 0.5
+"""An image counts as complete when its file has not changed for so long."""
+
+PATIENCE_S = 10.0
+"""One that cannot be read may still be being written: it counts as damaged after so long without a
+change."""
+
+PAUSE_S = 0.5
+_PAUSE_SHARE = 10
+"""Between two scans: this, or so many times as long as the last one took."""
+
+
+@dataclass
+class _Seen:
+    """A file as it was found.
+
+    Attributes:
+        mark: What changes with it.
+        since: When it was first seen like this.
+        is_taken: It was handed out, or is none of the new images.
+        is_held: It could not be read, and gets some more time.
+    """
+
+    mark: Mark
+    since: float
+    is_taken: bool = False
+    is_held: bool = False
+
+
+class FolderWatch:
+    """Looks at a folder and the folders inside; what is there at first is not new.
+
+    Args:
+        folder: May be removed later; links to folders are not followed.
+        clock: Seconds.
+
+    Attributes:
+        folder: The same.
+        num_before: Files that were there at first.
+        pause_s: How long to wait before the next `scan`.
+
+    Raises:
+        DatasetError: it cannot be listed; so does `scan`, once it is gone.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder = folder
+        self.pause_s = PAUSE_S
+        self._clock = clock
+        self._lock = threading.Lock()
+        now = clock()
+        self._seen = {path: _Seen(mark, now, is_taken=True) for path, mark in files_of(folder)}
+        self.num_before = len(self._seen)
+
+    def scan(self) -> list[str]:
+        """The images that are new, or have changed, and complete since the last call, in order."""
+        began = self._clock()
+        found = dict(files_of(self.folder))
+        with self._lock:
+            ready = self._settled(found)
+        images = [path for path in ready if is_picture(path)]
+        self.pause_s = max(PAUSE_S, _PAUSE_SHARE * (self._clock() - began))
+        return images
+
+    def is_final(self, path: str, *, is_readable: bool) -> bool:
+        """Whether the answer to a file of `scan` counts: one that cannot be read may be incomplete,
+        and comes again when it has changed, or after `PATIENCE_S`.
+        """
+        with self._lock:
+            seen = self._seen.get(path)
+            if is_readable or seen is None or seen.is_held:
+                return True
+            seen.is_held, seen.is_taken, seen.since = True, False, self._clock()
+            return False
+
+    def _settled(self, found: dict[str, Mark]) -> list[str]:
+        now, ready = self._clock(), []
+        for path in [path for path in self._seen if path not in found]:
+            del self._seen[path]
+        for path, mark in found.items():
+            seen = self._seen.get(path)
+            if seen is None or seen.mark != mark:
+                self._seen[path] = _Seen(mark, now)
+            elif not seen.is_taken and now - seen.since >= _wait_s(seen):
+                seen.is_taken = True
+                ready.append(path)
+        return ready
+
+
+def _wait_s(seen: _Seen) -> float:
+    is_empty = seen.mark[1] == 0
+    return PATIENCE_S if seen.is_held or is_empty else SETTLE_S
