@@ -17,6 +17,7 @@ from workbench.gui.evaluate.chosen import ALL, GAINED, LOST, TOP_LOSSES, Chosen
 from workbench.gui.evaluate.image_rows import ScoredRows
 from workbench.gui.evaluate.scored import ScoredState, edited_words
 from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.evaluate.tagging import TagMenu, tagged
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.grid import ImageGrid
 from workbench.gui.images.sample_dialog import SampleDialog
@@ -29,6 +30,7 @@ from workbench.gui.kit.layout import STRETCH, row
 
 _HINT = "Select images to edit them. Double-click or Enter enlarges."
 _TRAIN_AGAIN = "Trains the project, with all edits, from the weights of this run"
+_TAG = "Gives them a tag, by which Slices shows the accuracy: training ignores it"
 _TO_TRAINING = "Moves them to the training part: the test set gets smaller, the files stay"
 
 
@@ -61,6 +63,9 @@ class ImagesPanel(Box):
         self.leave_out_button = button("Leave out")
         self.to_training_button = button("To training")
         self.to_training_button.setToolTip(_TO_TRAINING)
+        self.tag_button = button("Tag")
+        self.tag_button.setToolTip(_TAG)
+        self.tag_menu = TagMenu(self)
         self.train_button = button("Train again")
         self.train_button.setToolTip(_TRAIN_AGAIN)
         self.status = plain_label(role="dim", wrap=True)
@@ -72,11 +77,13 @@ class ImagesPanel(Box):
     def _build(self) -> None:
         buttons = self.relabel_button, self.leave_out_button, self.to_training_button
         self.relabel_button.setMenu(QMenu(self))
+        self.tag_button.setMenu(self.tag_menu)
         self.column.addLayout(row((self.box, 1), (self.others, 1), spacing=8))
         self.column.addWidget(self.subject)
         self.column.addWidget(self.grid, 1)
         self.column.addWidget(self.status)
-        self.column.addLayout(row(*buttons, STRETCH, self.train_button, spacing=8))
+        line = row(*buttons, self.tag_button, STRETCH, self.train_button, spacing=8)
+        self.column.addLayout(line)
 
     def _connect(self) -> None:
         self.scored.changed.connect(self._fill)
@@ -87,6 +94,8 @@ class ImagesPanel(Box):
         self.relabel_button.menu().aboutToShow.connect(self._fill_relabel)
         self.leave_out_button.clicked.connect(lambda _=False: self.leave_out())
         self.to_training_button.clicked.connect(lambda _=False: self.move_to_training())
+        self.tag_menu.aboutToShow.connect(lambda: self.tag_menu.fill(self.scored.edits()))
+        self.tag_menu.chosen.connect(self.tag)
         self.train_button.clicked.connect(lambda _=False: self.train_again())
         self.grid.enlarged.connect(self._enlarge)
         self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -146,7 +155,8 @@ class ImagesPanel(Box):
 
     def _say(self) -> None:
         reason, chosen = self.scored.reason(), self.selected()
-        for each in (self.relabel_button, self.leave_out_button, self.to_training_button):
+        buttons = self.relabel_button, self.leave_out_button, self.to_training_button
+        for each in (*buttons, self.tag_button):
             each.setEnabled(not reason and bool(chosen))
         self.train_button.setEnabled(not reason)
         if self.scored.images is None:
@@ -186,6 +196,11 @@ class ImagesPanel(Box):
         menu.addAction("Enlarge").triggered.connect(lambda _=False: self._enlarge(at))
         relabel = menu.addMenu("Relabel to")
         self._add_classes(relabel)
+        tags = TagMenu(menu, "Tag")
+        tags.fill(self.scored.edits())
+        tags.chosen.connect(self.tag)
+        tags.setEnabled(not self.scored.reason())
+        menu.addMenu(tags)
         entries = (
             ("Leave out", self.leave_out),
             ("Move to training", self.move_to_training),
@@ -220,6 +235,11 @@ class ImagesPanel(Box):
             return replace(edits, labels=labels, left_out=edits.left_out - {*contents})
 
         self._edit("Relabel", change)
+
+    def tag(self, tag: str) -> None:
+        """Gives the selected images a tag, or takes theirs away."""
+        verb = f"Tag “{tag}” on" if tag else "Remove tag of"
+        self._edit(verb, lambda edits, contents: tagged(edits, contents, tag))
 
     def leave_out(self) -> None:
         """Leaves the selected images out of the project, with each exact copy of them."""
