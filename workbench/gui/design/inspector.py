@@ -135,6 +135,13 @@ class InspectorPanel(QScrollArea):
         parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
         column(*parts, parent=page, margins=(14, 6, 14, 14), spacing=10)
 
+    def _make_links(self) -> None:
+        self.more = button("More about this layer", role="link")
+        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._page))
+        self.maps = button("Show feature maps", role="link")
+        self.maps.setToolTip("Shows in Classify what the trained layer gives for a picture")
+        self.maps.clicked.connect(self._on_maps)
+
     def _make_name(self) -> QLineEdit:
         name = QLineEdit()
         name.setAccessibleName("Layer name")
