@@ -112,26 +112,15 @@ class InspectorPanel(QScrollArea):
         self.problems.problem_hovered.connect(self._state.problem_hovered)
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
-        self.more = button("More about this layer", role="link")
-        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._page))
-        self.maps = button("Show feature maps", role="link")
-        self.maps.setToolTip("Shows in Classify what the trained layer gives for a picture")
-        self.maps.clicked.connect(
-            lambda: self._state.maps_asked.emit(self._layers_selected()[0].name)
-        )
+        self._make_links()
         self.connection = ConnectionBox()
         self.connection.insert_asked.connect(self._on_insert)
         self.connection.remove_asked.connect(self._on_remove)
         named = (self.heading, self.name, self.name_error, self.connection)
         about_it = (*named, self._form_place, self.preview, self.training, self.problems)
         facts = (self._facts_heading, self.facts, self.tpu)
-        what = (
-            self._what_heading,
-            self.what,
-            row(self.more, STRETCH),
-            row(self.maps, STRETCH),
-            STRETCH,
-        )
+        links = (row(self.more, STRETCH), row(self.maps, STRETCH))
+        what = (self._what_heading, self.what, *links, STRETCH)
         parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
         column(*parts, parent=page, margins=(14, 6, 14, 14), spacing=10)
 
