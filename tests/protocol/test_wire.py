@@ -47,7 +47,6 @@ strengths = st.dictionaries(texts, st.floats(allow_nan=False, allow_infinity=Fal
 by_type = {
     str: texts,
     int: st.integers(-(2**40), 2**40),
-    int | None: st.none() | st.integers(-(2**40), 2**40),
     bool: st.booleans(),
     float: st.floats(allow_nan=False, allow_infinity=False),
     list[str]: st.lists(texts, max_size=4),
@@ -73,7 +72,10 @@ by_type = {
 def _values(kind):
     if typing.get_origin(kind) is typing.Literal:
         return st.sampled_from(typing.get_args(kind))
-    return by_type[kind]
+    if kind in by_type:
+        return by_type[kind]
+    (known,) = (each for each in typing.get_args(kind) if each is not type(None))
+    return st.none() | _values(known)
 
 
 requests = st.one_of(

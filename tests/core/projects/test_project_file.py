@@ -347,6 +347,7 @@ def test_a_file_of_another_account_names_its_owner_as_the_way(tmp_path, monkeypa
         ("labels", {"x": "roses"}, "edits.labels"),
         ("labels", {"0" * 32: ""}, "edits.labels"),
         ("parts", {"0" * 32: "holiday"}, "edits.parts"),
+        ("tags", {"0" * 32: ""}, "edits.tags"),
         ("classes", {"roses": 3}, "edits.classes"),
         ("kept", [""], "edits.kept"),
     ],

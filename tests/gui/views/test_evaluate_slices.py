@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QInputDialog
 
 from tests.gui.views.test_evaluate_images import files, numbers, view
 from tests.gui.views.test_evaluate_view import RESULT
@@ -49,7 +50,7 @@ def test_a_row_leads_to_its_images(view, panel, qtbot):
         ["cat", "50.0%", "18.8%–81.2%", "6 (few)"],
         ["dog", "85.7%", "60.1%–96.0%", "14 (few)"],
     ]
-    assert panel.source.text() == "Test set, 20 images"
+    assert panel.plot.accessibleName() == "Accuracy by predicted class · Test set, 20 images"
     panel.table.clicked.emit(table.index(0, 1))
     images = view.panels["evaluate_images"]
     assert images.isVisible()
@@ -62,12 +63,34 @@ def test_tags_are_those_of_the_project(panel, qtbot, view, context, files):
     assert panel.slices == []
     assert "No image has a tag yet" in panel.status.text()
     context.document.set_dataset(Choice("folder", {"path": str(files)}))
-    content = view.panels["evaluate_images"].scored.images.content_of(3)
-    edits = context.document.project.edits
-    context.document.set_edits(replace(edits, tags={content: "night"}), "Tag 1 image")
+    images = view.panels["evaluate_images"]
+    images.grid.setCurrentIndex(images.rows.index(0, 0))
+    assert images.tag_button.isEnabled()
+    images.tag_menu.aboutToShow.emit()
+    assert [action.text() for action in images.tag_menu.actions()] == ["New tag…"]
+    images.tag_menu.chosen.emit("night")
+    content = images.rows.content(0)
+    assert context.document.project.edits.tags == {content: "night"}
+    assert "Tag night" in images.rows.words(0)
+    images.tag_menu.aboutToShow.emit()
+    texts = [action.text() for action in images.tag_menu.actions()]
+    assert texts == ["night", "New tag…", "", "No tag"]
     qtbot.waitUntil(lambda: names(panel) == ["night", "(no tag)"])
+    images.tag_menu.actions()[-1].trigger()
+    assert not context.document.project.edits
+    context.document.undo_stack.undo()
     context.document.undo_stack.undo()
     qtbot.waitUntil(lambda: panel.slices == [])
+
+
+def test_a_tag_is_typed(view, context, files, monkeypatch):
+    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+    images = view.panels["evaluate_images"]
+    images.grid.setCurrentIndex(images.rows.index(0, 0))
+    for words, tags in (("  ", []), (" by\nnight ", ["bynight"])):
+        monkeypatch.setattr(QInputDialog, "getText", lambda *_, words=words: (words, True))
+        images.tag_menu.ask()
+        assert [*context.document.project.edits.tags.values()] == tags
 
 
 def test_what_an_earlier_version_did_not_measure_is_said(panel, qtbot):
@@ -114,8 +137,10 @@ def test_each_part_has_the_images_of_its_own(panel, qtbot, view):
     choose(qtbot, panel, "predicted")
     view.part.chosen.emit("train")
     qtbot.waitUntil(lambda: len(images.scored.images) == 10)
-    qtbot.waitUntil(lambda: panel.source.text() == "Training set, 10 images (seen in training)")
+    qtbot.waitUntil(
+        lambda: panel.plot.accessibleName().endswith("Training set, 10 images (seen in training)")
+    )
     view.part.chosen.emit("test")
     qtbot.waitUntil(lambda: len(images.scored.images) == 20)
-    qtbot.waitUntil(lambda: panel.source.text() == "Test set, 20 images")
+    qtbot.waitUntil(lambda: panel.plot.accessibleName().endswith("Test set, 20 images"))
     assert sum(each.count for each in panel.slices) == 20

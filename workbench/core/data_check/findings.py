@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from workbench.core.projects.data_edits import DataEdits, PartName
+from workbench.core.projects.data_edits import PartName
 from workbench.core.projects.project import Project
 
 Severity = Literal["error", "warning", "hint"]
@@ -196,13 +196,13 @@ def reopened(project: Project, finding: Finding) -> Project:
     """The project as if nothing had been done about a finding's images."""
     gone = {image.content for image in finding.images}
     edits = project.edits
-    edits = DataEdits(
+    edits = replace(
+        edits,
         left_out=edits.left_out - gone,
         once=edits.once - gone,
         labels={key: name for key, name in edits.labels.items() if key not in gone},
         parts={key: name for key, name in edits.parts.items() if key not in gone},
         kept=edits.kept - {finding.key},
-        classes=edits.classes,
     )
     return replace(project, edits=edits)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -29,6 +30,26 @@ def model_words(run: RunSummary, *, is_own: bool = True) -> str:
     name = run.label if is_own else full_name(run)
     parts = [name, when(run.created), figure]
     return " · ".join(part for part in parts if part)
+
+
+def fill_models(box: QComboBox, library: RunLibrary, models: Sequence[RunSummary]) -> bool:
+    """Lists models in a drop-down, those of the open project first; their paths are its data.
+    Whether there are others than before.
+    """
+    is_own = library.is_own
+    own = [(model_words(run), str(run.path)) for run in models if is_own(run)]
+    others = [(model_words(run, is_own=False), str(run.path)) for run in models if not is_own(run)]
+    wanted = [*own, *([("", "")] if own and others else []), *others]
+    shown = [(box.itemText(place), box.itemData(place) or "") for place in range(box.count())]
+    if wanted == shown:
+        return False
+    box.clear()
+    for words, path in wanted:
+        if path:
+            box.addItem(words, path)
+        else:
+            box.insertSeparator(box.count())
+    return True
 
 
 class ModelChooser(QWidget):
@@ -98,7 +119,7 @@ class ModelChooser(QWidget):
 
     def _refresh(self) -> None:
         models = [run for run in self._library.runs if run.has_model]
-        is_other = self._fill(models)
+        is_other = fill_models(self.box, self._library, models)
         current = self._best_of(models)
         self.box.setCurrentIndex(-1 if current is None else self.box.findData(str(current.path)))
         path = current.path if current is not None else None
@@ -108,27 +129,6 @@ class ModelChooser(QWidget):
             self.model_changed.emit()
         elif is_other:
             self.models_changed.emit()
-
-    def _fill(self, models: list[RunSummary]) -> bool:
-        """Fills the box; whether there are others than before."""
-        is_own = self._library.is_own
-        own = [(model_words(run), str(run.path)) for run in models if is_own(run)]
-        others = [
-            (model_words(run, is_own=False), str(run.path)) for run in models if not is_own(run)
-        ]
-        wanted = [*own, *([("", "")] if own and others else []), *others]
-        shown = [
-            (self.box.itemText(i), self.box.itemData(i) or "") for i in range(self.box.count())
-        ]
-        if wanted == shown:
-            return False
-        self.box.clear()
-        for words, path in wanted:
-            if path:
-                self.box.addItem(words, path)
-            else:
-                self.box.insertSeparator(self.box.count())
-        return True
 
     def _best_of(self, models: list[RunSummary]) -> RunSummary | None:
         """The run to show, out of those with weights, newest first."""

@@ -132,6 +132,7 @@ class ScoredRows(GridRows):
     def words(self, row: int) -> str:
         """All that is known of an image."""
         file, place = self.images.file(self.number(row)), self.place(row)
+        tag = self._edits.tags.get(self.content(row), "")
         return "\n".join(
             filter(
                 None,
@@ -141,6 +142,7 @@ class ScoredRows(GridRows):
                     self.loss_words(row),
                     self.other_words(row),
                     self.edit_words(row),
+                    f"Tag {tag}" if tag else "",
                     file or f"image {count(place.index + 1)} of the {place.part} part",
                 ),
             )

@@ -17,10 +17,12 @@ from workbench.gui.evaluate.chosen import ALL, GAINED, LOST, TOP_LOSSES, Chosen
 from workbench.gui.evaluate.image_rows import ScoredRows
 from workbench.gui.evaluate.scored import ScoredState, edited_words
 from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.evaluate.tagging import TagMenu, tagged
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.grid import ImageGrid
 from workbench.gui.images.sample_dialog import SampleDialog
 from workbench.gui.images.samples import GridSamples
+from workbench.gui.images.source import ImageSource
 from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
@@ -29,6 +31,7 @@ from workbench.gui.kit.layout import STRETCH, row
 
 _HINT = "Select images to edit them. Double-click or Enter enlarges."
 _TRAIN_AGAIN = "Trains the project, with all edits, from the weights of this run"
+_TAG = "Gives them a tag, by which Slices shows the accuracy: training ignores it"
 _TO_TRAINING = "Moves them to the training part: the test set gets smaller, the files stay"
 
 
@@ -48,6 +51,7 @@ class ImagesPanel(Box):
         self._state, self._theme = state, theme
         self.scored = ScoredState(state)
         self.rows = ScoredRows(self)
+        self._source = ImageSource()
         self.thumbnails = ImageThumbnails(service, self.scored.source, self)
         self.grid = ImageGrid(theme, self.rows, self.thumbnails, self)
         self.box = NoWheelComboBox()
@@ -61,6 +65,9 @@ class ImagesPanel(Box):
         self.leave_out_button = button("Leave out")
         self.to_training_button = button("To training")
         self.to_training_button.setToolTip(_TO_TRAINING)
+        self.tag_button = button("Tag")
+        self.tag_button.setToolTip(_TAG)
+        self.tag_menu = TagMenu(self)
         self.train_button = button("Train again")
         self.train_button.setToolTip(_TRAIN_AGAIN)
         self.status = plain_label(role="dim", wrap=True)
@@ -72,11 +79,13 @@ class ImagesPanel(Box):
     def _build(self) -> None:
         buttons = self.relabel_button, self.leave_out_button, self.to_training_button
         self.relabel_button.setMenu(QMenu(self))
+        self.tag_button.setMenu(self.tag_menu)
         self.column.addLayout(row((self.box, 1), (self.others, 1), spacing=8))
         self.column.addWidget(self.subject)
         self.column.addWidget(self.grid, 1)
         self.column.addWidget(self.status)
-        self.column.addLayout(row(*buttons, STRETCH, self.train_button, spacing=8))
+        line = row(*buttons, self.tag_button, STRETCH, self.train_button, spacing=8)
+        self.column.addLayout(line)
 
     def _connect(self) -> None:
         self.scored.changed.connect(self._fill)
@@ -87,6 +96,8 @@ class ImagesPanel(Box):
         self.relabel_button.menu().aboutToShow.connect(self._fill_relabel)
         self.leave_out_button.clicked.connect(lambda _=False: self.leave_out())
         self.to_training_button.clicked.connect(lambda _=False: self.move_to_training())
+        self.tag_menu.aboutToShow.connect(lambda: self.tag_menu.fill(self.scored.edits()))
+        self.tag_menu.chosen.connect(self.tag)
         self.train_button.clicked.connect(lambda _=False: self.train_again())
         self.grid.enlarged.connect(self._enlarge)
         self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -109,7 +120,6 @@ class ImagesPanel(Box):
         for chosen in choices:
             self.box.addItem(chosen.words(names), chosen)
         self._fill_others()
-        self.subject.set_full_text(self.scored.subject())
         self._show()
         self._mark()
 
@@ -126,15 +136,24 @@ class ImagesPanel(Box):
     def _show(self) -> None:
         found, images, chosen = self.scored.found, self.scored.images, self.scored.chosen
         names = found.class_names if found is not None else []
-        other = self.scored.other
+        picked = self.scored.picked
+        other = self.scored.other if picked is None else None
         words = chosen.words(names) if names else ""
+        words = picked.words if picked is not None else words
+        if self.scored.source() != self._source:  # the same place may be another image there
+            self._source = self.scored.source()
+            self.thumbnails.clear()
         place = self.box.findText(words)
         if place < 0 and words:
-            self.box.addItem(words, chosen)
+            self.box.addItem(words, chosen)  # picked images: what was chosen before them
             place = self.box.count() - 1
         self.box.setCurrentIndex(place)
         numbers = chosen.numbers(images, other) if images is not None else np.zeros(0, np.int64)
+        if picked is not None:
+            found, numbers = picked.found, picked.numbers
+        self.subject.set_full_text(self.scored.subject())
         self.rows.show_numbers(found, numbers, other)
+        self.rows.set_edits(self.scored.edits())
         self.grid.updateGeometries()
         self.grid.verticalScrollBar().setValue(0)
         self._say()
@@ -146,10 +165,11 @@ class ImagesPanel(Box):
 
     def _say(self) -> None:
         reason, chosen = self.scored.reason(), self.selected()
-        for each in (self.relabel_button, self.leave_out_button, self.to_training_button):
+        buttons = self.relabel_button, self.leave_out_button, self.to_training_button
+        for each in (*buttons, self.tag_button):
             each.setEnabled(not reason and bool(chosen))
         self.train_button.setEnabled(not reason)
-        if self.scored.images is None:
+        if self.scored.images is None and self.scored.picked is None:
             self.status.setText(self.scored.problem)
             return
         shown = self.rows.rowCount()
@@ -186,6 +206,11 @@ class ImagesPanel(Box):
         menu.addAction("Enlarge").triggered.connect(lambda _=False: self._enlarge(at))
         relabel = menu.addMenu("Relabel to")
         self._add_classes(relabel)
+        tags = TagMenu(menu, "Tag")
+        tags.fill(self.scored.edits())
+        tags.chosen.connect(self.tag)
+        tags.setEnabled(not self.scored.reason())
+        menu.addMenu(tags)
         entries = (
             ("Leave out", self.leave_out),
             ("Move to training", self.move_to_training),
@@ -220,6 +245,11 @@ class ImagesPanel(Box):
             return replace(edits, labels=labels, left_out=edits.left_out - {*contents})
 
         self._edit("Relabel", change)
+
+    def tag(self, tag: str) -> None:
+        """Gives the selected images a tag, or takes theirs away."""
+        verb = f"Tag “{tag}” on" if tag else "Remove tag of"
+        self._edit(verb, lambda edits, contents: tagged(edits, contents, tag))
 
     def leave_out(self) -> None:
         """Leaves the selected images out of the project, with each exact copy of them."""
