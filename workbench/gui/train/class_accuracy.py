@@ -32,7 +32,7 @@ NOTHING_YET = (
 )
 
 _CURVES_PX = 150
-"""Height from which on curves can be told apart."""
+"""Height from which on curves can be distinguished."""
 
 _BESIDE_PX, _LEAST_PX = 640, 300
 """Width from which on the matrix is beside the curves, and the smallest one, in pixels."""
