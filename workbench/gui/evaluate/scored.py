@@ -23,7 +23,6 @@ from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.describe_data import Thumbnail
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_images import ImageScores, compare_images, scores_of
-from workbench.runs.log.scores import SET_IMAGES
 from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
 from workbench.runs.store.image_scores import ScoredImages, image_scores_path
@@ -200,8 +199,7 @@ class ScoredState(QObject):
             return ""
         source, kept = self.found.source, self.found.kept
         data = source_words(Choice(source.key, dict(source.params)))
-        images = SET_IMAGES[kept.part]
-        what = f"{images[:1].upper()}{images[1:]} of {data}"
+        what = "" if kept.source else data  # another data set is named by the subject
         gone = self.found.num_missing
         moved = f"{plural(gone, 'image')} moved or removed since" if gone else ""
         return " · ".join(filter(None, (what, self._state.subject, moved)))
