@@ -50,7 +50,7 @@ def test_a_row_leads_to_its_images(view, panel, qtbot):
         ["cat", "50.0%", "18.8%–81.2%", "6 (few)"],
         ["dog", "85.7%", "60.1%–96.0%", "14 (few)"],
     ]
-    assert panel.source.text() == "Test set, 20 images"
+    assert panel.plot.accessibleName() == "Accuracy by predicted class · Test set, 20 images"
     panel.table.clicked.emit(table.index(0, 1))
     images = view.panels["evaluate_images"]
     assert images.isVisible()
@@ -137,8 +137,10 @@ def test_each_part_has_the_images_of_its_own(panel, qtbot, view):
     choose(qtbot, panel, "predicted")
     view.part.chosen.emit("train")
     qtbot.waitUntil(lambda: len(images.scored.images) == 10)
-    qtbot.waitUntil(lambda: panel.source.text() == "Training set, 10 images (seen in training)")
+    qtbot.waitUntil(
+        lambda: panel.plot.accessibleName().endswith("Training set, 10 images (seen in training)")
+    )
     view.part.chosen.emit("test")
     qtbot.waitUntil(lambda: len(images.scored.images) == 20)
-    qtbot.waitUntil(lambda: panel.source.text() == "Test set, 20 images")
+    qtbot.waitUntil(lambda: panel.plot.accessibleName().endswith("Test set, 20 images"))
     assert sum(each.count for each in panel.slices) == 20

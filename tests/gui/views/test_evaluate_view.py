@@ -90,6 +90,21 @@ def test_top_k_accuracy_is_shown_where_there_are_more_classes(shown, service):
     assert not scores.top_5.isVisible()
 
 
+@pytest.mark.parametrize("page", ["classes", "pairs"])
+def test_the_table_that_is_shown_is_saved(qtbot, shown, tmp_path, page):
+    scores = shown.panels["evaluate_classes"]
+    scores.switch.chosen.emit(page)
+    for ending, start in (
+        ("csv", b"class," if page == "classes" else b"actual,"),
+        ("svg", b"<?xml"),
+    ):
+        file = tmp_path / f"scores.{ending}"
+        with qtbot.waitSignal(scores.saver.said):
+            scores.saver.save(file)
+        assert file.read_bytes().startswith(start)
+    assert "Test set, 20 images" in file.read_text()
+
+
 def test_a_test_set_that_was_also_validated_on_is_remarked_on(view, service):
     view.start.click()
     service.take(Evaluate)[1](msgspec.structs.replace(RESULT, is_validated_on_test=True))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from PySide6.QtWidgets import QStackedWidget
 
 from workbench.core.confusion import ConfusedPair, balanced_accuracy, most_confused
 from workbench.core.format import count, share
+from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.class_scores import class_row, class_table
 from workbench.gui.tables.number_table import Cell, Column, NumberTable
 from workbench.protocol.trained.evaluate import Evaluation
+from workbench.runs.export.score_tables import class_scores_csv, confused_pairs_csv
 
 PAIR_COLUMNS = (
     Column("Actual"),
@@ -56,11 +60,13 @@ class ClassesPanel(TitledBox):
         self.table = class_table(state.context.theme)
         self.pairs = NumberTable(state.context.theme, "Most confused pairs", PAIR_COLUMNS)
         self.no_pairs = plain_label(NO_PAIRS, role="dim")
+        self.menu_button = SaveFigureButton(state.context.theme, "scores")
         self._pages = QStackedWidget()
         self._build(figures)
         self._page = "classes"
         self.switch.chosen.connect(self._show_page)
         self.pairs.chosen.connect(self._on_pair_chosen)
+        self.saver.said.connect(state.said)
         state.evaluated.connect(self._show)
         self._show_page(self._page)
 
@@ -70,7 +76,11 @@ class ClassesPanel(TitledBox):
         self.column.addLayout(row(*figures, STRETCH, spacing=24))
         self.column.addWidget(self.source)
         self.column.addSpacing(2)
-        self.column.addLayout(row(self.switch, STRETCH))
+        self.saver = FigureSaver(
+            self, self._state.background, "class-scores", "scores", self._writer
+        )
+        self.menu_button.set_saver(self.saver)
+        self.column.addLayout(row(self.switch, STRETCH, self.menu_button))
         self.column.addWidget(self._pages, 1)
         self.setMinimumWidth(430)
 
@@ -95,6 +105,16 @@ class ClassesPanel(TitledBox):
         totals: list[int] = counts.sum(axis=1).tolist()
         self.pairs.set_rows(map(partial(_pair_row, result.classes, totals), self._pairs))
         self._show_page(self._page)
+
+    def _writer(self, path: Path) -> Callable[[], None]:
+        """The table that is shown, as it looks or with all of its rows."""
+        result, is_classes = self._state.evaluation, self._page == "classes"
+        what = "Scores by class" if is_classes else "Most confused pairs"
+        make = class_scores_csv if is_classes else confused_pairs_csv
+        title = f"{what}: {self._state.images_words()}"
+        return figure_file(
+            path, self._pages, title, lambda: make(result) if result is not None else ""
+        )
 
     def _on_pair_chosen(self, number: int) -> None:
         pair = self._pairs[number]

@@ -17,7 +17,7 @@ from workbench.gui.evaluate.slices_plot import SlicesPlot
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.cards import TitledBox
-from workbench.gui.kit.labels import breakable, plain_label
+from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.number_table import Cell, Column, NumberTable
@@ -49,7 +49,6 @@ class SlicesPanel(TitledBox):
         self._asked: object = None
         self.slices: list[Slice] = []
         self.by = NoWheelComboBox()
-        self.source = plain_label(role="dim", wrap=True)
         self.plot = SlicesPlot(theme)
         self.table = NumberTable(theme, "Accuracy by slice", COLUMNS)
         self.status = plain_label(_READING, role="dim", wrap=True)
@@ -71,7 +70,6 @@ class SlicesPanel(TitledBox):
         self._pages.addWidget(QWidget())
         self._pages.addWidget(self._results)
         self.column.addLayout(row(plain_label("By"), (self.by, 1), STRETCH, self.menu_button))
-        self.column.addWidget(self.source)
         self.column.addWidget(self._pages, 1)
         self.column.addWidget(self.status)
         self.setMinimumWidth(430)
@@ -117,10 +115,8 @@ class SlicesPanel(TitledBox):
     def _show(self, slices: list[Slice], reason: str) -> None:
         self.slices = slices
         found = self._found
-        words = self._words()
-        self.source.setText(breakable(words))
         overall = found.kept.result.accuracy if found is not None else None
-        self.plot.set_slices(f"{self._title()} · {words}", slices, overall)
+        self.plot.set_slices(f"{self._title()} · {self._words()}", slices, overall)
         self.table.set_rows(map(_row, slices))
         self._pages.setCurrentIndex(1 if slices else 0)
         self.menu_button.setEnabled(bool(slices))

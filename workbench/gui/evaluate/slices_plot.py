@@ -18,6 +18,7 @@ MOST_ROWS = 8
 _ROW_PX, _TOP_PX, _BOTTOM_PX, _RIGHT_PX = 20, 26, 22, 22
 _NAME_SHARE = 0.3  # of the width, at most
 _NAME_GAP_PX = 10
+_SLACK_PX = 6  # figures of one width are wider than they are measured
 _DOT_PX = 3.5
 _SHARES = (0.0, 0.5, 1.0)
 
@@ -55,7 +56,7 @@ class SlicesPlot(PaintedWidget):
         painter.drawText(QRectF(0, 0, self.width(), 18), middle, title)
         painter.setFont(self._theme.font(11, tabular=True))
         widths = [painter.fontMetrics().horizontalAdvance(each.name) for each in self._slices]
-        room = int(min(max(widths, default=0), _NAME_SHARE * self.width()))
+        room = int(min(max(widths, default=0) + _SLACK_PX, _NAME_SHARE * self.width()))
         left = room + _NAME_GAP_PX
         area = QRectF(self.rect()).adjusted(left, _TOP_PX, -_RIGHT_PX, -_BOTTOM_PX)
         self._paint_axis(painter, area)

@@ -28,6 +28,7 @@ GENERAL_PAGES = (
     ("runs", "Runs: pause, queue, compare"),
     ("sweep", "Sweep: compare settings"),
     ("classify", "Classifying pictures"),
+    ("evaluate", "Evaluate: where does it fail?"),
     ("calibration", "Calibration and “unknown”"),
     ("what_if", "What-if and robustness"),
     ("coach", "The training coach"),

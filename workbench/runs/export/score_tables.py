@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.core.calibration.reliability import NUM_BINS
+from workbench.core.confusion import most_confused
 from workbench.core.evaluation.slices import Slice
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.protocol.trained.calibration import Bins
+from workbench.protocol.trained.evaluate import Evaluation
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.protocol.trained.robustness import Robustness
 from workbench.runs.export.tables import csv_cells, plain_cells, safe_text
 from workbench.runs.store.image_map import ImageMap
+
+MEAN_OF_CLASSES = "(mean of the classes)"
 
 
 def confusion_csv(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> str:
@@ -22,6 +28,34 @@ def confusion_csv(classes: Sequence[str], confusion: Sequence[Sequence[int]]) ->
         csv_cells([name, *map(str, counts)])
         for name, counts in zip(classes, confusion, strict=True)
     ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def class_scores_csv(result: Evaluation) -> str:
+    """Precision, recall and F1 of each class, a row for each; the last one has their means over the
+    classes that have images, of which that of the recalls is the balanced accuracy.
+    """
+    lines = [csv_cells(["class", "precision", "recall", "F1", "images"])]
+    scores = result.per_class
+    rows = [(each.name, each.precision, each.recall, each.f1, each.count) for each in scores]
+    seen = [each for each in scores if each.count]
+    if seen:
+        columns = zip(*((each.precision, each.recall, each.f1) for each in seen), strict=True)
+        means = (sum(column) / len(seen) for column in columns)
+        rows.append((MEAN_OF_CLASSES, *means, sum(each.count for each in seen)))
+    for name, *figures, images in rows:
+        lines.append(csv_cells([name, *(f"{value:.6f}" for value in figures), str(images)]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def confused_pairs_csv(result: Evaluation) -> str:
+    """The pairs of classes that are confused, a row for each, most images first."""
+    counts = np.array(result.confusion, np.int64)
+    lines = [csv_cells(["actual", "predicted", "images", "of actual"])]
+    for pair in most_confused(counts, counts.size):
+        names = result.classes[pair.actual], result.classes[pair.predicted]
+        part = pair.count / int(counts[pair.actual].sum())
+        lines.append(csv_cells([*names, str(pair.count), f"{part:.6f}"]))
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -14,7 +14,7 @@ from workbench.runs.store.image_scores import ScoredImages
 
 SLICE_TITLES: dict[SliceBy, str] = {
     "size": "Image size",
-    "brightness": "Brightness",
+    "brightness": "Brightness (0–255)",
     "folder": "Folder",
     "tag": "Tag",
     "actual": "Actual class",
@@ -72,7 +72,7 @@ def slices_of(
 
 
 def _brightness(least: float, greatest: float) -> str:
-    return f"{least:.0f}" if least == greatest else f"{least:.0f}–{greatest:.0f} of 255"
+    return f"{least:.0f}" if least == greatest else f"{least:.0f}–{greatest:.0f}"
 
 
 def _by_size(images: ScoredImages) -> list[Slice]:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QWidget
 from workbench.core.format import count
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.compare.agreement import agree, answer_words, paired
-from workbench.gui.classify.compare.paired_bars import GAP_PX, NAME_PX, PairedBars
+from workbench.gui.classify.compare.paired_bars import GAP_PX, NAME_PX, NUM_ROWS, PairedBars
 from workbench.gui.classify.compare.second import SecondAnswers
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX, fill_models
@@ -71,9 +71,9 @@ class ComparisonPanel(QFrame):
         choice = row(plain_label("Model", role="dim"), self.box, (self.summary, 1), self.end)
         choice.setSpacing(8)
         heads = [(side, 1) for side in self.sides]
-        head = row(self.verdict, *heads, spacing=GAP_PX, margins=(0, 4, 0, 0))
+        self._head = row(self.verdict, *heads, spacing=GAP_PX, margins=(0, 4, 0, 0))
         self.answers = QWidget()
-        column(head, self.classes, parent=self.answers, spacing=4)
+        column(self._head, self.classes, parent=self.answers, spacing=4)
         self.section.body.addLayout(choice)
         self.section.body.addWidget(self.answers)
         self.section.body.addWidget(self.status)
@@ -144,6 +144,10 @@ class ComparisonPanel(QFrame):
         self._show_side(1, self._title(), answer_words(answer) if answer else "…")
         scores = [each.scores if each is not None else [] for each in (first, answer)]
         self.bars.set_rows(paired(*scores))
+        # Above its bars, beside which there may be a scroll bar.
+        bar_px = self.classes.verticalScrollBar().sizeHint().width() + GAP_PX
+        is_scrolled = len(self.bars.rows) > NUM_ROWS
+        self._head.setContentsMargins(0, 4, bar_px if is_scrolled else 0, 0)
         words, role = _VERDICTS[agree(first, answer) if first and answer else None]
         self.verdict.setText(words)
         set_role(self.verdict, role)

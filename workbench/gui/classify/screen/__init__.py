@@ -1,0 +1,1 @@
+"""A region of the screen, dragged on a still image of it."""
