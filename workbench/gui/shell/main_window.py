@@ -27,7 +27,7 @@ from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.file_dialogs import DialogFolders
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
-from workbench.gui.shell.action_handlers import ActionHandlers
+from workbench.gui.shell.action_handlers import ActionHandlers, WindowParts
 from workbench.gui.shell.actions import make_actions
 from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.layouts import Layouts
@@ -81,9 +81,10 @@ class MainWindow(QMainWindow):
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
         self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
-        self.handlers = ActionHandlers(self)
         self.menus = Menus(self.menuBar(), self.actions_by_key)
-        self.views = ViewStack(self._services())
+        services = self._services()
+        self.views = ViewStack(services)
+        self.handlers = ActionHandlers(self._parts(services))
         self.preload = Preload(self)
         self.top = TopBar(context, self.actions_by_key["undo"], self.actions_by_key["redo"])
         self.status = StatusLine(context)
@@ -168,6 +169,20 @@ class MainWindow(QMainWindow):
             add_actions=self.menus.add_actions,
         )
 
+    def _parts(self, services: WindowServices) -> WindowParts:
+        return WindowParts(
+            window=self,
+            services=services,
+            files=self.files,
+            runs=self.runs,
+            places=self.places,
+            notebooks=self.notebooks,
+            layouts=self.layouts,
+            help=self.help,
+            views=self.views,
+            show_problems=self.show_problems,
+        )
+
     def _add_submenus(self) -> None:
         """Those whose lines are known when they open."""
         add, layouts = self.menus.add_submenu, self.layouts
@@ -182,7 +197,7 @@ class MainWindow(QMainWindow):
         add("View", "T&heme", "full_screen", lambda m: fill_themes(m, theme, keep))
 
     def _connect(self) -> None:
-        self.handlers.connect()
+        self.handlers.connect(self.actions_by_key)
         self._connect_words()
         self.top.switch.chosen.connect(self.show_view)
         self.top.train.clicked.connect(self.runs.toggle)
