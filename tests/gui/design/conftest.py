@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 
 from tests.gui.design.hand import Hand, chain
+from workbench.client.run_library import RunLibrary
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
@@ -31,15 +33,18 @@ def document(qapp, layers) -> ProjectDocument:
 
 
 @pytest.fixture
-def panel(qtbot, document, theme, layers) -> CanvasPanel:
-    panel = CanvasPanel(SimpleNamespace(document=document, theme=theme, layers=layers))
+def panel(qtbot, document, theme, layers) -> Iterator[CanvasPanel]:
+    library = RunLibrary()
+    parts = SimpleNamespace(document=document, theme=theme, layers=layers, library=library)
+    panel = CanvasPanel(parts)
     panel.resize(1000, 800)
     qtbot.addWidget(panel)
     with qtbot.waitActive(panel):  # shortcuts need the active window
         panel.show()
         panel.activateWindow()
     panel.view.setFocus()
-    return panel
+    yield panel
+    library.close()
 
 
 @pytest.fixture

@@ -44,6 +44,13 @@ def test_filters_without_a_picture_then_its_maps_enlarged_and_saved(qtbot, view,
     assert panel.layers.names == ["input_0", "conv2d_1", "global_average_pooling2d_2", "dense_3"]
     assert (panel.layers.current, panel.layer.answer.what) == ("conv2d_1", "filters")
     assert panel.about.text().endswith("Drop a picture to see what the layer gives for it.")
+    with shown_next(qtbot, panel):
+        panel.show_layer("dense_3")
+    assert (panel.layers.current, panel.grid.count) == ("dense_3", 0)
+    assert panel.about.text().startswith("dense_3: output 2. Drop a picture")
+    assert not panel.menu_button.isEnabled()
+    with shown_next(qtbot, panel):
+        panel.show_layer("conv2d_1")
 
     with shown_next(qtbot, panel):
         view.classify([bright_picture(tmp_path)])
@@ -116,3 +123,22 @@ def test_a_closed_panel_requests_nothing_and_an_error_is_said(qtbot, view, panel
         panel.show_layer("input_0")
     assert panel.wait.text()
     assert np.isclose(panel.grid.count, 1)  # what was shown before stays
+
+
+@pytest.mark.worker
+def test_a_layer_that_is_asked_for_opens_the_panel_and_may_be_missing(qtbot, view, tmp_path):
+    panel = view.panels[KEY]
+    with shown_next(qtbot, panel):
+        view.state.layer_chosen.emit("dense_3")
+    assert panel.isVisible()
+    assert panel.layers.current == "dense_3"
+    with shown_next(qtbot, panel):
+        view.state.layer_chosen.emit("dense_4")
+    assert panel.about.text().startswith("This model has no layer “dense_4”. conv2d_1: kernel")
+    with shown_next(qtbot, panel):
+        view.classify([bright_picture(tmp_path)])
+    with shown_next(qtbot, panel):
+        panel.switch.chosen.emit("filters")
+    with shown_next(qtbot, panel):
+        panel.show_layer("dense_3")
+    assert panel.about.text().endswith("It has no filters.")

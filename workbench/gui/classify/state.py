@@ -42,6 +42,7 @@ class ClassifyState(QObject):
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
         class_chosen(str): This class of it is to be explained.
+        layer_chosen(str): The feature maps of the layer of this name are to be shown.
         source_chosen(str): The source of this key is to begin; see `sources`.
         addresses_came(list[str]): Web addresses of images were pasted or dropped.
         folder_changed(bool): Whether a folder is being classified.
@@ -73,6 +74,7 @@ class ClassifyState(QObject):
     classified = Signal(object)
     shown = Signal(object)
     class_chosen = Signal(str)
+    layer_chosen = Signal(str)
     source_chosen = Signal(str)
     addresses_came = Signal(list)
     folder_changed = Signal(bool)

@@ -11,11 +11,9 @@ from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
-from workbench.core.network.augmentation import is_augmentation
 from workbench.core.network.folding import is_card
 from workbench.document.edits import Selection
 from workbench.errors import WorkbenchError
-from workbench.gui.augmentation.opening import open_augmentation
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
 from workbench.gui.design.canvas.blocks.frame import FrameItem
@@ -37,6 +35,7 @@ from workbench.gui.design.gestures.drop_layer import drop_gesture
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
 from workbench.gui.design.group_actions import GroupActions
 from workbench.gui.design.layer_adder import LayerAdder
+from workbench.gui.design.layer_entries import Entry, own_entries
 from workbench.gui.design.node_edits import NodeEdits
 from workbench.gui.design.overlays import CanvasOverlays
 from workbench.gui.design.rename_box import RenameBox
@@ -51,9 +50,11 @@ class CanvasPanel(QWidget):
 
     Signals:
         help_asked(str): The help page of this layer type is wanted.
+        maps_asked(str): The feature maps of the layer of this name are wanted.
     """
 
     help_asked = Signal(str)
+    maps_asked = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -209,7 +210,7 @@ class CanvasPanel(QWidget):
     ) -> None:
         """The menu of what was pointed at, which is selected."""
         if isinstance(item, NodeItem | FrameItem):
-            open_menu(self, self._actions, self._augmentation_entries(), LAYER, place)
+            open_menu(self, self._actions, self._own_entries(), LAYER, place)
         elif isinstance(item, EdgeItem):
             insert = QAction(self._theme.icon("add"), "&Insert layer…")
             remove = QAction(self._theme.icon("delete"), "&Remove connection\tDel")
@@ -224,14 +225,12 @@ class CanvasPanel(QWidget):
             ]
             open_menu(self, self._actions, own, GROUND, place)
 
-    def _augmentation_entries(self) -> list[tuple[QAction, Callable[[], object]]]:
-        """What the menu of an augmentation layer has more than that of others."""
+    def _own_entries(self) -> list[Entry]:
         ids = self.scene.selected_ids()
         node = self._document.graph.nodes.get(ids[0]) if len(ids) == 1 else None
-        if node is None or not is_augmentation(self.scene.layers.get(node.kind)):
+        if node is None:
             return []
-        entry = QAction(self._theme.icon("eye"), "Pre&view augmentation…")
-        return [(entry, lambda: open_augmentation(self._context, self, node.id))]
+        return list(own_entries(self._context, self, node, self.maps_asked.emit))
 
     def _edit(self, change: Callable[[], T]) -> T | None:
         """Runs an edit and returns its result; a reason for rejection is shown on the canvas."""

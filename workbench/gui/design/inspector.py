@@ -82,6 +82,7 @@ class InspectorPanel(QScrollArea):
         state.node_activated.connect(self.edit_node)
         self._document.project_replaced.connect(self._on_project_replaced)
         state.context.estimator.changed.connect(self._refresh)
+        state.context.library.runs_changed.connect(self._show_link)
         # Follows each change of the network and each replaced project, with all signals.
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
         self._refresh()
@@ -111,17 +112,24 @@ class InspectorPanel(QScrollArea):
         self.problems.problem_hovered.connect(self._state.problem_hovered)
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
-        self.more = button("More about this layer", role="link")
-        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._page))
+        self._make_links()
         self.connection = ConnectionBox()
         self.connection.insert_asked.connect(self._on_insert)
         self.connection.remove_asked.connect(self._on_remove)
         named = (self.heading, self.name, self.name_error, self.connection)
         about_it = (*named, self._form_place, self.preview, self.training, self.problems)
         facts = (self._facts_heading, self.facts, self.tpu)
-        what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
+        links = (row(self.more, STRETCH), row(self.maps, STRETCH))
+        what = (self._what_heading, self.what, *links, STRETCH)
         parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
         column(*parts, parent=page, margins=(14, 6, 14, 14), spacing=10)
+
+    def _make_links(self) -> None:
+        self.more = button("More about this layer", role="link")
+        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._page))
+        self.maps = button("Show feature maps", role="link")
+        self.maps.setToolTip("Shows in Classify what the trained layer gives for a picture")
+        self.maps.clicked.connect(self._on_maps)
 
     def _make_name(self) -> QLineEdit:
         name = QLineEdit()
@@ -165,8 +173,14 @@ class InspectorPanel(QScrollArea):
     def _on_project_replaced(self) -> None:
         self._selected = ()
 
+    def _show_link(self) -> None:
+        """Feature maps are of one layer, of a model that was trained."""
+        has_model = self._state.context.library.latest_model() is not None
+        self.maps.setVisible(has_model and len(self._layers_selected()) == 1)
+
     def _refresh(self) -> None:
         present = self._layers_selected()
+        self._show_link()
         kinds = [self._layers.get(node.kind) for node in present]
         self.preview.setVisible(len(kinds) == 1 and is_augmentation(kinds[0]))
         edges = () if present else self._edges()
@@ -206,6 +220,10 @@ class InspectorPanel(QScrollArea):
 
     def _on_preview(self) -> None:
         open_augmentation(self._state.context, self, self._selected[0])
+
+    def _on_maps(self) -> None:
+        (node,) = self._layers_selected()
+        self._state.maps_asked.emit(node.name)
 
     def _show_name(self, name: str, whose: str) -> None:
         self.name.setAccessibleName(whose)

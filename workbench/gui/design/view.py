@@ -32,6 +32,7 @@ class DesignView(QMainWindow):
         self.canvas.scene.selection_changed.connect(self.state.selection_changed)
         self.canvas.view.node_activated.connect(self.state.node_activated)
         self.canvas.help_asked.connect(self.state.help_asked)
+        self.canvas.maps_asked.connect(self.state.maps_asked)
         self.state.layer_chosen.connect(self.canvas.adder.add)
         self.state.backbone_chosen.connect(self.canvas.adder.add_backbone)
         self.state.insert_asked.connect(self.canvas.adder.search_on)

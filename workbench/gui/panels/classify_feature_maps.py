@@ -11,4 +11,5 @@ SPEC = PanelSpec(
     area="right",
     order=50,
     make=imported("workbench.gui.classify.feature_maps.panel", "FeatureMapsPanel"),
+    opened_by=("layer_chosen",),
 )

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.view_spec import MakeView, ViewSpec, WindowServices
 from workbench.gui.panels import panels_of
+
+if TYPE_CHECKING:
+    from workbench.gui.classify.view import ClassifyView
+
+
+def _show_maps(services: WindowServices, layer: str) -> None:
+    """Shows what a layer of the trained network gives for a picture."""
+    cast("ClassifyView", services.show_view("classify")).state.layer_chosen.emit(layer)
 
 
 def _load() -> MakeView:
@@ -15,6 +25,7 @@ def _load() -> MakeView:
     def make(services: WindowServices) -> QWidget:
         view = DesignView(services.context, panels_of("design"))
         view.state.help_asked.connect(services.show_help)
+        view.state.maps_asked.connect(lambda layer: _show_maps(services, layer))
         for title, groups in MENUS.items():
             actions = [[view.canvas.action(key) for key in group.split()] for group in groups]
             services.add_actions(title, actions)

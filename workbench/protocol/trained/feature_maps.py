@@ -29,7 +29,8 @@ class ShowLayer(Request, frozen=True, kw_only=True, tag="show_layer"):
         model: Path of a run folder or of a `.keras` file exported by the application.
         picture: Path of an image file; "" where only filters are wanted.
         layer: Name of the layer; "" for the first one that has weights.
-        is_preferred: Another layer is chosen where there is none of that name.
+        is_preferred: Another layer is chosen where there is none of that name; without a picture
+            a layer without filters is answered without tiles.
         what: The outputs of the layer, or its kernel. A layer without filters has its maps shown
             where `is_preferred`.
         input_channel: Which slice of the kernel; the nearest there is.
@@ -94,14 +95,15 @@ class LayerShown(Answer, frozen=True, kw_only=True, tag="layer_shown"):
     """Answer to ShowLayer. PNG files are in the worker's session folder.
 
     Attributes:
-        file: The image file; "" for filters.
         layer: The layer that was looked at.
         what: What is shown of it.
         layers: All layers of the network, each after those that feed it.
         shape: Of the layer's output, or of its kernel.
         total: How many channels or filters it has.
+        file: The image file; "" for filters.
         channels: Those that are shown, in order.
-        tiles_png: Their tiles, row by row: levels from 0 to 255, or colors where `is_color`.
+        tiles_png: Their tiles, row by row: levels from 0 to 255, or colors where `is_color`; ""
+            where there are none.
         columns: Tiles in a row.
         tile: Height and width of a tile in pixels; of a large map it is a reduced one.
         is_color: A tile is a filter of three input channels as red, green and blue; gray is 0.
@@ -113,16 +115,16 @@ class LayerShown(Answer, frozen=True, kw_only=True, tag="layer_shown"):
         figure_png: The tiles in colors; "" where they were not requested.
     """
 
-    file: str
     layer: str
     what: What
     layers: list[LayerPlace]
     shape: list[int]
     total: int
-    channels: list[Channel]
-    tiles_png: str
-    columns: int
-    tile: list[int]
+    file: str = ""
+    channels: list[Channel] = []
+    tiles_png: str = ""
+    columns: int = 0
+    tile: list[int] = []
     is_color: bool = False
     input_channels: int = 0
     input_channel: int = 0

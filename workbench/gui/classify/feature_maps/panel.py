@@ -121,6 +121,7 @@ class FeatureMapsPanel(TitledBox):
         state = self._state
         state.shown.connect(self.show_entry)
         state.cleared.connect(self.clear)
+        state.layer_chosen.connect(self.show_layer)
         state.run_changed.connect(self._on_run)
         state.context.library.weights_saved.connect(self._on_weights)
         self.saver.said.connect(state.said)
@@ -235,11 +236,12 @@ class FeatureMapsPanel(TitledBox):
         self.switch.set_current(answer.what)
         self._show_slices(answer.input_channels, answer.input_channel)
         self.ranges.setEnabled(shown.has_ranges)
-        self.menu_button.setEnabled(True)
+        self.menu_button.setEnabled(bool(answer.channels))
         self.about.setText(self._words(answer))
-        self.wait.say(f"Computed in {duration(answer.milliseconds / 1000)}")
+        took = f"Computed in {duration(answer.milliseconds / 1000)}"
+        self.wait.say(took if answer.channels else "")
         positions = {each.index: at for at, each in enumerate(answer.channels)}
-        self._draw()
+        self.grid.set_layer(shown, is_common=self._is_common)
         if channel in positions:
             self._enlarge(positions[channel])
         else:
@@ -249,7 +251,12 @@ class FeatureMapsPanel(TitledBox):
     def _words(self, answer: LayerShown) -> str:
         run = self._state.context.library.summary(self._state.run)
         is_training = run is not None and run.outcome in LIVE
-        return about(answer, has_picture=bool(self._picture), is_training=is_training)
+        words = [about(answer, has_picture=bool(self._picture), is_training=is_training)]
+        if self._layer not in ("", *self.layers.names):
+            words.insert(0, f"This model has no layer “{self._layer}”.")
+        if self._what != answer.what and answer.what == "maps":
+            words.append("It has no filters.")
+        return " ".join(words)
 
     def _show_slices(self, count: int, value: int) -> None:
         self.slice_row.setVisible(count > 1)
@@ -274,9 +281,9 @@ class FeatureMapsPanel(TitledBox):
 
     def _enlarged(self) -> int | None:
         """Index of the channel that is shown alone; None while all are."""
-        if self.layer is None or self.pages.currentWidget() is not self.page:
+        channels = self.layer.answer.channels if self.layer is not None else []
+        if not channels or self.pages.currentWidget() is not self.page:
             return None
-        channels = self.layer.answer.channels
         return channels[min(self.page.position, len(channels) - 1)].index
 
     def _on_tile(self, position: int) -> None:

@@ -49,7 +49,7 @@ class ShownLayer:
     @property
     def has_ranges(self) -> bool:
         """Whether each tile has a range of its own: single values and colors have none."""
-        return not self.answer.is_color and max(self.answer.tile) > 1
+        return not self.answer.is_color and max(self.answer.tile, default=0) > 1
 
     def common_range(self) -> tuple[float, float]:
         """The values of the first and the last color where all tiles have the same."""
@@ -119,6 +119,8 @@ def load_tiles(answer: LayerShown) -> ShownLayer:
     Raises:
         PictureError: the file is not there any more.
     """
+    if not answer.channels:
+        return ShownLayer(answer, QImage(), QImage())
     image = QImageReader(answer.tiles_png).read()
     if image.isNull():
         what = "The tiles could not be read."

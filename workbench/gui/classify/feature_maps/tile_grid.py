@@ -169,7 +169,7 @@ class TileGrid(QWidget):
 
     def _least_side(self) -> int:
         """Of a square that a tile fits in, in pixels: less for single values."""
-        is_single = self._shown is not None and max(self._shown.answer.tile) == 1
+        is_single = self._shown is not None and max(self._shown.answer.tile, default=0) == 1
         return _SMALL_PX if is_single else _TILE_PX
 
     def _side(self, width: int) -> int:

@@ -43,7 +43,7 @@ def about(shown: LayerShown, *, has_picture: bool, is_training: bool) -> str:
     """What is shown: layer, shape, how many, and of which weights; and what is missing."""
     shape = "kernel" if shown.what == "filters" else "output"
     parts = [f"{shown.layer}: {shape} {shape_text(shown.shape)}"]
-    if len(shown.channels) < shown.total:
+    if 0 < len(shown.channels) < shown.total:
         parts.append(f"{count(len(shown.channels))} of {count(shown.total)} shown")
     if silent := sum(not channel.strength for channel in shown.channels):
         parts.append(f"{count(silent)} all 0")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -42,10 +41,13 @@ def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
     started = time.perf_counter()
     looker = looker_of(runner)
     chosen = looker.choose(request.layer, request.what, is_preferred=request.is_preferred)
+    answer = _answer(job, runner, looker, chosen)
     if chosen.what == "filters":
-        planes, answer = _filters(job, request, looker, chosen)
+        planes, answer = _filters(request, looker, answer)
+    elif request.is_preferred and not request.picture:
+        return answer
     else:
-        planes, answer = _maps(job, request, looker, chosen, _fitted(runner, request.picture))
+        planes, answer = _maps(request, looker, answer, _fitted(runner, request.picture))
     tiles = tile_levels(planes)
     columns = columns_for(len(tiles))
     return msgspec.structs.replace(
@@ -55,8 +57,6 @@ def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
         columns=columns,
         tile=list(tiles.shape[1:3]),
         is_color=planes.is_color,
-        weights=weights_of(runner.card),
-        epochs_done=runner.card.epochs_done,
         figure_png=job.session_png(_figure(tiles, planes), "figure") if request.with_figure else "",
         milliseconds=round(1000 * (time.perf_counter() - started), 3),
     )
@@ -68,20 +68,31 @@ def _fitted(runner: Runner, picture: str) -> Pixels:
     return runner.decoded(picture)[1]
 
 
+def _answer(job: Job, runner: Runner, looker: Looker, chosen: Chosen) -> LayerShown:
+    """The answer without tiles."""
+    return LayerShown(
+        id=job.id,
+        layer=chosen.place.name,
+        what=chosen.what,
+        layers=looker.places,
+        shape=chosen.place.shape,
+        total=chosen.place.shape[-1],
+        weights=weights_of(runner.card),
+        epochs_done=runner.card.epochs_done,
+    )
+
+
 def _maps(
-    job: Job, request: ShowLayer, looker: Looker, chosen: Chosen, image: Pixels
+    request: ShowLayer, looker: Looker, answer: LayerShown, image: Pixels
 ) -> tuple[Planes, LayerShown]:
-    values = looker.maps(chosen.place.name, image)
-    planes = planes_of(values, request.order, _most(request))
-    return planes, _answer(job, request, looker, chosen, shape=chosen.place.shape, values=values)
+    planes = planes_of(looker.maps(answer.layer, image), request.order, _most(request))
+    return planes, msgspec.structs.replace(answer, file=request.picture)
 
 
-def _filters(
-    job: Job, request: ShowLayer, looker: Looker, chosen: Chosen
-) -> tuple[Planes, LayerShown]:
-    found = looker.filters(chosen.place.name)
+def _filters(request: ShowLayer, looker: Looker, answer: LayerShown) -> tuple[Planes, LayerShown]:
+    found = looker.filters(answer.layer)
     values, count = found.values, found.values.shape[2]
-    answer = _answer(job, request, looker, chosen, shape=list(found.shape), values=values)
+    answer = msgspec.structs.replace(answer, shape=list(found.shape), total=values.shape[-1])
     if not found.is_color:
         at = min(max(0, request.input_channel), count - 1)
         values = values[:, :, at]
@@ -91,31 +102,6 @@ def _filters(
 
 def _most(request: ShowLayer) -> int:
     return min(max(1, request.most), MOST_CHANNELS)
-
-
-def _answer(
-    job: Job,
-    request: ShowLayer,
-    looker: Looker,
-    chosen: Chosen,
-    *,
-    shape: list[int],
-    values: np.ndarray[Any, Any],
-) -> LayerShown:
-    """The answer without its tiles."""
-    return LayerShown(
-        id=job.id,
-        file=request.picture if chosen.what == "maps" else "",
-        layer=chosen.place.name,
-        what=chosen.what,
-        layers=looker.places,
-        shape=shape,
-        total=values.shape[-1],
-        channels=[],
-        tiles_png="",
-        columns=0,
-        tile=[],
-    )
 
 
 def _figure(tiles: Levels, planes: Planes) -> Levels:
