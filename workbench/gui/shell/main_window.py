@@ -82,9 +82,8 @@ class MainWindow(QMainWindow):
         self.help = HelpController(context, self)
         self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
         self.menus = Menus(self.menuBar(), self.actions_by_key)
-        services = self._services()
-        self.views = ViewStack(services)
-        self.handlers = ActionHandlers(self._parts(services))
+        self.views = ViewStack(self._services())
+        self.handlers = ActionHandlers(self._parts())
         self.preload = Preload(self)
         self.top = TopBar(context, self.actions_by_key["undo"], self.actions_by_key["redo"])
         self.status = StatusLine(context)
@@ -169,10 +168,10 @@ class MainWindow(QMainWindow):
             add_actions=self.menus.add_actions,
         )
 
-    def _parts(self, services: WindowServices) -> WindowParts:
+    def _parts(self) -> WindowParts:
         return WindowParts(
             window=self,
-            services=services,
+            services=self._services(),
             files=self.files,
             runs=self.runs,
             places=self.places,
