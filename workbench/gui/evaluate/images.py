@@ -22,6 +22,7 @@ from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.grid import ImageGrid
 from workbench.gui.images.sample_dialog import SampleDialog
 from workbench.gui.images.samples import GridSamples
+from workbench.gui.images.source import ImageSource
 from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
@@ -50,6 +51,7 @@ class ImagesPanel(Box):
         self._state, self._theme = state, theme
         self.scored = ScoredState(state)
         self.rows = ScoredRows(self)
+        self._source = ImageSource()
         self.thumbnails = ImageThumbnails(service, self.scored.source, self)
         self.grid = ImageGrid(theme, self.rows, self.thumbnails, self)
         self.box = NoWheelComboBox()
@@ -118,7 +120,6 @@ class ImagesPanel(Box):
         for chosen in choices:
             self.box.addItem(chosen.words(names), chosen)
         self._fill_others()
-        self.subject.set_full_text(self.scored.subject())
         self._show()
         self._mark()
 
@@ -135,15 +136,24 @@ class ImagesPanel(Box):
     def _show(self) -> None:
         found, images, chosen = self.scored.found, self.scored.images, self.scored.chosen
         names = found.class_names if found is not None else []
-        other = self.scored.other
+        picked = self.scored.picked
+        other = self.scored.other if picked is None else None
         words = chosen.words(names) if names else ""
+        words = picked.words if picked is not None else words
+        if self.scored.source() != self._source:  # the same place may be another image there
+            self._source = self.scored.source()
+            self.thumbnails.clear()
         place = self.box.findText(words)
         if place < 0 and words:
-            self.box.addItem(words, chosen)
+            self.box.addItem(words, chosen)  # picked images: what was chosen before them
             place = self.box.count() - 1
         self.box.setCurrentIndex(place)
         numbers = chosen.numbers(images, other) if images is not None else np.zeros(0, np.int64)
+        if picked is not None:
+            found, numbers = picked.found, picked.numbers
+        self.subject.set_full_text(self.scored.subject())
         self.rows.show_numbers(found, numbers, other)
+        self.rows.set_edits(self.scored.edits())
         self.grid.updateGeometries()
         self.grid.verticalScrollBar().setValue(0)
         self._say()
@@ -159,7 +169,7 @@ class ImagesPanel(Box):
         for each in (*buttons, self.tag_button):
             each.setEnabled(not reason and bool(chosen))
         self.train_button.setEnabled(not reason)
-        if self.scored.images is None:
+        if self.scored.images is None and self.scored.picked is None:
             self.status.setText(self.scored.problem)
             return
         shown = self.rows.rowCount()

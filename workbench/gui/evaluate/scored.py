@@ -26,28 +26,43 @@ from workbench.runs.library.compare_images import ImageScores, compare_images, s
 from workbench.runs.log.scores import SET_IMAGES
 from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
-from workbench.runs.store.image_scores import ScoredImages, image_scores_path
+from workbench.runs.store.image_scores import Numbers, ScoredImages, image_scores_path
 
 NOT_KEPT = "What was predicted for each image was not kept. Evaluate again to see the images."
 
 
 @dataclass(frozen=True)
 class ImagesOfRun:
-    """The images of a kept evaluation, and which data set they are of.
+    """Images with what was predicted for each, and which data set they are of.
 
     Attributes:
-        kept: The evaluation.
+        kept: The evaluation that they are of; None for those of a map.
         images: What was predicted for each; None where that was not kept.
         source: The data set with the edits of that time.
         class_names: In the order of the model's outputs.
         num_missing: Images whose files are not there any more.
     """
 
-    kept: KeptEvaluation
+    kept: KeptEvaluation | None
     images: ScoredImages | None
     source: ImageSource
     class_names: list[str]
     num_missing: int = 0
+
+
+@dataclass(frozen=True)
+class PickedImages:
+    """Images that were picked elsewhere than in the evaluation that is shown.
+
+    Attributes:
+        found: Where they are among.
+        numbers: Which of those, in the order in which they are shown.
+        words: What they are, in words.
+    """
+
+    found: ImagesOfRun
+    numbers: Numbers
+    words: str
 
 
 def read_images(run: RunFolder, kept: KeptEvaluation) -> ImagesOfRun:
@@ -59,12 +74,18 @@ def read_images(run: RunFolder, kept: KeptEvaluation) -> ImagesOfRun:
     if kept.source:
         classes = edits.get("classes")
         source = ImageSource(kept.source, kept.params, {"classes": classes} if classes else {})
-    missing = 0
-    if images is not None:
-        _ = images.worst_first  # sorted here, not where it is shown
-        if len(images.lengths):
-            missing = sum(not os.path.exists(images.file(at)) for at in range(len(images)))  # noqa: PTH110 - many
+    missing = num_missing(images) if images is not None else 0
     return ImagesOfRun(kept, images, source, card.class_names, missing)
+
+
+def num_missing(images: ScoredImages) -> int:
+    """Images whose files are not there any more; what takes long is done here, not where they are
+    shown.
+    """
+    _ = images.worst_first
+    if not len(images.lengths):
+        return 0
+    return sum(not os.path.exists(images.file(at)) for at in range(len(images)))  # noqa: PTH110 - many
 
 
 class ScoredState(QObject):
@@ -79,6 +100,7 @@ class ScoredState(QObject):
         found: The images; None while they are not known.
         problem: Why there are none; "" for nothing.
         chosen: Which of them are shown.
+        picked: Images that are shown instead; None for none.
         others: Runs of the project that it can be compared with: folder and name.
         other: The one it is compared with; None for none.
     """
@@ -94,6 +116,7 @@ class ScoredState(QObject):
         self.found: ImagesOfRun | None = None
         self.problem = ""
         self.chosen = TOP_LOSSES
+        self.picked: PickedImages | None = None
         self.others: list[tuple[Path, str]] = []
         self.other: OtherRun | None = None
         self._asked: tuple[Path, float] | None = None
@@ -101,6 +124,7 @@ class ScoredState(QObject):
         state.looked.connect(self._read)
         state.evaluated.connect(lambda _: self._read())
         state.images_wanted.connect(lambda actual, answer: self.choose(Chosen(actual, answer)))
+        state.images_picked.connect(self.pick)
         state.slice_wanted.connect(self.choose)
         document = self.document
         for signal in (document.edits_changed, document.dataset_changed, document.project_replaced):
@@ -112,6 +136,11 @@ class ScoredState(QObject):
     def images(self) -> ScoredImages | None:
         """The images of the evaluation that is shown."""
         return self.found.images if self.found is not None else None
+
+    @property
+    def shown(self) -> ImagesOfRun | None:
+        """Those that were picked, or else those of the evaluation."""
+        return self.picked.found if self.picked is not None else self.found
 
     def _read(self) -> None:
         """Reads those of the evaluation that is shown, once its file is known."""
@@ -137,7 +166,7 @@ class ScoredState(QObject):
 
     def _take(self, found: ImagesOfRun | None, problem: str) -> None:
         before = self.found
-        self.found, self.problem, self.other = found, problem, None
+        self.found, self.problem, self.other, self.picked = found, problem, None, None
         names, names_before = (each.class_names if each else [] for each in (found, before))
         if names != names_before or self.chosen.change or self.chosen.name:
             self.chosen = TOP_LOSSES
@@ -146,7 +175,12 @@ class ScoredState(QObject):
 
     def choose(self, chosen: Chosen) -> None:
         """Shows other images."""
-        self.chosen = chosen
+        self.chosen, self.picked = chosen, None
+        self.chosen_changed.emit()
+
+    def pick(self, picked: PickedImages) -> None:
+        """Shows images of elsewhere until others are chosen."""
+        self.picked = picked
         self.chosen_changed.emit()
 
     # beside another run --------------------------------------------------------------------
@@ -172,15 +206,17 @@ class ScoredState(QObject):
     def compare(self, path: Path | None) -> None:
         """Shows what another run has predicted for the same images; None for no other."""
         found, images = self.found, self.images
-        if path is None or found is None or images is None:
+        kept = found.kept if found is not None else None
+        self.picked = None
+        if path is None or kept is None or images is None:
             self.other, self.chosen = None, TOP_LOSSES
             self.changed.emit()
             return
         title = next((name for other, name in self.others if other == path), path.name)
-        here = ImageScores(images, found.kept.result.classes)
+        here = ImageScores(images, kept.result.classes)
 
         def work() -> OtherRun | None:
-            there = scores_of(RunFolder(path), found.kept.part)
+            there = scores_of(RunFolder(path), kept.part)
             return OtherRun(path, title, compare_images(here, there)) if there else None
 
         def take(other: OtherRun | None) -> None:
@@ -192,25 +228,27 @@ class ScoredState(QObject):
 
     def source(self) -> ImageSource:
         """The data set that the images are of."""
-        return self.found.source if self.found is not None else ImageSource()
+        return self.shown.source if self.shown is not None else ImageSource()
 
     def subject(self) -> str:
         """Which images these are, of which data, by which weights."""
-        if self.found is None:
+        found = self.shown
+        if found is None:
             return ""
-        source, kept = self.found.source, self.found.kept
+        source, kept = found.source, found.kept
         data = source_words(Choice(source.key, dict(source.params)))
-        images = SET_IMAGES[kept.part]
+        images = SET_IMAGES[kept.part] if kept is not None else "images"
         what = f"{images[:1].upper()}{images[1:]} of {data}"
-        gone = self.found.num_missing
+        gone = found.num_missing
         moved = f"{plural(gone, 'image')} moved or removed since" if gone else ""
-        return " · ".join(filter(None, (what, self._state.subject, moved)))
+        of = self._state.subject if kept is not None else ""
+        return " · ".join(filter(None, (what, of, moved)))
 
     # editing -------------------------------------------------------------------------------
 
     def reason(self) -> str:
         """Why the images cannot be edited; "" where they can."""
-        found = self.found
+        found = self.shown
         if found is None or found.images is None:
             return self.problem or "There are no images yet."
         if found.num_missing == len(found.images):
@@ -227,7 +265,7 @@ class ScoredState(QObject):
 
     def class_names(self) -> list[str]:
         """The classes of the project that an image can be put into."""
-        found, classes = self.found, self.document.project.edits.classes
+        found, classes = self.shown, self.document.project.edits.classes
         if found is None:
             return []
         own = [own_name(name, found.source.edits) for name in found.class_names]

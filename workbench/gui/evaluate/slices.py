@@ -114,8 +114,8 @@ class SlicesPanel(TitledBox):
 
     def _show(self, slices: list[Slice], reason: str) -> None:
         self.slices = slices
-        found = self._found
-        overall = found.kept.result.accuracy if found is not None else None
+        kept = self._found.kept if self._found is not None else None
+        overall = kept.result.accuracy if kept is not None else None
         self.plot.set_slices(f"{self._title()} · {self._words()}", slices, overall)
         self.table.set_rows(map(_row, slices))
         self._pages.setCurrentIndex(1 if slices else 0)

@@ -48,6 +48,7 @@ class EvaluateState(QObject):
             actual class, and of the predicted one.
         images_wanted(int, int): The images of these classes are to be shown, the actual one and the
             predicted one; -1 for any.
+        images_picked(PickedImages): These images are to be shown, whatever the evaluation is of.
         slice_wanted(Chosen): These images are to be shown.
         images_read(ImagesOfRun): What was predicted for each image; None where that is not known.
         train_again(Path): The project is to be trained from the weights of the run in this folder.
@@ -72,6 +73,7 @@ class EvaluateState(QObject):
     looked = Signal()
     cell_pointed = Signal(int, int)
     images_wanted = Signal(int, int)
+    images_picked = Signal(object)
     slice_wanted = Signal(object)
     images_read = Signal(object)
     train_again = Signal(object)

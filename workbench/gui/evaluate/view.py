@@ -90,7 +90,7 @@ class EvaluateView(QWidget):
     def _make_results(self) -> QWidget:
         vertical, panels = Qt.Orientation.Vertical, self.panels
         left = panels.pages("left")
-        right = panels.splitter(vertical, panels.of("right", "bottom"))
+        right = panels.splitter(vertical, [panels.pages("right"), *panels.of("bottom")])
         whole = panels.splitter(Qt.Orientation.Horizontal, [left, right])
         whole.setStretchFactor(0, 4)
         whole.setStretchFactor(1, 5)

@@ -11,4 +11,5 @@ SPEC = PanelSpec(
     area="right",
     order=20,
     make=imported("workbench.gui.evaluate.confusion", "ConfusionPanel"),
+    opened_by=("cell_pointed",),
 )

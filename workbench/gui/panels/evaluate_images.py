@@ -11,5 +11,5 @@ SPEC = PanelSpec(
     area="left",
     order=15,
     make=imported("workbench.gui.evaluate.images", "ImagesPanel"),
-    opened_by=("images_wanted", "slice_wanted"),
+    opened_by=("images_wanted", "images_picked", "slice_wanted"),
 )
