@@ -1,0 +1,42 @@
+"""A webcam, with the answers following its picture."""
+
+from __future__ import annotations
+
+from workbench.errors import UsageError
+from workbench.gui.classify.picture_source import PictureSource, SourceSpec
+from workbench.gui.classify.webcam.dialog import WebcamDialog
+from workbench.gui.classify.webcam.multimedia import cameras, multimedia, webcam_reason
+
+
+class Webcam(PictureSource):
+    """Opens its window, or brings it to the front."""
+
+    dialog: WebcamDialog | None = None
+
+    def reason(self) -> str:
+        return webcam_reason()
+
+    def begin(self) -> None:
+        if self.dialog is not None:
+            self.dialog.raise_()
+            self.dialog.activateWindow()
+            return
+        found = cameras()
+        if not found:
+            self.state.failed.emit(UsageError(self.reason()))
+            return
+        self.dialog = WebcamDialog(self.state, multimedia(), found, self.owner.window())
+        self.dialog.destroyed.connect(self._forget)
+        self.dialog.show()
+
+    def _forget(self) -> None:
+        self.dialog = None
+
+
+SPEC = SourceSpec(
+    key="webcam",
+    text="Webcam…",
+    tip="Classifies what a camera shows, live; a frame can be kept",
+    order=70,
+    make=Webcam,
+)

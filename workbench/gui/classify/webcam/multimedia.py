@@ -1,0 +1,39 @@
+"""Qt Multimedia, no part of what Workbench installs: what it offers, or why it does not."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+_NAME = "PySide6.QtMultimedia"
+NOT_INSTALLED = "Qt Multimedia is not installed: pip install PySide6-Addons adds it."
+NO_CAMERA = "No camera was found. Connect one, or allow access to it in the settings of the system."
+
+
+@cache
+def multimedia() -> Any:
+    """The module; None where it is not installed, or cannot be loaded."""
+    if find_spec(_NAME) is None:
+        return None
+    try:
+        return import_module(_NAME)
+    except ImportError:  # its libraries are missing, or of another version
+        return None
+
+
+def cameras() -> list[Any]:
+    """A QCameraDevice for each camera, the usual one first."""
+    module = multimedia()
+    if module is None:
+        return []
+    devices = module.QMediaDevices
+    return sorted(devices.videoInputs(), key=lambda each: each != devices.defaultVideoInput())
+
+
+def webcam_reason() -> str:
+    """Why there is no picture of a camera; "" where there is one."""
+    if multimedia() is None:
+        return NOT_INSTALLED
+    return "" if cameras() else NO_CAMERA
