@@ -172,3 +172,14 @@ def test_the_network_stays_in_the_middle_of_a_window_narrowed_meanwhile(window, 
     window.resize(1440, 900)
     qtbot.waitUntil(lambda: view.width() == wide)
     assert shown_content(design).center().x() == pytest.approx(middle, abs=3)
+
+
+def test_the_overview_is_left_out_while_the_whole_network_is_in_sight(small):
+    """It might cover a card."""
+    overview, view = small.overlays.minimap, small.view
+    view.fit()
+    assert not overview.isVisibleTo(view)
+    view.set_zoom(8.0)
+    assert overview.isVisibleTo(view)
+    view.fit()
+    assert not overview.isVisibleTo(view)

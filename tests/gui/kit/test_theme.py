@@ -5,8 +5,17 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QFileDialog, QToolButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QListWidget,
+    QListWidgetItem,
+    QSlider,
+    QToolButton,
+)
 
 from workbench.assets import resource_path
 from workbench.core.specs import CATEGORIES
@@ -113,3 +122,32 @@ def test_the_arrows_of_the_file_dialog_can_be_seen(qapp, qtbot, mode):
         drawn = [image.pixelColor(x, y) for x in range(16) for y in range(16)]
         darkest = min(color.lightness() for color in drawn if color.alpha() > 200)
         assert (darkest > 180) == (mode == "dark"), name
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_check_boxes_of_lists_and_sliders_can_be_seen(qapp, qtbot, mode):
+    theme = Theme()
+    theme.set_mode(mode)
+    theme.apply(qapp)
+    colors = theme.colors
+    boxes, slider = QListWidget(), QSlider(Qt.Orientation.Horizontal)
+    boxes.setFrameShape(QFrame.Shape.NoFrame)
+    item = QListWidgetItem(" ")
+    item.setCheckState(Qt.CheckState.Unchecked)
+    boxes.addItem(item)
+    slider.setRange(0, 10)
+    slider.setValue(5)
+    for widget, size in ((boxes, QSize(60, 40)), (slider, QSize(120, 24))):
+        qtbot.addWidget(widget)
+        widget.resize(size)
+        image = widget.grab().toImage()
+        drawn = {
+            image.pixelColor(x, y).name()
+            for x in range(image.width())
+            for y in range(image.height())
+        }
+        ground = image.pixelColor(image.width() - 3, image.height() - 3).name()
+        assert max(contrast(each, ground) for each in drawn) >= 3.0
+    assert contrast(colors.accent, colors.faint) >= 1.2  # the handle on its groove
+    for sign, ground in product(("dim", "faint", "accent"), ("panel", "background")):
+        assert contrast(getattr(colors, sign), getattr(colors, ground)) >= 2.8, (sign, ground)

@@ -151,3 +151,21 @@ def test_flaws_are_found(qtbot):
     column.itemAt(1).widget().move(column.itemAt(0).widget().pos())
     kinds = {flaw.kind for flaw in flaws_of(window)}
     assert kinds == {"clipped", "unreachable", "scroll bar", "overlap"}
+
+
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_the_switch_of_views_stays_where_it_is_when_a_run_starts(window, qtbot, width):
+    window.resize(width, 700)
+    window.show()
+    window.show_view("train")
+    top = window.top
+    qtbot.waitUntil(lambda: top.width() == width)
+
+    def place() -> int:
+        qtbot.wait(20)
+        return top.switch.mapTo(window, top.switch.rect().topLeft()).x()
+
+    before = place()
+    for is_running in (True, False):
+        top.show_state(is_running=is_running, reason="", num_waiting=2)
+        assert abs(place() - before) <= 1

@@ -426,7 +426,7 @@ def test_a_finished_run_says_its_test_accuracy_and_which_weights_it_has_saved(
     assert view.header.test.isVisible()
     assert view.header.test.value.text() == "75.0%"
     assert view.header.how.full_text.startswith(
-        "Saved weights: last epoch (3), val. accuracy 53.0%"
+        "Saved weights: val. accuracy 53.0%, last epoch (3)"
     )
     assert view.header.best.toolTip() == "Best val. accuracy 53.0% (epoch 3)"
 

@@ -13,6 +13,7 @@ from workbench.gui.panels import panels_of
 from workbench.gui.train.run_header import clock
 from workbench.gui.train.view import TrainView
 from workbench.protocol.bases import ErrorParts
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.control import command_of
 from workbench.runs.folder import create_run
 from workbench.runs.state import queue
@@ -100,6 +101,21 @@ def test_the_speed_of_a_head_on_cached_features_is_called_so(qtbot, view, writte
     run.train(1)
     qtbot.waitUntil(lambda: speed.heading.text() == "Images/s")
     assert not speed.toolTip()
+
+
+def test_a_run_that_is_over_shows_what_its_saved_weights_reach(qtbot, view, written, open_library):
+    """Not the accuracy of another epoch alone."""
+    run = written("cifar", epochs=2).begin().train(2)
+    kept = KeptWeights(epoch=2, kind="last", val_accuracy=0.41)
+    run.finish(kept=kept)
+    open_library()
+    header = view.header
+    qtbot.waitUntil(header.saved.isVisible)
+    assert (header.saved.heading.text(), header.saved.value.text()) == (
+        "Last epoch, saved", "41.0%",
+    )  # fmt: skip
+    assert header.best.isVisible()
+    assert header.how.full_text.startswith("Saved weights: val. accuracy 41.0%")
 
 
 @pytest.mark.parametrize("on_test", [False, True])
@@ -226,12 +242,12 @@ def test_the_recipe_form_edits_the_document_and_is_undone_with_it(view, context)
 def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, open_library):
     written("x", recipe=TrainingRecipe(epochs=77, optimizer="sgd")).begin().train(1).finish()
     open_library()
-    qtbot.waitUntil(view.panels["train_recipe"].other.isVisible)
+    qtbot.waitUntil(lambda: view.panels["train_recipe"].other.note() != "none")
     assert view.panels["train_recipe"].facts.text() == "Optimizer: SGD\nEpochs: 77"
     view.panels["train_recipe"].take.click()
     assert context.document.recipe.epochs == 77
     assert context.document.recipe.optimizer == "sgd"
-    assert view.panels["train_recipe"].other.isHidden()
+    assert view.panels["train_recipe"].other.note() == "none"
 
 
 def test_the_list_can_be_filtered_and_is_described(qtbot, view, context, written, open_library):

@@ -54,7 +54,7 @@ def test_evaluate_says_on_which_images_the_epoch_was_chosen():
     [
         (
             KeptWeights(epoch=40, val_accuracy=0.899),
-            "Saved weights: last epoch (40), val. accuracy 89.9%",
+            "Saved weights: val. accuracy 89.9%, last epoch (40)",
         ),
         (KeptWeights(epoch=1_200, kind="best"), "Saved weights: best epoch (1,200)"),
         (KeptWeights(epoch=3, is_partial=True), "Saved weights: last step, in epoch 4"),

@@ -147,16 +147,25 @@ class TopBar(QToolBar):
             self.next.setText(words)
             for part in self._history:
                 part.setVisible(has_history)
-            spare = self._spare_px()
-            if spare >= 0 or not self.isVisible():
+            spare, beside = self._spare_px()
+            # Words that would move the switch when a run starts give way first.
+            if not self.isVisible() or (spare >= 0 and (beside >= 0 or not words)):
                 break
         least, whole = self.target.minimumSizeHint().width(), self.target.sizeHint().width()
-        self.target.setMinimumWidth(min(whole, least + max(0, spare)))
+        room = min(spare, beside) if beside >= 0 else spare
+        self.target.setMinimumWidth(min(whole, least + max(0, room)))
 
-    def _spare_px(self) -> int:
+    def _spare_px(self) -> tuple[int, int]:
+        """What the least widths of all parts leave; and of the right ones, while the switch is in
+        the middle.
+        """
         for part in (self._left, self._right, self._parts):  # a row in a row remembers its size
             part.invalidate()
-        return self.width() - self._parts.totalMinimumSize().width()
+        margins = self._parts.contentsMargins()
+        inner = self.width() - margins.left() - margins.right()
+        beside = (inner - self.switch.sizeHint().width()) // 2 - self._parts.spacing()
+        right = self._right.totalMinimumSize().width()
+        return self.width() - self._parts.totalMinimumSize().width(), beside - right
 
     def show_target_problem(self, words: str) -> None:
         """Marks the place to train as not ready; "" where it is."""

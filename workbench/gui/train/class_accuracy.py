@@ -31,6 +31,9 @@ NOTHING_YET = (
     "matrix. Up to 256 classes are kept."
 )
 
+_CURVES_PX = 150
+"""Height from which on curves can be distinguished."""
+
 _BESIDE_PX, _LEAST_PX = 640, 300
 """Width from which on the matrix is beside the curves, and the smallest one, in pixels."""
 
@@ -54,6 +57,7 @@ class ClassPanel(QFrame):
         self.marks = ClassMarks(theme)
         self.map = ConfusionMatrix(theme)
         self.map.setMinimumSize(150, 150)
+        self.plot.setMinimumHeight(_CURVES_PX)
         self.hover = ElidedLabel(POINT_AT)
         self.hover.setProperty("role", "dim")
         self.epoch_words = plain_label(role="strong")
@@ -68,7 +72,7 @@ class ClassPanel(QFrame):
     def _build(self) -> None:
         left, right = QWidget(), QWidget()
         column(
-            plain_label("Recall per class", role="strong"),
+            plain_label("Recall per class, validation", role="strong"),
             (row((self.plot, 1), self.marks), 1),
             parent=left,
             spacing=4,

@@ -19,6 +19,7 @@ from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plan_popup import PlanPopup
+from workbench.protocol.weights import KeptWeights
 from workbench.runs.log.event_text import resumed_words
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.pace import Countdown, TimeLeft, left_words
@@ -80,6 +81,7 @@ class RunHeader(QFrame):
         self.setMinimumWidth(360)
         self._follower: RunFollower | None = None
         self._asked = ""
+        self._is_best_saved = False
         self._can_resume = False
         self._buttons_px = 0
         self._phase_words = ""
@@ -94,6 +96,7 @@ class RunHeader(QFrame):
         self.elapsed = plain_label(role="dim")
         self.left = plain_label(role="dim")
         self.speed = Figure(_SPEED)
+        self.saved = Figure("Last epoch, saved")
         self.best = Figure(_BEST)
         self.best_epoch = Figure("Best epoch")
         self.test = Figure("Test accuracy")
@@ -124,7 +127,7 @@ class RunHeader(QFrame):
         for label in (self.elapsed, self.left):
             label.setFont(ui_font(12, tabular=True))
         self.speed.keep_room_for(count(88_888))
-        for figure in (self.best, self.test):
+        for figure in (self.saved, self.best, self.test):
             figure.keep_room_for(share(1.0))
         metrics = self.elapsed.fontMetrics()
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -133,7 +136,7 @@ class RunHeader(QFrame):
         self.elapsed.setFixedWidth(metrics.horizontalAdvance(clock(LONGEST_S)))
         self._keep_room_for_left(has_head=False)
         names = column(self.caption, self.headline, STRETCH, spacing=2)
-        figures = (self.speed, self.best, self.best_epoch, self.test)
+        figures = (self.speed, self.best, self.best_epoch, self.saved, self.test)
         buttons = row(self.pause, self.resume, self.stop, spacing=BUTTON_SPACING_PX)
         top = row((names, 1), *figures, buttons, spacing=SPACING_PX)
         self._progress = QWidget()
@@ -201,8 +204,12 @@ class RunHeader(QFrame):
         room = self._room_for_figures()
         self.caption.setMinimumWidth(CAPTION_PX if room >= 0 and not self._asked else 0)
         is_tested = self.test.value.text() != NOTHING
-        for figure in (self.test, self.best, self.best_epoch, self.speed):
-            is_wanted = is_begun and (figure is not self.test or is_tested)
+        has_saved = self.saved.value.text() != NOTHING
+        left_out = {self.test: not is_tested, self.saved: not has_saved}
+        # Where the best epoch is saved, its accuracy is that of the saved weights.
+        left_out[self.best] = has_saved and self._is_best_saved
+        for figure in (self.test, self.saved, self.best, self.best_epoch, self.speed):
+            is_wanted = is_begun and not left_out.get(figure, False)
             room -= figure.sizeHint().width() + SPACING_PX if is_wanted else 0
             figure.setVisible(is_wanted and room >= 0)
 
@@ -315,6 +322,16 @@ class RunHeader(QFrame):
         seconds = self._countdown.shown(left.seconds, monotonic())
         self.left.setText(left_words(replace(left, seconds=seconds)))
 
+    def _show_saved(self, kept: KeptWeights | None) -> None:
+        """Of a run that is over: which weights it has saved, and how good those are."""
+        accuracy = kept.val_accuracy if kept is not None else None
+        _set(self.saved.value, share(accuracy) if accuracy is not None else NOTHING)
+        self._is_best_saved = kept is not None and kept.kind == "best"
+        if kept is not None:
+            what = "step" if kept.is_partial else "epoch"
+            _set(self.saved.heading, f"{kept.kind.capitalize()} {what}, saved")
+        self.saved.setToolTip(saved_words(kept))
+
     def _show_figures(self, follower: RunFollower) -> None:
         history = follower.history
         speed = history.progress.images_per_second
@@ -327,6 +344,7 @@ class RunHeader(QFrame):
         best, finished = history.best, history.finished
         _set(self.best.value, share(best.val_accuracy) if best else NOTHING)
         _set(self.best_epoch.value, count(best.epoch) if best else NOTHING)
+        self._show_saved(finished.kept if finished is not None else None)
         test = finished.test.accuracy if finished is not None and finished.test else None
         _set(self.test.value, share(test) if test is not None else NOTHING)
         best_by = history.started.keep_by if history.started is not None else "val_accuracy"

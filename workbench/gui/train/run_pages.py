@@ -28,6 +28,9 @@ class RunPages(QWidget):
         self.switch.chosen.connect(self.show_page)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.plots)
+        policy = self.plots.smoothing.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the switch stays as wide as it is
+        self.plots.smoothing.setSizePolicy(policy)
         line = row(self.switch, (self.plots.smoothing, 1), spacing=16)
         column(line, (self._pages, 1), parent=self, spacing=8)
 

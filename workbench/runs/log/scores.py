@@ -132,10 +132,12 @@ def test_set_words(*, is_validated_on_test: bool) -> str:
 
 
 def saved_words(kept: KeptWeights | None) -> str:
-    """As "Saved weights: last epoch (40), val. accuracy 89.9%"; "" where it is not known."""
+    """As "Saved weights: val. accuracy 89.9%, last epoch (40)"; "" where it is not known. The
+    figure is first: it stays where the rest has no room.
+    """
     words = weights_words(kept)
     if kept is not None and kept.val_accuracy is not None:
-        words += f", val. accuracy {share(kept.val_accuracy)}"
+        words = f"val. accuracy {share(kept.val_accuracy)}, {words}"
     return f"Saved weights: {words}" if words else ""
 
 

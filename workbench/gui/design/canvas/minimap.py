@@ -24,7 +24,7 @@ class Minimap(QWidget):
         self.setToolTip("Overview: click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._scene.contents_changed.connect(self._on_changed)
-        view.view_changed.connect(self.update)
+        view.view_changed.connect(self._on_view_changed)
         self._blocks: QPixmap | None = None
         self._on_changed()
 
@@ -34,8 +34,17 @@ class Minimap(QWidget):
         self.update()
 
     def _on_changed(self) -> None:
-        self.setVisible(len(self._scene.nodes) > 0)
+        self._show_where_needed()
         self.refresh()
+
+    def _on_view_changed(self) -> None:
+        self._show_where_needed()
+        self.update()
+
+    def _show_where_needed(self) -> None:
+        """A network that is in sight as a whole needs no overview, which might cover a card."""
+        is_whole = self._view.visible_rect().contains(self._scene.content_rect())
+        self.setVisible(len(self._scene.nodes) > 0 and not is_whole)
 
     def _to_map(self) -> QTransform:
         """From the scene to the widget; the network fills it, the middle in the middle."""

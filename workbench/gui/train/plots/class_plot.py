@@ -27,7 +27,7 @@ class ClassAccuracyPlot(PlotAxes):
     epoch_clicked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, is_share=True, y_words="Recall on validation")
+        super().__init__(theme, is_share=True, y_words="Recall")
         self.setAccessibleName("Recall per class over epochs")
         self.setMinimumSize(220, 120)
         self._table: Table = np.zeros((0, 0))
