@@ -27,6 +27,9 @@ _MOST_FALLEN = 0.25
 _STRAIGHT = 0.6
 """The fall of the second half of the epochs as a share of that of the first: 1 is a line."""
 
+_STEADY = 3.0
+"""The largest fall of an epoch as a multiple of the smallest: a slow start is no line."""
+
 _MUCH_LEFT = 0.5
 """Share of the loss of guessing above which there is still much to learn."""
 
@@ -92,8 +95,13 @@ def _is_straight(record: RunRecord) -> bool:
     first, second = float(loss[0] - loss[middle]), float(loss[middle] - loss[-1])
     # Of an odd number of steps the second part may be one longer.
     second *= middle / (len(loss) - 1 - middle)
-    is_small = 0.0 < first + second < _MOST_FALLEN * float(loss[0])
-    return bool((np.diff(loss) < 0.0).all()) and is_small and second > _STRAIGHT * first
+    is_small = first + second < _MOST_FALLEN * float(loss[0])
+    falls = -np.diff(loss)
+    # A measured update is evidence enough; without one, noise must not pass for a line.
+    is_line = falls.min() > 0.0
+    if math.isnan(_update(record)):
+        is_line = is_line and falls.max() < _STEADY * falls.min()
+    return bool(is_line) and is_small and second > _STRAIGHT * first
 
 
 SPEC = CoachSpec(

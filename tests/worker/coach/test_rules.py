@@ -11,6 +11,7 @@ import pytest
 from tests.worker.conftest import stripes
 from workbench.coach import all_coach_rules
 from workbench.core.coach.advice import with_change
+from workbench.core.coach.record import RunRecord
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import create_run
 from workbench.runs.log.coaching import advice_of
@@ -142,6 +143,22 @@ def test_rate_too_low(coached):
     assert "rate_too_low" not in left, left
     _, found = coached(*HIDDEN, optimizer="sgd", learning_rate=0.02)
     assert "rate_too_low" not in found
+
+
+@pytest.mark.parametrize(
+    ("losses", "is_line"), [((1.610, 1.594, 1.504, 1.394), False), ((1.61, 1.56, 1.5, 1.45), True)]
+)
+def test_a_slow_start_is_no_rate_too_low(losses, is_line):
+    """The first losses of a template that learns well, and a line; without measured updates."""
+    epochs = np.arange(1, len(losses) + 1)
+    record = RunRecord(
+        epochs=epochs,
+        loss=np.array(losses),
+        rates=np.full(len(losses), 1e-3),
+        class_names=tuple("abcde"),
+    )
+    found = all_coach_rules()["rate_too_low"].look(record)
+    assert (found is not None) == is_line
 
 
 def test_dead_units(coached):

@@ -15,7 +15,7 @@ Order = Literal["strength", "index"]
 WHATS: tuple[What, ...] = get_args(What)
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-MOST_CHANNELS = 2048
+MOST_CHANNELS = 1536
 """Of one answer, so that it stays below the limit of a line."""
 
 BINS = 16

@@ -15,8 +15,8 @@ from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 from workbench.pictures.heat import heat_colors, weight_colors
 
-_HINT, _LEAST_PX = QSize(270, 330), 150
-_LINE_PX, _GAP_PX, _BAR_PX, _HISTOGRAM_PX = 16, 8, 8, 56
+_HINT, _LEAST_PX = QSize(270, 330), 80
+_LINE_PX, _GAP_PX, _BAR_PX, _HISTOGRAM_PX = 16, 6, 8, 40
 _STOPS = 9
 
 

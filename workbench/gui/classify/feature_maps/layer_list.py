@@ -10,7 +10,7 @@ from workbench.core.format import shape_text
 from workbench.gui.kit.labels import plain_tip
 from workbench.protocol.trained.feature_maps import LayerPlace
 
-_ROWS = 6
+_ROWS = 4
 
 
 class LayerList(QTreeView):

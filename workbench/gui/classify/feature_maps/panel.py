@@ -10,7 +10,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSpinBox, QStackedWidget, QWidget
 
 from workbench.client.run_library import LIVE
-from workbench.core.format import duration
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.feature_maps.channel_page import ChannelPage
@@ -32,7 +31,7 @@ from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer, What,
 _HINT = (
     "Train a model: its layers, what each gives for a picture, and their filters are shown here."
 )
-_LEAST_PX, _LEAST_GRID_PX = 270, 190
+_LEAST_PX, _LEAST_GRID_PX = 270, 120
 _RANGES = (
     ("own", "Own range", "The colors of each tile go from its least value to its largest"),
     ("common", "One range", "A color means the same value in all tiles"),
@@ -136,7 +135,7 @@ class FeatureMapsPanel(TitledBox):
         )
         self.page.closed.connect(self._on_page_closed)
         self.page.moved.connect(self._enlarge)
-        self.requests.waiting.connect(self.wait.wait_for)
+        self.requests.waiting.connect(self._on_waiting)
         self.requests.shown.connect(self._on_shown)
         self.requests.failed.connect(self._on_failed)
 
@@ -223,7 +222,7 @@ class FeatureMapsPanel(TitledBox):
         self.grid.set_layer(None)
         self.layers.set_layers([], "")
         self.about.setText("")
-        self.wait.say("")
+        self._say("")
         self.menu_button.setEnabled(False)
         self.slice_row.hide()
         self._show_grid()
@@ -238,8 +237,7 @@ class FeatureMapsPanel(TitledBox):
         self.ranges.setEnabled(shown.has_ranges)
         self.menu_button.setEnabled(bool(answer.channels))
         self.about.setText(self._words(answer))
-        took = f"Computed in {duration(answer.milliseconds / 1000)}"
-        self.wait.say(took if answer.channels else "")
+        self._say("")
         positions = {each.index: at for at, each in enumerate(answer.channels)}
         self.grid.set_layer(shown, is_common=self._is_common)
         if channel in positions:
@@ -266,8 +264,17 @@ class FeatureMapsPanel(TitledBox):
         self.input_channel.blockSignals(was_blocked)
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self.wait.say(str(error), is_bad=True)
+        self._say(str(error), is_bad=True)
         self._follow()
+
+    def _on_waiting(self, words: str) -> None:
+        self.wait.show()
+        self.wait.wait_for(words)
+
+    def _say(self, words: str, *, is_bad: bool = False) -> None:
+        """The room of words that are over is the tiles'."""
+        self.wait.say(words, is_bad=is_bad)
+        self.wait.setVisible(bool(words))
 
     @property
     def _is_common(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.format import count, number_text, shape_text, share
+from workbench.core.format import count, duration, number_text, shape_text, share
 from workbench.protocol.trained.feature_maps import Channel, LayerShown, Order, What
 from workbench.runs.log.scores import weights_words
 
@@ -51,5 +51,7 @@ def about(shown: LayerShown, *, has_picture: bool, is_training: bool) -> str:
         parts.append(f"weights of the {words}")
     if is_training:
         parts.append("newer ones follow while it trains")
+    if shown.channels:
+        parts.append(duration(shown.milliseconds / 1000))
     missing = "" if has_picture else " Drop a picture to see what the layer gives for it."
     return f"{', '.join(parts)}.{missing}"
