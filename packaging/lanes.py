@@ -76,14 +76,14 @@ _PROGRAMS = ("tests/cli", "tests/remote", "tests/checkup", "tests/seams")
 _WINDOW = ("tests/gui", "tests/client", "tests/document")
 
 LANES = (
-    _tests("requests", *_REQUESTS),
-    _tests("programs", *_PROGRAMS),
     _tests("training", "tests/worker", *_ignored(*_MODEL, *_REQUESTS), is_measured=False),
+    _tests("requests", *_REQUESTS),
     _tests("end2end", "tests/end2end", is_measured=False),
-    _tests("model", *_MODEL),
     _tests("window", *_WINDOW),
+    _tests("programs", *_PROGRAMS),
     # All that is in no other lane: a new folder of tests cannot be left out.
     _tests("rest", "tests", *_ignored("tests/worker", "tests/end2end", *_PROGRAMS, *_WINDOW)),
+    _tests("model", *_MODEL),
     Lane("types", (_program("mypy"),)),
     Lane(
         "style",

@@ -63,7 +63,7 @@ ALLOWED = (
     ("notebook", "gui/targets/connect_pages.py", "a page of help"),
     ("tpu", "gui/help/pages.py", "a page of help"),
     ("tpu", "gui/files/welcome.py", "a page of help"),
-    ("tpu", "gui/shell/main_window.py", "a page of help"),
+    ("tpu", "gui/shell/action_handlers.py", "a page of help"),
     ("tpu", "gui/targets/parity_dialog.py", "a page of help"),
     ("Several machines", "gui/help/pages.py", "the title of a page of help"),
     ("weights", "cli/load.py", "an argument"),

@@ -110,6 +110,14 @@ def test_balanced_and_top_k_accuracy_are_beside_the_accuracy():
     assert balanced in page.text
 
 
+def test_it_is_said_where_the_test_images_were_also_validated_on():
+    found = scored(["cat", "dog"])
+    result = msgspec.structs.replace(found.result, is_validated_on_test=True)
+    _, page = page_of(written_run(), replace(found, result=result))
+    (words,) = (text for text in page.texts if text.startswith("Test accuracy "))
+    assert words.endswith("on new images the scores may be lower.")
+
+
 def test_what_people_wrote_is_in_the_model_card():
     run = written_run()
     change_notes(run.folder, card=CardText(limits="Only indoor cats."))

@@ -47,7 +47,7 @@ def test_the_folder_of_runs_is_the_one_of_the_settings(qapp, tmp_path, monkeypat
     with window_context(tmp_path) as context:
         window = make_window(context, tmp_path)
         opened = []
-        monkeypatch.setattr(window, "_open_path", opened.append)
+        monkeypatch.setattr(window.handlers, "open_path", opened.append)
         window.actions_by_key["open_runs"].trigger()
         assert opened == [str(tmp_path / "elsewhere")]
         shiboken6.delete(window)
@@ -77,7 +77,7 @@ def test_every_view_opens_from_its_segment_and_its_action(cifar, qtbot, key):
 
 
 def test_every_action_has_a_handler(window):
-    assert set(window.handlers()) == {spec.key for spec in ACTIONS}
+    assert set(window.handlers.by_key()) == {spec.key for spec in ACTIONS}
 
 
 @pytest.mark.parametrize("spec", all_views().values(), ids=lambda spec: spec.key)

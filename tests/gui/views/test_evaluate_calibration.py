@@ -96,6 +96,21 @@ def test_it_shows_the_error_before_and_after(panel):
     assert panel.calibrate.isHidden()
 
 
+def test_on_validation_images_it_is_said_that_they_made_the_temperature(qtbot, view, panel, run):
+    assert panel.source.text() == "Test set, 20 images"
+    result = msgspec.structs.replace(RESULT, part="validation", calibration=SCORES)
+    keep_evaluation(run, KeptEvaluation(result=result, checksum="c", created=6.0))
+    view.part.chosen.emit("validation")
+    view.state.look()
+    words = "Validation set, 20 images. The temperature was fitted on these images."
+    qtbot.waitUntil(lambda: panel.source.text() == words)
+    none = msgspec.structs.replace(SCORES, temperature=None)
+    result = msgspec.structs.replace(result, calibration=none)
+    keep_evaluation(run, KeptEvaluation(result=result, checksum="c", created=7.0))
+    view.state.look()
+    qtbot.waitUntil(lambda: panel.source.text() == "Validation set, 20 images")
+
+
 def test_coverage_and_accuracy_follow_the_slider_and_the_run_keeps_it(qtbot, panel, run):
     panel.slider.setValue(70)
     assert panel.limit.text() == "below 70%"

@@ -54,7 +54,7 @@ class ClassesPanel(TitledBox):
         self.balanced.setToolTip(
             "Balanced accuracy: the mean of the recalls, so that each class counts the same"
         )
-        self.pictures.setToolTip("Test images")
+        self.pictures.setToolTip("Images that were evaluated")
         self.switch = SegmentedSwitch((("classes", "Per class"), ("pairs", "Most confused")))
         self.switch.set_tip("pairs", "Pairs of classes, by the number of images")
         self.table = class_table(state.context.theme)
@@ -73,7 +73,7 @@ class ClassesPanel(TitledBox):
     def _build(self, figures: Sequence[Figure]) -> None:
         for page in (self.table, self.pairs, self.no_pairs):
             self._pages.addWidget(page)
-        self.column.addLayout(row(*figures, STRETCH, spacing=24))
+        self.column.addLayout(row(*figures, STRETCH, spacing=16))
         self.column.addWidget(self.source)
         self.column.addSpacing(2)
         self.saver = FigureSaver(

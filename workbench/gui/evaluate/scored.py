@@ -23,7 +23,6 @@ from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.describe_data import Thumbnail
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_images import ImageScores, compare_images, scores_of
-from workbench.runs.log.scores import SET_IMAGES
 from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
 from workbench.runs.store.image_scores import Numbers, ScoredImages, image_scores_path
@@ -237,8 +236,9 @@ class ScoredState(QObject):
             return ""
         source, kept = found.source, found.kept
         data = source_words(Choice(source.key, dict(source.params)))
-        images = SET_IMAGES[kept.part] if kept is not None else "images"
-        what = f"{images[:1].upper()}{images[1:]} of {data}"
+        # Another data set is named by the subject; the images of a map are of all parts.
+        is_named = kept is not None and bool(kept.source)
+        what = "" if is_named else data if kept is not None else f"Images of {data}"
         gone = found.num_missing
         moved = f"{plural(gone, 'image')} moved or removed since" if gone else ""
         of = self._state.subject if kept is not None else ""

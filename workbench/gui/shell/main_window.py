@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QSize, QUrl
+from PySide6.QtCore import QSize
 from PySide6.QtGui import (
     QCloseEvent,
-    QDesktopServices,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
@@ -17,7 +14,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from workbench.core.checks.problems import Problem
-from workbench.gui.augmentation.opening import open_augmentation
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.common.view_spec import WindowServices
@@ -31,9 +27,10 @@ from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.file_dialogs import DialogFolders
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
+from workbench.gui.shell.action_handlers import ActionHandlers, WindowParts
 from workbench.gui.shell.actions import make_actions
 from workbench.gui.shell.drop_controller import DropController
-from workbench.gui.shell.layouts import Layouts, focus_next_panel
+from workbench.gui.shell.layouts import Layouts
 from workbench.gui.shell.menus import Menus, fill_recent, fill_themes
 from workbench.gui.shell.preload import Preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
@@ -43,17 +40,13 @@ from workbench.gui.shell.top_bar import TopBar
 from workbench.gui.shell.undo_report import UndoReport
 from workbench.gui.shell.view_stack import ViewStack
 from workbench.gui.targets.controller import TargetController
-from workbench.gui.targets.menu import DIALOGS
 from workbench.gui.targets.notebook import NotebookController
 from workbench.gui.train.run_controller import RunController, unready_words
 from workbench.gui.views import all_views, project_views
-from workbench.runs.home import data_home
 
 if TYPE_CHECKING:
     from workbench.gui.classify.view import ClassifyView
-    from workbench.gui.data.view import DataView
     from workbench.gui.design.view import DesignView
-    from workbench.gui.train.view import TrainView
 
 MESSAGE_MS = 8_000
 _SIZE_PX = (1440, 900)
@@ -64,25 +57,6 @@ _SMALLEST_PX = (900, 500)
 """A screen of 1920 x 1080 at a scale of 2, without the frame and a task bar. Where a large text
 size leaves less, the window is as small as the screen: parts of its bar and views give way.
 """
-_HELP_PAGES = {
-    "getting_started": "getting_started",
-    "tpu_help": "tpu",
-    "remote_help": "remote",
-}
-"""Actions of the Help menu -> the pages they open."""
-_ASKED: dict[str, tuple[str, str] | tuple[str, str, bool | str]] = {
-    "search": ("design", "search_asked"),
-    "find": ("design", "find_asked"),
-    "browse_images": ("data", "browse_asked"),
-    "check_images": ("data", "check_asked", False),
-    "check_labels": ("data", "check_asked", True),
-    "find_rate": ("train", "find_asked", "learning_rate"),
-    "find_batch": ("train", "find_asked", "batch_size"),
-    "cross_validate": ("train", "series_asked", "cross_validation"),
-    "compare_runs": ("train", "compare_asked"),
-    "sweep": ("train", "series_asked", "sweep"),
-}
-"""Action -> the view that does it, the signal of its state, and what the signal carries."""
 
 
 class MainWindow(QMainWindow):
@@ -109,6 +83,7 @@ class MainWindow(QMainWindow):
         self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
         self.menus = Menus(self.menuBar(), self.actions_by_key)
         self.views = ViewStack(self._services())
+        self.handlers = ActionHandlers(self._parts())
         self.preload = Preload(self)
         self.top = TopBar(context, self.actions_by_key["undo"], self.actions_by_key["redo"])
         self.status = StatusLine(context)
@@ -193,6 +168,20 @@ class MainWindow(QMainWindow):
             add_actions=self.menus.add_actions,
         )
 
+    def _parts(self) -> WindowParts:
+        return WindowParts(
+            window=self,
+            services=self._services(),
+            files=self.files,
+            runs=self.runs,
+            places=self.places,
+            notebooks=self.notebooks,
+            layouts=self.layouts,
+            help=self.help,
+            views=self.views,
+            show_problems=self.show_problems,
+        )
+
     def _add_submenus(self) -> None:
         """Those whose lines are known when they open."""
         add, layouts = self.menus.add_submenu, self.layouts
@@ -206,48 +195,8 @@ class MainWindow(QMainWindow):
         theme, keep = self.context.theme, self.help.keep_theme
         add("View", "T&heme", "full_screen", lambda m: fill_themes(m, theme, keep))
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does, by its key."""
-        return {
-            **{key: partial(self.show_view, key) for key in all_views()},
-            **{key: partial(self.places.ask, key) for key in DIALOGS},
-            **{key: partial(self.help.show_page, page) for key, page in _HELP_PAGES.items()},
-            "new": self.files.new,
-            "open": self.files.ask_open,
-            "save": self.files.save,
-            "save_as": self.files.save_as,
-            "revert": self.files.revert,
-            "augmentation": partial(open_augmentation, self.context, self),
-            "load_weights": partial(self.context.weights.ask, self),
-            "export": self.runs.ask_export,
-            "export_network": self.notebooks.ask_network,
-            "export_notebook": self.notebooks.ask_export,
-            "read_result": self.notebooks.ask_result,
-            "close": self._close_project,
-            "quit": self.close,
-            "settings": self.help.show_settings,
-            **{key: partial(self._ask_view, *asked) for key, asked in _ASKED.items()},
-            "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
-            "next_view": partial(self._step_view, 1),
-            "previous_view": partial(self._step_view, -1),
-            "side_panels": lambda: self.layouts.toggle_sides(self.views.currentWidget()),
-            "reset_layout": self.layouts.reset,
-            "full_screen": self._on_full_screen,
-            "start_run": self.runs.start,
-            "pause_run": self.runs.pause,
-            "stop_run": self.runs.stop,
-            "report": self.runs.ask_report,
-            "show_problems": self.show_problems,
-            "open_runs": lambda: self._open_path(str(self.context.library.home)),
-            "layer_help": self._on_layer_help,
-            "shortcuts": self.show_shortcuts,
-            "open_log": lambda: self._open_path(str(data_home())),
-            "about": self.help.show_about,
-        }
-
     def _connect(self) -> None:
-        for key, handler in self.handlers().items():
-            self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
+        self.handlers.connect(self.actions_by_key)
         self._connect_words()
         self.top.switch.chosen.connect(self.show_view)
         self.top.train.clicked.connect(self.runs.toggle)
@@ -337,52 +286,15 @@ class MainWindow(QMainWindow):
         self.context.document.look_for_data()  # a disk or the network may be back
         self.popup.open_above(self.status.problems)
 
-    def _ask_view(self, key: str, signal: str, *values: object) -> None:
-        """Brings a view to the front and emits a signal of what its panels share."""
-        view = cast("DesignView | DataView | TrainView", self.show_view(key))
-        getattr(view.state, signal).emit(*values)
-
-    def _step_view(self, step: int) -> None:
-        """Shows the next view of the switch, or the one before it; all around."""
-        keys = [spec.key for spec in project_views()]
-        here = self.views.current_key
-        at = keys.index(here) if here in keys else min(0, -step)
-        self.show_view(keys[(at + step) % len(keys)])
-
-    def _close_project(self) -> None:
-        if all_views()[self.views.current_key].is_start:
-            self.close()
-        elif self.files.close():
-            self.show_view("welcome")
-
     @property
     def _is_at_start(self) -> bool:
         return all_views()[self.views.current_key].is_start
-
-    def _on_layer_help(self) -> None:
-        """The page of the selected layers' type, else the overview."""
-        selected: list[str] = []
-        if self.views.current_key == "design":
-            scene = self.design().canvas.scene
-            selected = list(scene.shown.layers_of(scene.selected_ids()))
-        nodes = self.context.document.graph.nodes
-        self.help.show_layer({nodes[node].kind for node in selected})
-
-    def _on_full_screen(self) -> None:
-        if self.isFullScreen():
-            self.showNormal()
-        else:
-            self.showFullScreen()
 
     def _on_target_checked(self) -> None:
         words = unready_words(self.check.problem)
         self.top.show_target_problem(words)
         if words:
             self.say(words)
-
-    def _open_path(self, path: str) -> None:
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
-            self.say(f"No file manager was found. The folder is {path}")
 
     def _refresh_run(self) -> None:
         running, is_stopping = self.runs.is_running, self.runs.is_stopping

@@ -11,6 +11,7 @@ from workbench.report.blocks import Block, Figure, Section, Table, Text, plain_n
 from workbench.report.facts import Facts
 from workbench.report.figures.matrix import matrix_drawing
 from workbench.report.sections.summary import interval_words
+from workbench.runs.log.scores import remark_words
 
 _MOST_CLASSES = 2_000
 _PAIRS = 10
@@ -19,7 +20,8 @@ _PAIRS = 10
 def section(facts: Facts) -> Section:
     """The scores of the saved weights on the test images."""
     result = facts.scored.result
-    blocks: list[Block] = [Text(_words(facts))]
+    remark = remark_words(result) if result is not None else ""
+    blocks: list[Block] = [Text(" ".join(filter(None, (_words(facts), remark))))]
     if result is None:
         blocks.append(Text(f"There is no confusion matrix. {_reason(facts)}", "missing"))
         return Section("Test", blocks)
