@@ -1,0 +1,1 @@
+"""The training images nearest to the picture that is shown."""
