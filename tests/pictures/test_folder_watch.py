@@ -53,6 +53,18 @@ def test_only_what_appears_is_new_once_it_has_settled(watch, clock, tmp_path):
     assert names(watch, clock, SETTLE_S) == ["c.png"]
 
 
+def test_what_appears_while_it_is_first_looked_at_is_new(clock, tmp_path):
+    (tmp_path / "old.png").write_bytes(PNG)
+    since_ns = (tmp_path / "old.png").stat().st_ctime_ns + 1
+    while (tmp_path / "clock").touch() or (tmp_path / "clock").stat().st_ctime_ns < since_ns:
+        pass  # the clock of the disk ticks
+    shutil.copy2(tmp_path / "old.png", tmp_path / "new.png")
+    watch = FolderWatch(tmp_path, clock, since_ns=since_ns)
+    names(watch, clock)
+    assert names(watch, clock, SETTLE_S) == ["new.png"]
+    assert watch.num_before == 1
+
+
 def test_a_file_that_grows_is_waited_for(watch, clock, tmp_path):
     with (tmp_path / "slow.png").open("wb") as file:
         for piece in (PNG[:20], PNG[20:40], PNG[40:]):

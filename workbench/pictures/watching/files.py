@@ -16,8 +16,13 @@ Mark = tuple[int, int, int]
 """Time of the last change in ns, size in bytes, number of the file on its disk."""
 
 
-def files_of(folder: Path) -> Iterator[tuple[str, Mark]]:
-    """All visible files and their marks, in order; raises DatasetError where the folder is gone."""
+def mark_of(status: os.stat_result) -> Mark:
+    """What changes with the content of a file."""
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def files_of(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """All visible files, in order; raises DatasetError where the folder is gone."""
     waiting = [str(folder)]
     while waiting:
         path = waiting.pop()
@@ -35,9 +40,7 @@ def files_of(folder: Path) -> Iterator[tuple[str, Mark]]:
                 if entry.is_dir(follow_symlinks=False):
                     inner.append(entry.path)
                 elif entry.is_file() and not entry.name.lower().endswith(_UNFINISHED):
-                    status = entry.stat()
-                    mark = status.st_mtime_ns, status.st_size, status.st_ino
-                    yield entry.path, mark
+                    yield entry.path, entry.stat()
             except OSError:  # gone since it was listed
                 continue
         waiting += reversed(inner)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.pictures.folders import is_picture
-from workbench.pictures.watching.files import Mark, files_of
+from workbench.pictures.watching.files import Mark, files_of, mark_of
 
 SETTLE_S = 0.5
 """An image counts as complete when its file has not changed for so long."""
@@ -45,30 +45,43 @@ class FolderWatch:
 
     Args:
         folder: May be removed later; links to folders are not followed.
+        since_ns: What appeared after this moment (Unix time) is new, also where it is there already
+            when it is first looked at; None for now.
         clock: Seconds.
 
     Attributes:
         folder: The same.
-        num_before: Files that were there at first.
+        num_before: Files that were there before.
         pause_s: How long to wait before the next `scan`.
 
     Raises:
         DatasetError: it cannot be listed; so does `scan`, once it is gone.
     """
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        since_ns: int | None = None,
+    ) -> None:
+        since_ns = time.time_ns() if since_ns is None else since_ns
         self.folder = folder
         self.pause_s = PAUSE_S
         self._clock = clock
         self._lock = threading.Lock()
         now = clock()
-        self._seen = {path: _Seen(mark, now, is_taken=True) for path, mark in files_of(folder)}
+        self._seen = {
+            path: _Seen(mark_of(status), now, is_taken=True)
+            for path, status in files_of(folder)
+            if status.st_ctime_ns < since_ns  # copying keeps the other time in many a program
+        }
         self.num_before = len(self._seen)
 
     def scan(self) -> list[str]:
         """The images that are new, or have changed, and complete since the last call, in order."""
         began = self._clock()
-        found = dict(files_of(self.folder))
+        found = {path: mark_of(status) for path, status in files_of(self.folder)}
         with self._lock:
             ready = self._settled(found)
         images = [path for path in ready if is_picture(path)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from pathlib import Path
 
@@ -68,9 +69,11 @@ class WatchJob(QObject):
 
     def start(self) -> None:
         """Begins."""
-        folder = self.folder
+        folder, since_ns = self.folder, time.time_ns()
         self.progressed.emit(f"Watching {folder.name}")
-        self._background.run(lambda: FolderWatch(folder), self._on_ready, self._fail)
+        self._background.run(
+            lambda: FolderWatch(folder, since_ns=since_ns), self._on_ready, self._fail
+        )
 
     def cancel(self) -> None:
         """Ends it."""
