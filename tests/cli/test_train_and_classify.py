@@ -177,6 +177,16 @@ def test_evaluate_prints_the_confusion_matrix(trained, service, monkeypatch, cap
     assert sum(int(each) for row in numbers for each in row) == 10_000
 
 
+def test_evaluate_measures_another_part_of_the_split(trained, run_command, capsys):
+    run, events = trained
+    code, (answer,) = run_command("evaluate", run, "--part", "validation")
+    assert code == 0
+    assert answer["part"] == "validation"
+    assert answer["accuracy"] == pytest.approx(events[-1]["kept"]["val_accuracy"], abs=2e-3)
+    assert main(["evaluate", str(run), "--part", "train", "--data", "mnist"]) == 2
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
 def test_evaluate_slices_the_images(trained, run_command, service, monkeypatch, capsys):
     run, _ = trained
     code, (answer,) = run_command("evaluate", run, "--by", "brightness")

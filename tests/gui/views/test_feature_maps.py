@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 
 from tests.bright_network import bright_picture, keep_bright_network
+from workbench.gui.classify.feature_maps.requests import load_tiles
+from workbench.gui.classify.feature_maps.tile_grid import TileGrid
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.panels import panels_of
+from workbench.gui.plots.figure_file import figure_file
+from workbench.pictures.heat import heat_colors
+from workbench.protocol.trained.feature_maps import BINS, MOST_CHANNELS, Channel, LayerShown
 
 PATIENCE_MS = 120_000
 
@@ -81,6 +87,34 @@ def test_filters_without_a_picture_then_its_maps_enlarged_and_saved(qtbot, view,
     first, second = panel.layer.answer.channels
     assert (first.index, panel.grid.count) == (0, 2)
     assert first.mean > second.mean
+
+
+def test_a_thousand_tiles_are_saved_as_a_square(qapp, context, tmp_path):
+    channels = [
+        Channel(
+            index=at, least=0, largest=1, mean=0.5, strength=0.5, zeros=0, low=0, high=1,
+            histogram=[1] * BINS,
+        )
+        for at in range(MOST_CHANNELS)
+    ]  # fmt: skip
+    levels = np.random.default_rng(1).integers(0, 256, (40 * 7, 40 * 7), np.uint8)
+    Image.fromarray(levels).save(tmp_path / "tiles.png")
+    answer = LayerShown(
+        layer="a", what="maps", layers=[], shape=[7, 7, MOST_CHANNELS], total=MOST_CHANNELS,
+        channels=channels, tiles_png=str(tmp_path / "tiles.png"), columns=40, tile=[7, 7],
+    )  # fmt: skip
+    grid = TileGrid(context.theme)
+    grid.resize(260, 500)
+    grid.set_layer(load_tiles(answer))
+    assert grid.heightForWidth(260) > 20_000
+    figure_file(tmp_path / "grid.png", grid.square(), "Tiles", str)()
+    with Image.open(tmp_path / "grid.png") as image:
+        assert image.size == (2 * (40 * 54 - 4), 2 * (39 * 54 - 4))
+        row, column = divmod(MOST_CHANNELS - 1, 40)
+        place = 2 * 54 * column + 50, 2 * 54 * row + 50
+        assert image.getpixel(place)[:3] == tuple(
+            heat_colors(np.maximum(levels[row * 7 + 3, column * 7 + 3], 1))[:3]
+        )
 
 
 @pytest.mark.worker

@@ -314,7 +314,7 @@ class FeatureMapsPanel(TitledBox):
 
     def _writer(self, path: Path) -> Callable[[], None]:
         is_alone = self.pages.currentWidget() is self.page
-        figure = self.page.figure if is_alone else self.grid
+        figure = self.page.figure if is_alone else self.grid.square()
         return figure_file(path, figure, self.about.text(), self._table)
 
     def _table(self) -> str:

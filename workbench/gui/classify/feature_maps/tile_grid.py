@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -23,6 +25,7 @@ from workbench.gui.kit.theme import Theme
 
 _TILE_PX, _SMALL_PX, _GAP_PX = 50, 24, 4
 """At least; tiles share the width of a row."""
+_LEAST_COLUMNS = 4
 _KEYS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -73,6 +76,18 @@ class TileGrid(QWidget):
         self._describe()
         self.updateGeometry()
         self.update()
+
+    def square(self) -> TileGrid:
+        """The same tiles with as many in a row as rows, to be written into a file: of a thousand
+        channels, rows as short as in the window would be a strip longer than an image can be.
+        """
+        result = TileGrid(self._theme)
+        result.set_layer(self._shown)
+        result._image = self._image
+        columns = max(_LEAST_COLUMNS, math.ceil(math.sqrt(self.count)))
+        width = columns * (result._least_side() + _GAP_PX) - _GAP_PX
+        result.resize(width, result.heightForWidth(width))
+        return result
 
     def move_to(self, position: int) -> None:
         """Takes the keyboard to a tile."""

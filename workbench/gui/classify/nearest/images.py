@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.question import Handlers, Question
@@ -32,8 +32,9 @@ _NOT_YET = (
     "They are found by the outputs of the last hidden layer, which are computed once for the "
     "images of a run."
 )
-_GRID_PX = 178
+_LINE_PX = 178
 """One line of images with their words."""
+_MOST_LINES = 2
 
 
 class NearestImagesView(QWidget):
@@ -53,7 +54,7 @@ class NearestImagesView(QWidget):
         self.thumbnails = ImageThumbnails(context.service, lambda: self._source, self)
         self.grid = ImageGrid(self._theme, self.rows, self.thumbnails, self)
         self.grid.setAccessibleName("Nearest training images")
-        self.grid.setFixedHeight(_GRID_PX)
+        self.grid.setFixedHeight(_LINE_PX)
         self.hint = plain_label(_HINT, role="dim", wrap=True)
         self.compute, self.cancel = button("Compute"), button("Cancel")
         self.wait = WaitLabel()
@@ -103,6 +104,15 @@ class NearestImagesView(QWidget):
         super().showEvent(event)
         self.request()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As many lines as the images need, at most two."""
+        lines = -(-self.rows.rowCount() // self.grid.columns)
+        self.grid.setFixedHeight(_LINE_PX * min(max(lines, 1), _MOST_LINES))
+
     def request(self) -> None:
         """Requests the images of the picture that is shown, unless they are there."""
         entry, run = self._entry, self._state.run
@@ -127,6 +137,7 @@ class NearestImagesView(QWidget):
             self._source = source
             self.thumbnails.clear()
         self.rows.show_images(answer.images)
+        self._fit()
         self.grid.updateGeometries()
         self.grid.verticalScrollBar().setValue(0)
         self.wait.say(nearest_words(answer) if is_known else "")
