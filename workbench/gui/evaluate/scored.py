@@ -27,7 +27,7 @@ from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
 from workbench.runs.store.image_scores import Numbers, ScoredImages, image_scores_path
 
-_AGAIN = "Train again for those with the edits."
+_AGAIN = "the scores are those from before. Train again for those with the edits."
 NOT_KEPT = "What was predicted for each image was not kept. Evaluate again to see the images."
 
 
@@ -274,7 +274,7 @@ class ScoredState(QObject):
         before = read_edits(found.source.edits, lambda *_: None)
         changed = changed_images(before, self.document.project.edits)
         number = len(changed & found.images.contents) if changed else 0
-        words = f"{plural(number, 'image')} edited since: the scores are those from before. {_AGAIN}"
+        words = f"{plural(number, 'image')} edited since: {_AGAIN}"
         self._state.set_edited(words if number else "")
 
     def _is_of_project(self, found: ImagesOfRun) -> bool:
