@@ -163,7 +163,7 @@ class Staged:
 
     def _fill_classify_test_set(self, view) -> None:
         self._fill_classify(view)
-        view.panels["classify_pictures"].show_test_pictures()
+        view.state.set_picking(is_picking=True)
 
     def _fill_data(self, view) -> None:
         pictures = [

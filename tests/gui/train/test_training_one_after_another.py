@@ -59,6 +59,7 @@ def test_while_nothing_trains_there_is_one_button(qtbot, window, cifar, begun):
 
 def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
     window, context = cifar, cifar.context
+    window.resize(1440, 900)  # in a narrow one the words give way
     written("active").begin().train(1)
     enqueue(create_run(context.document.project, title="second"))
     _listed(qtbot, context)

@@ -90,6 +90,7 @@ def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, contex
     content = panel.rows.content(0)
     panel.relabel("cat")
     assert context.document.project.edits.labels == {content: "cat"}
+    assert view.state.edited.startswith("1 image edited since: the scores are those from before.")
     assert panel.rows.lines(0)[1] == "now cat"
     assert len(panel.rows.badges(0)) == 2
     panel.move_to_training()
@@ -100,6 +101,7 @@ def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, contex
         context.document.undo_stack.undo()
     assert not context.document.project.edits.names_images
     assert panel.rows.lines(0)[1] == "actual dog"
+    assert view.state.edited == ""
 
 
 def test_images_of_another_data_set_are_shown_but_not_edited(view, context):
@@ -170,3 +172,11 @@ def test_the_project_is_trained_again_from_the_weights_of_the_run(view, qtbot, c
     view.state.choose(run, "cifar")
     qtbot.mouseClick(panel.train_button, Qt.MouseButton.LeftButton)
     assert wanted == [run]
+
+
+def test_scores_from_before_an_edit_are_remarked_on(view):
+    view.state.set_edited("1 image edited since.")
+    assert "1 image edited since." in view.note.text()
+    assert view.note.isVisible()
+    view.state.set_edited("")
+    assert "edited" not in view.note.text()

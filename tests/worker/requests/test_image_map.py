@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
+import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.class_folders import write_stripes
+from workbench.cli import _service, main
 from workbench.core.projects.project import Choice
 from workbench.pictures.png import write_png
 from workbench.protocol.messages import Cancel, Done, Failed, Progress
@@ -188,3 +192,22 @@ def test_many_hidden_outputs_are_reduced(train_here, small_project, monkeypatch,
     assert features.rows.shape == (700, 20)
     assert features.width == runner.hidden_size == 64
     assert len(load_features(run, found).basis) == 64
+
+
+def test_the_command_writes_a_table(trained, service, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service))
+    out = tmp_path / "map.csv"
+    words = ["map", str(trained.path), "-o", str(out), "--json"]
+    assert main(words) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["images"] == facts["total"] == {"train": 540, "validation": 60, "test": 100}
+    assert facts["method"] == "pca"
+    found, _ = mapped(trained)
+    assert facts["accuracy"] == pytest.approx(found.images.is_right.mean())
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert len(rows) == 700
+    assert float(rows[600]["x"]) == pytest.approx(found.points["pca"][600, 0], rel=1e-4)
+    assert rows[600]["file"] == "test:0"
+    assert main(words) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["what"] == "This file already exists."
+    assert main([*words, "--force"]) == 0

@@ -55,6 +55,13 @@ class Answers:
         self._put_away = [*self._put_away, *self._files][-MAX_TILES:]
         self._files, self._outdated, self._asked_again = {}, set(), set()
 
+    def put_back(self, files: list[str]) -> None:
+        """Files that were classified before the program was started: requested as those that were
+        put away are.
+        """
+        new = [file for file in files if file not in self._files]
+        self._put_away = [*new, *self._put_away]
+
     def take_model(self, model: Path | None) -> bool:
         """The run that answers from now on; whether earlier answers are of another."""
         before, self._model = self._model, model or self._model

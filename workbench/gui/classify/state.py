@@ -17,6 +17,7 @@ from workbench.gui.classify.classified import ClassifiedPicture, picture_name
 from workbench.gui.classify.folder.job import FolderJob, FolderTask, done_words
 from workbench.gui.classify.folder.watch import WatchJob
 from workbench.gui.classify.queue import ClassifyQueue
+from workbench.gui.classify.recent import RecentPictures
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.classify import WarmUp
 from workbench.protocol.classify_many import ManyClassified
@@ -95,9 +96,11 @@ class ClassifyState(QObject):
         self.is_picking = False
         self._queue = ClassifyQueue(context.service, self.background, self)
         self.activities = Activities(self)
+        self._recent = RecentPictures(self.background)
+        self._restored: set[str] = set()
         self._made = QTemporaryDir()
         self._num_made = 0
-        self._shows_next = True
+        self._shows_next, self._is_used = True, False
         self._project = ""
         self._of_projects: dict[str, Answers] = {}
         self._answers = Answers()
@@ -123,6 +126,7 @@ class ClassifyState(QObject):
         """Chooses the run (folder and name) whose network answers, soon where it is wanted."""
         self._follow_project()
         self.run, self.title, self.note = run, title, note
+        self._is_used = self._is_used or is_wanted
         self.run_changed.emit()
         if self._answers.take_model(run):
             self.outdated.emit()
@@ -143,7 +147,8 @@ class ClassifyState(QObject):
             return
         self._of_projects[before] = self._answers
         self._answers.put_away()
-        self._answers = self._of_projects.pop(self._project, Answers())
+        known = self._of_projects
+        self._answers = known.pop(self._project) if self._project in known else self._restoring()
         if before:  # what waits while no project is open is classified by the first one
             self._queue.clear()
             self._waiting_folder = None
@@ -153,10 +158,27 @@ class ClassifyState(QObject):
         self.said.emit("")
         self.cleared.emit()
 
+    def _restoring(self) -> Answers:
+        """Those of a project that is opened first, with its pictures of before as soon as read."""
+        answers, project = Answers(), self._project
+
+        def put_back(kept: list[tuple[str, str]]) -> None:
+            for file, truth in kept:
+                self._queue.know(file, picture_name(file), truth)
+            self._restored |= {file for file, _ in kept}
+            answers.put_back([file for file, _ in kept])
+            if answers is self._answers and self._is_used:
+                self._classify_again()
+
+        if project:
+            self._recent.read(project, put_back)
+        return answers
+
     def warm_up(self) -> None:
         """Gets the network ready, so that the first picture has its answer soon; and the answers
         of an earlier one again.
         """
+        self._is_used = True
         self._classify_again()
         self._load_model()
 
@@ -214,17 +236,20 @@ class ClassifyState(QObject):
 
     def classify_test_picture(self, picture: TestPicture) -> None:
         """Classifies a picture of the run's test set, whose class is known."""
+        self._recent.leave_out(picture.path)
         self._queue.know(picture.path, f"test image {picture.index}", picture.label)
         self.classify([picture.path])
 
     def classify_as(self, file: str, name: str) -> None:
         """Classifies a file that is shown by another name than its own."""
+        self._recent.leave_out(file)
         self._queue.know(file, name, "")
         self.classify([file])
 
     def classify_image(self, image: QImage, name: str) -> None:
         """Classifies an image that is in memory, from a lossless copy."""
         path = f"{self.new_file(name)}.png"
+        self._recent.leave_out(path)
 
         def save() -> list[str]:
             if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub requires bytes
@@ -244,7 +269,12 @@ class ClassifyState(QObject):
             if self._answers.is_shown(entry.answer.file):
                 self.shown.emit(entry)
             return
-        if self._shows_next or self._answers.is_shown(entry.answer.file):
+        file = entry.answer.file
+        is_restored = file in self._restored
+        self._restored.discard(file)
+        if not is_restored:
+            self._recent.add(self._project, file, entry.truth)
+        if (self._shows_next and not is_restored) or self._answers.is_shown(file):
             self._shows_next = False
             self.shown.emit(entry)
         self.classified.emit(entry)

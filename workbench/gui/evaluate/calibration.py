@@ -180,7 +180,7 @@ class CalibrationPanel(TitledBox):
     def _show_live(self) -> None:
         at, scores, kept = self.slider.value(), self._scores, self._kept()
         self.limit.setText(f"below {100 * self._least:.4g}%" if self._least else "never")
-        self.curves.set_kept(kept, at)
+        self.curves.set_kept(kept, scores.kept.all[0] if scores is not None else 0, at)
         self.covered.setVisible(kept is not None)
         if kept is None or scores is None:
             return
@@ -267,4 +267,7 @@ def _remark(scores: CalibrationScores) -> str:
     """What the errors are compared with, and why there is no temperature."""
     reason = f"Not calibrated: {scores.reason}. " if scores.reason else ""
     by_chance, images = scores.after.error_by_chance, plural(sum(scores.after.counts), "image")
-    return f"{reason}ECE by chance, perfectly calibrated: {by_chance:.3f} with {images}."
+    words = f"{reason}ECE by chance, perfectly calibrated: {by_chance:.3f} with {images}."
+    if max(scores.before.error, scores.after.error) <= by_chance:
+        words += " Errors up to that are chance with so few images."
+    return words

@@ -35,7 +35,7 @@ class PairedBars(PaintedWidget):
         words = [f"{row.name}: {_figure(row.first)}, {_figure(row.second)}" for row in rows]
         self.setAccessibleName("; ".join(words[:NUM_ROWS]))
         self.setToolTip(plain_tip("\n".join(words[:NUM_ROWS])))
-        self._hint = QSize(self._hint.width(), ROW_PX * max(NUM_ROWS, len(self.rows)))
+        self._hint = QSize(self._hint.width(), ROW_PX * max(1, len(self.rows)))
         self.updateGeometry()
         self.update()
 

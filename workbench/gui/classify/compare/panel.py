@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QWidget
 from workbench.core.format import count
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.compare.agreement import agree, answer_words, paired
-from workbench.gui.classify.compare.paired_bars import GAP_PX, NAME_PX, NUM_ROWS, PairedBars
+from workbench.gui.classify.compare.paired_bars import GAP_PX, NAME_PX, NUM_ROWS, ROW_PX, PairedBars
 from workbench.gui.classify.compare.second import SecondAnswers
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX, fill_models
@@ -144,6 +144,7 @@ class ComparisonPanel(QFrame):
         self._show_side(1, self._title(), answer_words(answer) if answer else "…")
         scores = [each.scores if each is not None else [] for each in (first, answer)]
         self.bars.set_rows(paired(*scores))
+        self.classes.setFixedHeight(ROW_PX * max(1, min(NUM_ROWS, len(self.bars.rows))))
         # Above its bars, beside which there may be a scroll bar.
         bar_px = self.classes.verticalScrollBar().sizeHint().width() + GAP_PX
         is_scrolled = len(self.bars.rows) > NUM_ROWS
