@@ -123,7 +123,7 @@ def _rows(keys: Mapping[str, frozenset[str]], left: DataEdits, right: DataEdits)
         numbers = [count(len(getattr(each, key))) for each in (left, right)]
         if numbers[0] == numbers[1]:  # as many, but others
             marks = [_checksum(each, key) for each in (left, right)]
-            numbers = [f"{n} ({mark})" for n, mark in zip(numbers, marks, strict=True)]
+            numbers = [f"{n}, checksum {mark}" for n, mark in zip(numbers, marks, strict=True)]
         yield Row(title, numbers[0], numbers[1], plural(len(keys[key]), *_ONE_AND_MANY[key]))
 
 

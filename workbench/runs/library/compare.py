@@ -337,13 +337,11 @@ def _compare_tests(
     """Whether two tests are of the same images and labels; None where there are not two."""
     if any(side.summary.test_accuracy is None and not side.scores for side in (left, right)):
         return None
-    contents = [
-        sorted(map(bytes, side.scores.images.content)) if side.scores else []
-        for side in (left, right)
-    ]
+    both = [side.scores.images for side in (left, right) if side.scores is not None]
     if images is not None:
-        return ComparedTests(bool(images.is_relabeled.any()), contents[0] != contents[1])
-    known = {content.hex() for content in (*contents[0], *contents[1])}
+        is_other = both[0].contents != both[1].contents or len(both[0]) != len(both[1])
+        return ComparedTests(bool(images.is_relabeled.any()), is_other)
+    known = {content for each in both for content in each.contents}
     return proven_by_edits(left.project.edits, right.project.edits, known.__contains__)
 
 
