@@ -105,13 +105,19 @@ class ScoredRows(GridRows):
         return f"loss {float(self.images.loss[self.number(row)]):.2f}"
 
     def other_words(self, row: int) -> str:
-        """What the other run has predicted; "" where there is none, or not for this image."""
+        """What the other run has predicted, and its actual class if that is another; "" where there
+        is none, or not for this image.
+        """
         number, other = self.number(row), self._other
         if other is None or not other.found.is_common[number]:
             return ""
-        label, probability = int(other.found.predicted[number]), other.found.probability[number]
-        name = self._class(label) if label >= 0 else "a class not here"
-        return f"other: {name} {share(float(probability))}"
+        name = self._other_class(int(other.found.predicted[number]))
+        actual = self._other_class(int(other.found.actual[number]))
+        labeled = f", actual {actual}" if other.found.is_relabeled[number] else ""
+        return f"other: {name} {share(float(other.found.probability[number]))}{labeled}"
+
+    def _other_class(self, label: int) -> str:
+        return self._class(label) if label >= 0 else "a class not here"
 
     def lines(self, row: int) -> tuple[str, ...]:
         actual = f"actual {self.actual(row)}"
