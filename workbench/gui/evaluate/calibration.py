@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QSlider, QWidget
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
+from workbench.core.calibration.distance import LEAST_FOR_LIMIT
 from workbench.core.calibration.reliability import NUM_THRESHOLDS
 from workbench.core.format import count, plural, share
 from workbench.errors import WorkbenchError
@@ -161,7 +162,8 @@ class CalibrationPanel(TitledBox):
         self.distance.setChecked(found.limit is not None)
         self.distance.setEnabled(found.distance is not None)
         self.distance.setToolTip(
-            "Measured by the last hidden layer: 95% of the validation images are near enough"
+            "Measured by the last hidden layer: 95% of the validation images are near enough.\n"
+            f"Off at first where there are fewer than {LEAST_FOR_LIMIT} of them"
             if found.distance is not None
             else found.no_distance or "The run is not calibrated yet"
         )
