@@ -310,7 +310,7 @@ class ClassifyState(QObject):
     def watch_folder(self, folder: Path) -> None:
         """Classifies images as they appear in a folder, until the user ends it."""
         if self._may_begin() and self.run is not None:
-            self._last_folder = FolderTask(folder)
+            self._last_folder = FolderTask(folder, is_watched=True)
             self._begin(WatchJob(self.context.measurer, self.run, folder, self), "Stop watching")
 
     def _may_begin(self) -> bool:
@@ -337,6 +337,15 @@ class ClassifyState(QObject):
         """Classifies the last folder again, with the true classes of a CSV file."""
         if self._last_folder is not None:
             self.classify_folder(replace(self._last_folder, table=None, truth=truth))
+
+    def classify_folder_again(self, listed: list[str]) -> None:
+        """Classifies the last folder again, into no file; of one that was watched the images
+        listed: those that were in it before were left out.
+        """
+        task = self._last_folder
+        if task is not None:
+            files = tuple(listed) if task.is_watched else ()
+            self.classify_folder(replace(task, table=None, files=files))
 
     def _on_folder_done(self, done: ManyClassified) -> None:
         self._end_job()

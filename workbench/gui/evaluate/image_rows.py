@@ -89,6 +89,13 @@ class ScoredRows(GridRows):
         """The actual class."""
         return self._class(int(self.images.actual[self.number(row)]))
 
+    def actual_words(self, row: int) -> str:
+        """The actual class, and that in the other run if it is another one there."""
+        number, other = self.number(row), self._other
+        if other is None or not other.found.is_relabeled[number]:
+            return self.actual(row)
+        return f"{self.actual(row)}, there {self._other_class(int(other.found.actual[number]))}"
+
     def edit_words(self, row: int) -> str:
         """What is edited of the image in the open project; "" for nothing."""
         content, edits = self.content(row), self._edits
@@ -105,22 +112,18 @@ class ScoredRows(GridRows):
         return f"loss {float(self.images.loss[self.number(row)]):.2f}"
 
     def other_words(self, row: int) -> str:
-        """What the other run has predicted, and its actual class if that is another; "" where there
-        is none, or not for this image.
-        """
+        """What the other run has predicted; "" where there is none, or not for this image."""
         number, other = self.number(row), self._other
         if other is None or not other.found.is_common[number]:
             return ""
         name = self._other_class(int(other.found.predicted[number]))
-        actual = self._other_class(int(other.found.actual[number]))
-        labeled = f", actual {actual}" if other.found.is_relabeled[number] else ""
-        return f"other: {name} {share(float(other.found.probability[number]))}{labeled}"
+        return f"other: {name} {share(float(other.found.probability[number]))}"
 
     def _other_class(self, label: int) -> str:
         return self._class(label) if label >= 0 else "a class not here"
 
     def lines(self, row: int) -> tuple[str, ...]:
-        actual = f"actual {self.actual(row)}"
+        actual = f"actual {self.actual_words(row)}"
         last = self.other_words(row) or self.loss_words(row)
         return self.predicted_words(row), self.edit_words(row) or actual, last
 
@@ -144,7 +147,7 @@ class ScoredRows(GridRows):
                 None,
                 (
                     f"Predicted {self.predicted_words(row)}",
-                    f"Actual {self.actual(row)}",
+                    f"Actual {self.actual_words(row)}",
                     self.loss_words(row),
                     self.other_words(row),
                     self.edit_words(row),
