@@ -156,6 +156,11 @@ def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, read
     assert folder.names() == ["e.png"]  # the other filters still hold, as their boxes say
 
 
+def test_one_image_is_not_called_images(folder):
+    folder.take(ROWS[0])
+    assert folder.results.heading.full_text.endswith(" · 1 image")
+
+
 def test_labels_show_what_is_right_and_wrong(ready, measurer, tmp_path):
     folder = Folder(ready, measurer, tmp_path, has_class_folders=True)
     assert folder.request.has_class_folders
@@ -416,7 +421,7 @@ def test_only_the_images_shown_are_sorted_and_nothing_without_an_answer(
 
 def test_unknown_answers_are_marked_and_can_be_filtered(sorted_photos):
     folder, results = sorted_photos.folder, sorted_photos.results
-    assert folder.column(1)[-1] == "unknown"
+    assert folder.column(1)[-1] == "unknown (cat)"  # the percentage beside it is of that class
     tip = folder.model.index(3, 1).data(Qt.ItemDataRole.ToolTipRole)
     assert "Unknown: unlike the training images" in tip
     folder.choose(results.states, UNKNOWN)

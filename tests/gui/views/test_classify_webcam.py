@@ -117,8 +117,11 @@ def test_without_package_or_camera_the_menu_gives_the_reason(ready, monkeypatch,
     reason = parts.NO_CAMERA if is_installed else parts.NOT_INSTALLED
     menu = ready.panels["classify_pictures"].drop.more.menu()
     menu.aboutToShow.emit()
-    action = next(each for each in menu.actions() if each.text() == "Webcam…")
+    action = next(each for each in menu.actions() if each.text().startswith("Webcam…"))
     assert not action.isEnabled()
+    why = "No camera was found" if is_installed else "Qt Multimedia is not installed"
+    assert action.text() == f"Webcam… — {why}"
+    assert menu.toolTipsVisible()
     assert action.toolTip().replace("&nbsp;", " ").find(reason[:20]) >= 0
     ready.state.source_chosen.emit("webcam")
     assert ready.wait.text() == reason

@@ -73,6 +73,12 @@ def _specs(*, is_button: bool) -> list[SourceSpec]:
     return [spec for spec in all_sources().values() if spec.is_button is is_button]
 
 
+def _with_reason(text: str, reason: str) -> str:
+    """An entry of the menu, with why it cannot be used: the first words; its tooltip has all."""
+    first = reason.split(". ", maxsplit=1)[0].split(": ", maxsplit=1)[0].rstrip(".")
+    return f"{text} — {first}" if first else text
+
+
 class PicturesPanel(QWidget):
     """The drop area, and the test pictures below it once they are requested: then of the drop area
     only the buttons. In a low window the view scrolls.
@@ -144,7 +150,8 @@ class PicturesPanel(QWidget):
         menu.clear()
         menu.setToolTipsVisible(True)
         for spec in _specs(is_button=False):
-            action, reason = menu.addAction(spec.text), self.sources[spec.key].reason()
+            reason = self.sources[spec.key].reason()
+            action = menu.addAction(_with_reason(spec.text, reason))
             action.setEnabled(not reason)
             action.setToolTip(plain_tip(reason or spec.tip))
             action.triggered.connect(

@@ -35,8 +35,10 @@ class Column:
 
 COLUMNS = (
     Column("Image", "order"),
-    Column("Prediction", "label", 130),
-    Column("Probability", "probability", 104, "Of the predicted class"),
+    Column(
+        "Prediction", "label", 150, "In parentheses: the most probable class where it is unknown"
+    ),
+    Column("Probability", "probability", 104, "Of the predicted class, or of that in parentheses"),
     Column("Margin", "margin", 84, "Difference to the probability of the next class"),
     Column("Next class", "next", 124),
     Column("Label", "truth", 116, "The true class of the image"),
@@ -155,7 +157,10 @@ class FolderModel(QAbstractTableModel):
     def reason(self, row: int) -> str:
         """Why the image could not be read, or why the answer is "unknown"; "" elsewhere."""
         unknown = self.rows.unknowns.get(row)
-        return unknown_words(unknown) if unknown else self.rows.errors.get(row, "")
+        if not unknown:
+            return self.rows.errors.get(row, "")
+        most = f"{self.rows.label(row)} {share(self.rows.probability(row))}"
+        return f"{unknown_words(unknown)}\nMost probable class: {most}"
 
     def _text(self, row: int, column: int) -> str:
         rows = self.rows
@@ -166,7 +171,7 @@ class FolderModel(QAbstractTableModel):
         if row in rows.errors:
             return "cannot be read" if column == 1 else ""
         return (
-            "unknown" if row in rows.unknowns else rows.label(row),
+            f"unknown ({rows.label(row)})" if row in rows.unknowns else rows.label(row),
             share(rows.probability(row)),
             share(rows.margin(row)),
             rows.next_label(row),
