@@ -232,16 +232,16 @@ def test_what_would_be_and_was_done_in_words(photos, tmp_path):
     (out / "rose").mkdir(parents=True)
     (out / "rose" / "a.jpg").write_bytes(b"foreign")
     plan = make_plan(answers(photos), out)
-    assert plan_words(plan) == (
-        "lily: 1\nrose: 2\n\n47 bytes in total. Existing files are never overwritten.\n"
+    assert plan_words(plan, "cifar") == (
+        "Predictions of cifar:\n\nlily: 1\nrose: 2\n\n47 bytes in total. Existing files are never overwritten.\n"
         "Renamed (name already taken): 2\nSkipped (no predicted class): 1"
     )
     files = [photos / f"many {number}.jpg" for number in range(15)]
     for file in files:
         file.touch()
     many = [(str(file), f"class {number:02}") for number, file in enumerate(files)]
-    lines = plan_words(make_plan(many, out)).splitlines()
-    assert lines[11:13] == ["class 11: 1", "and 3 other classes"]
+    lines = plan_words(make_plan(many, out), "cifar").splitlines()
+    assert lines[13:15] == ["class 11: 1", "and 3 other classes"]
     (photos / "b.jpg").unlink()
     done = carry_out(plan, is_move=True)
     assert sorted_words(done, is_move=True, into="out") == (

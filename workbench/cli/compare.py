@@ -49,7 +49,10 @@ def _print(comparison: RunComparison) -> None:
         for row in section.rows:
             cells = (f"  {row.title}", row.left, row.right, row.difference)
             table.add_row(*(_text(cell) for cell in cells))
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    if comparison.edits.words:
+        console.print(_text(f"{comparison.edits.words}.", "yellow"))
 
 
 def _text(words: str, style: str = "") -> Text:

@@ -27,7 +27,7 @@ def test_reset_brings_the_first_answer_back(seen):
 
 
 def test_the_next_run_is_measured_on_the_saved_test(seen):
-    assert seen["saved"].startswith("Saved with the project")
+    assert seen["saved"].startswith("Added to the project")
     ((words, _, _, lost),) = seen["table"]
     assert words == f"Rotation {seen['degrees']}°"
     assert "1,000 of 10,000 test images" in seen["subject"]

@@ -96,7 +96,7 @@ def test_rows_are_shown_as_they_come_with_their_uncertainty(folder, ready, tmp_p
     assert folder.column(4) == ["dog", "cat", "", "dog", "dog"]
     assert "It is empty." in folder.model.index(2, 1).data(Qt.ItemDataRole.ToolTipRole)
     heading = folder.results.heading.full_text
-    assert heading == f"{tmp_path.name} · 5 images · 1 cannot be read · {ready.state.title}"
+    assert heading == f"Predictions of cifar · {tmp_path.name} · 5 images · 1 cannot be read"
     assert folder.results.table.isColumnHidden(TRUTH)
     recent = ready.panels["classify_earlier"]
     assert not recent.isVisible()
@@ -358,7 +358,7 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     words = f"3 images {verb} into out."
     qtbot.waitUntil(lambda: view.wait.text() == words)
     assert questions[0][0] == "Sort 3 images into out?"
-    assert questions[0][1].splitlines()[:2] == ["cat: 2", "dog: 1"]
+    assert questions[0][1].splitlines()[:4] == ["Predictions of cifar:", "", "cat: 2", "dog: 1"]
     assert counted_in
     assert threading.main_thread() not in counted_in
     assert "Skipped (no predicted class): 1" in questions[0][1]

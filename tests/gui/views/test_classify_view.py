@@ -322,3 +322,31 @@ def test_the_network_is_named_whole_or_with_an_ellipsis(qtbot, ready, model, ope
     is_long = len(title) > 100
     assert shown_text(box).endswith("…") is is_long
     assert is_long or shown_text(box) == box.currentText()
+
+
+def test_a_new_answer_is_scrolled_to_but_not_one_that_another_model_gives_again(
+    qtbot, ready, service, model, open_library
+):
+    ready.resize(900, 500)
+    card = ready.panels["classify_result"]
+    area = next(each for each in ready.findChildren(QScrollArea) if each.isAncestorOf(card))
+    bar = area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > card.height())
+    is_seen = lambda: card.visibleRegion().boundingRect() == card.rect()  # noqa: E731
+    bar.setValue(bar.maximum())
+    assert not is_seen()
+    image = QImage(20, 20, QImage.Format.Format_RGB32)
+    image.fill(QColor("red"))
+    ready.state.classify_image(image, "screen region")
+    qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
+    with qtbot.waitSignal(ready.state.predicted):
+        service.answer_pictures()
+    assert is_seen()
+    bar.setValue(bar.maximum())
+    before = bar.value()
+    second = model("dense").path
+    open_library()
+    ready.chooser.choose(second)
+    with qtbot.waitSignal(ready.state.reclassified):
+        service.answer_pictures()
+    assert bar.value() == before

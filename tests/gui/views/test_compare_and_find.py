@@ -7,6 +7,8 @@ from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
 from tests.measurer import Measurer
+from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.train.finders.controller import FinderController
@@ -90,6 +92,35 @@ def test_more_than_two_runs_are_compared_in_columns(qtbot, context, written, ope
     assert [recipe.child(0).text(i) for i in range(4)] == ["Epochs", "4", "4", "9"]
     dialog.reject()
     actions.close()
+
+
+def test_data_edits_that_differ_are_named_in_both_dialogs(qtbot, context, written, open_library):
+    labels = ({}, {"a" * 32: "dog"}, {"a" * 32: "dog", "b" * 32: "cat"})
+    runs = [
+        written(name, project=Project(edits=DataEdits(labels=edits))).begin().train(1).finish()
+        for name, edits in zip(("one", "two", "three"), labels, strict=True)
+    ]
+    open_library()
+    dialog = CompareRuns(context.theme, context.library.runs, runs[0].path, runs[1].path)
+    qtbot.addWidget(dialog)
+    qtbot.waitUntil(lambda: dialog.comparison is not None)
+    assert "Data edits: 1 label differs" in dialog.words.text()
+    tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
+    data = next(top for top in tops if top.text(0).startswith("Data"))
+    assert data.text(0) == "Data · 1 difference"
+    assert [data.child(0).text(i) for i in range(4)] == [
+        "Relabeled images", "0", "1", "1 label differs",
+    ]  # fmt: skip
+    dialog.copy.click()
+    assert "Data edits: 1 label differs" in QGuiApplication.clipboard().text()
+    dialog.reject()
+    summaries = [context.library.summary(run.path) for run in runs]
+    many = CompareManyRuns(context.theme, summaries)
+    qtbot.addWidget(many)
+    qtbot.waitUntil(many.copy.isEnabled)
+    assert "Data edits: 1 label differs" in many.words.text().splitlines()[0]
+    assert "Data edits: 2 labels differ" in many.words.text().splitlines()[1]
+    many.reject()
 
 
 def test_a_run_with_itself_is_the_same(qtbot, context, written, open_library):

@@ -88,7 +88,8 @@ def test_it_shows_the_error_before_and_after(panel):
     by_chance = SCORES.after.error_by_chance
     assert by_chance > 0.1  # ten images say little
     words = f"ECE by chance, perfectly calibrated: {by_chance:.3f} with 10 images."
-    assert panel.words.text() == words
+    assert SCORES.after.error < by_chance
+    assert panel.words.text() == f"{words} Errors up to that are chance with so few images."
     assert panel.temperature.value.text() == "1.50"
     assert panel.limit.text() == "never"
     assert panel.covered.text().startswith("Coverage 100.0%: 10 of 10 images have an answer, 60.0%")
@@ -122,6 +123,7 @@ def test_coverage_and_accuracy_follow_the_slider_and_the_run_keeps_it(qtbot, pan
     panel.slider.setValue(0)
     panel.distance.click()
     assert panel.covered.text().startswith("Coverage 80.0%: 8 of 10 images")
+    assert panel.curves.coverage(0) == 0.8
     qtbot.waitUntil(lambda: run.model_card().calibration.distance.is_on)
     assert run.model_card().calibration.least_probability is None
     qtbot.waitUntil(lambda: panel.wait.text() == "Saved with the run.")

@@ -90,6 +90,7 @@ def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, contex
     content = panel.rows.content(0)
     panel.relabel("cat")
     assert context.document.project.edits.labels == {content: "cat"}
+    assert view.state.edited.startswith("1 image edited since: the scores are those from before.")
     assert panel.rows.lines(0)[1] == "now cat"
     assert len(panel.rows.badges(0)) == 2
     panel.move_to_training()
@@ -100,6 +101,7 @@ def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, contex
         context.document.undo_stack.undo()
     assert not context.document.project.edits.names_images
     assert panel.rows.lines(0)[1] == "actual dog"
+    assert view.state.edited == ""
 
 
 def test_images_of_another_data_set_are_shown_but_not_edited(view, context):
@@ -111,31 +113,48 @@ def test_images_of_another_data_set_are_shown_but_not_edited(view, context):
     assert not context.document.project.edits
 
 
-def test_images_are_compared_with_those_of_another_run(
-    view,
-    qtbot,
-    context,
-    model,
-    open_library,
-):
+def compared(view, qtbot, model, change):
+    """Compares with a run that has kept `change` of the images; returns the panel."""
     panel = view.panels["evaluate_images"]
-    images, here = panel.scored.images, panel.scored.found.kept
+    images, here = change(panel.scored.images), panel.scored.found.kept
     other = model("better")
     path = other if hasattr(other, "joinpath") else other.path
     shape = {"input_shape": [8, 8, 3], "fit": "crop", "graph": {}}
     write_card(path, ModelCard(class_names=["cat", "dog"], **shape))
-    all_right = replace(images, predicted=images.actual)
-    confusion = all_right.confusion(2).tolist()
-    result = msgspec.structs.replace(here.result, confusion=confusion)
-    keep_evaluation(RunFolder(path), KeptEvaluation(result=result, created=2.5), all_right)
+    result = msgspec.structs.replace(here.result, confusion=images.confusion(2).tolist())
+    keep_evaluation(RunFolder(path), KeptEvaluation(result=result, created=2.5), images)
     panel.scored.others = [(path, "better")]
     panel.scored.changed.emit()
     panel.others.setCurrentIndex(1)
     panel.others.activated.emit(1)
     qtbot.waitUntil(lambda: panel.scored.other is not None)
+    return panel
+
+
+def test_images_relabeled_between_two_runs_are_neither_right_nor_wrong(view, qtbot, model):
+    def change(images):
+        actual = images.actual.copy()
+        actual[[5, 9]] = 0
+        return replace(images, actual=actual, predicted=images.actual)
+
+    panel = compared(view, qtbot, model, change)
+    assert panel.box.currentText() == "Wrong here, right there"
+    assert numbers(panel) == [7, 6, 4, 3]
+    assert "2 labeled differently not counted" in panel.status.text()
+    panel.box.setCurrentIndex(panel.box.findText("Labeled differently there"))
+    panel.box.activated.emit(panel.box.currentIndex())
+    assert numbers(panel) == [9, 5]
+    assert panel.rows.lines(0)[1:] == ("actual dog, there cat", "other: dog 75.0%")
+    assert "Actual dog, there cat\n" in panel.rows.words(0)
+    assert "not counted" not in panel.status.text()
+
+
+def test_images_are_compared_with_those_of_another_run(view, qtbot, model):
+    panel = compared(view, qtbot, model, lambda images: replace(images, predicted=images.actual))
     assert panel.box.currentText() == "Wrong here, right there"
     assert numbers(panel) == [7, 6, 5, 4, 3]
     assert panel.rows.lines(0)[2] == "other: dog 75.0%"
+    assert panel.box.findText("Labeled differently there") == -1
     panel.box.setCurrentIndex(panel.box.findText("Right here, wrong there"))
     panel.box.activated.emit(panel.box.currentIndex())
     assert numbers(panel) == []
@@ -154,3 +173,11 @@ def test_the_project_is_trained_again_from_the_weights_of_the_run(view, qtbot, c
     view.state.choose(run, "cifar")
     qtbot.mouseClick(panel.train_button, Qt.MouseButton.LeftButton)
     assert wanted == [run]
+
+
+def test_scores_from_before_an_edit_are_remarked_on(view):
+    view.state.set_edited("1 image edited since.")
+    assert "1 image edited since." in view.note.text()
+    assert view.note.isVisible()
+    view.state.set_edited("")
+    assert "edited" not in view.note.text()

@@ -37,6 +37,24 @@ def test_images_are_found_by_content_and_classes_by_name():
     assert np.allclose(found.probability, [0, 1, 0.8333, 0.6667, 0.5], atol=1e-3)
 
 
+def test_images_with_another_label_there_are_neither_gained_nor_lost():
+    here = scores(["cat", "dog"], [1, 2, 3, 4], [0, 0, 1, 1], [0, 1, 1, 0])
+    there = scores(["dog", "cat", "cow"], [1, 2, 3, 4], [0, 0, 2, 0], [1, 1, 1, 0])
+    found = compare_images(here, there)
+    assert found.actual.tolist() == [1, 1, -1, 1]
+    assert found.is_relabeled.tolist() == [True, True, True, False]
+    assert found.is_right.tolist() == [False, False, False, True]
+    assert not found.is_gained.any()
+    assert found.is_lost.tolist() == [False, False, False, True]
+
+
+def test_copies_of_an_image_with_several_labels_are_paired_by_label():
+    here = scores(["cat", "dog"], [1, 1], [0, 1], [0, 0])
+    assert not compare_images(here, here).is_relabeled.any()
+    one = scores(["cat", "dog"], [1], [1], [0])
+    assert compare_images(here, one).is_relabeled.tolist() == [True, False]
+
+
 def test_no_image_in_common():
     here = scores(["cat"], [1], [0], [0])
     found = compare_images(here, scores(["cat"], [2], [0], [0]))

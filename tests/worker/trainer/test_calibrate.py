@@ -12,6 +12,7 @@ from PIL import Image
 
 from tests.worker.trainer.test_longer import train_longer
 from workbench.errors import RunFolderError
+from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.export import Export
 from workbench.protocol.messages import Done, Failed
@@ -23,6 +24,7 @@ from workbench.runs.model_card import write_card
 from workbench.runs.store.evaluation import keep_evaluation, known_scores, read_image_scores
 from workbench.runs.store.image_scores import IMAGE_SCORES_NAME
 from workbench.runs.store.references import keep_thresholds, references_path
+from workbench.worker.saved_models.calibrating import fit_calibration
 
 pytestmark = pytest.mark.worker
 
@@ -49,6 +51,22 @@ def calibrated(trainer, small_project, noisy_npz):
     training = trainer(project)
     assert training.finish().outcome == "completed"
     return training
+
+
+@pytest.mark.parametrize(("validation", "is_on"), [(99, False), (100, True)])
+def test_the_distance_is_checked_where_its_limit_is_known_well(validation, is_on):
+    """Probabilities and hidden outputs at random: only the number of images counts."""
+
+    def part(count):
+        return PreparedPart(np.zeros((count, 2, 2, 1), np.uint8), np.arange(count) % 3)
+
+    def measure(images):
+        random = np.random.default_rng(len(images))
+        return random.dirichlet(np.ones(3), len(images)), random.random((len(images), 4))
+
+    found, _ = fit_calibration(part(validation), part(200), 4, measure)
+    assert found.distance.is_on == is_on
+    assert (found.limit is not None) == is_on
 
 
 def answer_of(service, request, kind):
@@ -235,4 +253,4 @@ def test_without_an_error_there_is_nothing_to_fit_to(trainer, small_project):
     found = training.run.model_card().calibration
     assert found.temperature is None
     assert "classified correctly" in found.reason
-    assert found.limit is not None
+    assert found.distance is not None

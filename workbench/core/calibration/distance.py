@@ -29,6 +29,10 @@ MOST_BYTES = 4 * 2**20
 KEPT_SHARE = 0.95
 """Of the validation images: the farthest others are beyond the limit."""
 
+LEAST_FOR_LIMIT = 100
+"""Validation images: with fewer, the distance that KEPT_SHARE of them are within says little of
+other images, of which many more may be beyond it. The check is then off until it is switched on."""
+
 _SEED = 5
 
 

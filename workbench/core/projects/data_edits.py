@@ -74,6 +74,14 @@ class DataEdits:
         return self.names_images or bool(self.classes)
 
 
+def changed_images(before: DataEdits, after: DataEdits) -> frozenset[str]:
+    """Contents of the images whose label or part differs, or that one of the two leaves out."""
+    changed = set(before.left_out ^ after.left_out)
+    for old, new in ((before.labels, after.labels), (before.parts, after.parts)):
+        changed |= {each for each in {*old, *new} if old.get(each) != new.get(each)}
+    return frozenset(changed)
+
+
 def edits_to_plain(edits: DataEdits) -> dict[str, Any]:
     """The edits as JSON values, in the order of their names; empty fields are left out."""
     plain: dict[str, Any] = {}

@@ -101,6 +101,7 @@ class PicturesPanel(QWidget):
         state.folder_rows.connect(self.results.add)
         state.folder_done.connect(self.results.finish)
         self.results.truth_chosen.connect(lambda path: state.compare_folder(Path(path)))
+        self.results.again.connect(lambda: state.classify_folder_again(self.results.files()))
         state.folder_changed.connect(lambda busy: self.results.set_complete(is_complete=not busy))
         state.closing.connect(self.results.close_background)
         sorter = self.results.sorter
@@ -151,11 +152,15 @@ class PicturesPanel(QWidget):
             )
 
     def _on_run_changed(self) -> None:
+        self.results.set_chosen(self._state.run, self._state.title)
+        self._open_picker()
+
+    def _open_picker(self) -> None:
         if self._state.is_picking and self._state.run is not None:
             self.picker.open_for(self._state.run)
 
     def _on_folder(self, folder: Path) -> None:
-        self.results.begin(folder.name, self._state.title)
+        self.results.begin(folder.name, self._state.run, self._state.title)
         self._state.set_picking(is_picking=False)
         self._show_results(is_shown=True)
 
@@ -169,7 +174,7 @@ class PicturesPanel(QWidget):
             self._show_results(is_shown=False)
         self.picker.setVisible(is_shown)
         self.set_view_height(self._view_px)
-        self._on_run_changed()
+        self._open_picker()
 
     def hasHeightForWidth(self) -> bool:
         """Takes what room is left: a wrapped line in it must not push the others away."""

@@ -13,7 +13,7 @@ from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.fonts import heading_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip, set_role
-from workbench.gui.kit.layout import STRETCH, Gap, column, row
+from workbench.gui.kit.layout import STRETCH, Gap, column, row, scroll_to
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.log.scores import weights_words
@@ -120,6 +120,7 @@ class ResultCard(QFrame):
         self.show_hint()
         self.bars.chosen.connect(state.class_chosen)
         state.shown.connect(self.show_entry)
+        state.predicted.connect(lambda: scroll_to(self))
         state.outdated.connect(self.show_outdated)
         state.cleared.connect(self.show_hint)
         state.run_changed.connect(self._show_note)

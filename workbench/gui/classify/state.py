@@ -42,6 +42,7 @@ class ClassifyState(QObject):
         failed(WorkbenchError): It failed.
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
+        predicted(): It is that of a picture the user has just brought in, and waits for.
         class_chosen(str): This class of it is to be explained.
         layer_chosen(str): The feature maps of the layer of this name are to be shown.
         source_chosen(str): The source of this key is to begin; see `sources`.
@@ -74,6 +75,7 @@ class ClassifyState(QObject):
     failed = Signal(object)
     classified = Signal(object)
     shown = Signal(object)
+    predicted = Signal()
     class_chosen = Signal(str)
     layer_chosen = Signal(str)
     source_chosen = Signal(str)
@@ -274,9 +276,12 @@ class ClassifyState(QObject):
         self._restored.discard(file)
         if not is_restored:
             self._recent.add(self._project, file, entry.truth)
-        if (self._shows_next and not is_restored) or self._answers.is_shown(file):
+        is_awaited = self._shows_next and not is_restored
+        if is_awaited or self._answers.is_shown(file):
             self._shows_next = False
             self.shown.emit(entry)
+        if is_awaited:
+            self.predicted.emit()
         self.classified.emit(entry)
 
     def _on_shown(self, entry: ClassifiedPicture) -> None:
@@ -310,7 +315,7 @@ class ClassifyState(QObject):
     def watch_folder(self, folder: Path) -> None:
         """Classifies images as they appear in a folder, until the user ends it."""
         if self._may_begin() and self.run is not None:
-            self._last_folder = FolderTask(folder)
+            self._last_folder = FolderTask(folder, is_watched=True)
             self._begin(WatchJob(self.context.measurer, self.run, folder, self), "Stop watching")
 
     def _may_begin(self) -> bool:
@@ -337,6 +342,15 @@ class ClassifyState(QObject):
         """Classifies the last folder again, with the true classes of a CSV file."""
         if self._last_folder is not None:
             self.classify_folder(replace(self._last_folder, table=None, truth=truth))
+
+    def classify_folder_again(self, listed: list[str]) -> None:
+        """Classifies the last folder again, into no file; of one that was watched the images
+        listed: those that were in it before were left out.
+        """
+        task = self._last_folder
+        if task is not None:
+            files = tuple(listed) if task.is_watched else ()
+            self.classify_folder(replace(task, table=None, files=files))
 
     def _on_folder_done(self, done: ManyClassified) -> None:
         self._end_job()

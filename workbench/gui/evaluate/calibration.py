@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QSlider, QWidget
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
+from workbench.core.calibration.distance import LEAST_FOR_LIMIT
 from workbench.core.calibration.reliability import NUM_THRESHOLDS
 from workbench.core.format import count, plural, share
 from workbench.errors import WorkbenchError
@@ -161,7 +162,8 @@ class CalibrationPanel(TitledBox):
         self.distance.setChecked(found.limit is not None)
         self.distance.setEnabled(found.distance is not None)
         self.distance.setToolTip(
-            "Measured by the last hidden layer: 95% of the validation images are near enough"
+            "Measured by the last hidden layer: 95% of the validation images are near enough.\n"
+            f"Off at first where there are fewer than {LEAST_FOR_LIMIT} of them"
             if found.distance is not None
             else found.no_distance or "The run is not calibrated yet"
         )
@@ -180,7 +182,7 @@ class CalibrationPanel(TitledBox):
     def _show_live(self) -> None:
         at, scores, kept = self.slider.value(), self._scores, self._kept()
         self.limit.setText(f"below {100 * self._least:.4g}%" if self._least else "never")
-        self.curves.set_kept(kept, at)
+        self.curves.set_kept(kept, scores.kept.all[0] if scores is not None else 0, at)
         self.covered.setVisible(kept is not None)
         if kept is None or scores is None:
             return
@@ -267,4 +269,7 @@ def _remark(scores: CalibrationScores) -> str:
     """What the errors are compared with, and why there is no temperature."""
     reason = f"Not calibrated: {scores.reason}. " if scores.reason else ""
     by_chance, images = scores.after.error_by_chance, plural(sum(scores.after.counts), "image")
-    return f"{reason}ECE by chance, perfectly calibrated: {by_chance:.3f} with {images}."
+    words = f"{reason}ECE by chance, perfectly calibrated: {by_chance:.3f} with {images}."
+    if max(scores.before.error, scores.after.error) <= by_chance:
+        words += " Errors up to that are chance with so few images."
+    return words

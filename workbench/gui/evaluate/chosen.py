@@ -22,6 +22,11 @@ class OtherRun:
     title: str
     found: ComparedImages
 
+    @property
+    def num_relabeled(self) -> int:
+        """Images whose actual class is another one there."""
+        return int(self.found.is_relabeled.sum())
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -31,7 +36,7 @@ class Chosen:
         actual, predicted: Numbers of classes; ANY for all.
         is_wrong: Those alone that were predicted as another class.
         change: Those alone that are right here and wrong in the other run ("gained"), or the
-            reverse ("lost").
+            reverse ("lost"), or whose actual class is another one there ("relabeled").
         name: Of those that something else than their classes has chosen; "" for none.
         only: Those alone, by their numbers; None for all.
     """
@@ -39,7 +44,7 @@ class Chosen:
     actual: int = ANY
     predicted: int = ANY
     is_wrong: bool = False
-    change: Literal["", "gained", "lost"] = ""
+    change: Literal["", "gained", "lost", "relabeled"] = ""
     name: str = ""
     only: Numbers | None = field(default=None, compare=False)
 
@@ -57,14 +62,20 @@ class Chosen:
         if self.is_wrong:
             found = found[images.actual[found] != images.predicted[found]]
         if self.change and other is not None:
-            is_gained = self.change == "gained"
-            found = found[(other.found.is_gained if is_gained else other.found.is_lost)[found]]
+            marks = {
+                "gained": other.found.is_gained,
+                "lost": other.found.is_lost,
+                "relabeled": other.found.is_relabeled,
+            }
+            found = found[marks[self.change][found]]
         return np.asarray(found, np.int64)
 
     def words(self, names: Sequence[str]) -> str:
         """The choice in words."""
         if self.name:
             return self.name
+        if self.change == "relabeled":
+            return "Labeled differently there"
         if self.change:
             here, there = ("Right", "wrong") if self.change == "gained" else ("Wrong", "right")
             return f"{here} here, {there} there"
@@ -78,3 +89,4 @@ class Chosen:
 
 TOP_LOSSES, ALL = Chosen(is_wrong=True), Chosen()
 GAINED, LOST = Chosen(change="gained"), Chosen(change="lost")
+RELABELED = Chosen(change="relabeled")

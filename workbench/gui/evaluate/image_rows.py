@@ -89,6 +89,13 @@ class ScoredRows(GridRows):
         """The actual class."""
         return self._class(int(self.images.actual[self.number(row)]))
 
+    def actual_words(self, row: int) -> str:
+        """The actual class, and that in the other run if it is another one there."""
+        number, other = self.number(row), self._other
+        if other is None or not other.found.is_relabeled[number]:
+            return self.actual(row)
+        return f"{self.actual(row)}, there {self._other_class(int(other.found.actual[number]))}"
+
     def edit_words(self, row: int) -> str:
         """What is edited of the image in the open project; "" for nothing."""
         content, edits = self.content(row), self._edits
@@ -109,12 +116,14 @@ class ScoredRows(GridRows):
         number, other = self.number(row), self._other
         if other is None or not other.found.is_common[number]:
             return ""
-        label, probability = int(other.found.predicted[number]), other.found.probability[number]
-        name = self._class(label) if label >= 0 else "a class not here"
-        return f"other: {name} {share(float(probability))}"
+        name = self._other_class(int(other.found.predicted[number]))
+        return f"other: {name} {share(float(other.found.probability[number]))}"
+
+    def _other_class(self, label: int) -> str:
+        return self._class(label) if label >= 0 else "a class not here"
 
     def lines(self, row: int) -> tuple[str, ...]:
-        actual = f"actual {self.actual(row)}"
+        actual = f"actual {self.actual_words(row)}"
         last = self.other_words(row) or self.loss_words(row)
         return self.predicted_words(row), self.edit_words(row) or actual, last
 
@@ -138,7 +147,7 @@ class ScoredRows(GridRows):
                 None,
                 (
                     f"Predicted {self.predicted_words(row)}",
-                    f"Actual {self.actual(row)}",
+                    f"Actual {self.actual_words(row)}",
                     self.loss_words(row),
                     self.other_words(row),
                     self.edit_words(row),

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, PartName
-from workbench.gui.evaluate.chosen import ALL, GAINED, LOST, TOP_LOSSES, Chosen
+from workbench.gui.evaluate.chosen import ALL, GAINED, LOST, RELABELED, TOP_LOSSES, Chosen
 from workbench.gui.evaluate.image_rows import ScoredRows
 from workbench.gui.evaluate.scored import ScoredState, edited_words
 from workbench.gui.evaluate.state import EvaluateState
@@ -116,6 +116,7 @@ class ImagesPanel(Box):
         names = found.class_names if found is not None else []
         other = self.scored.other
         changes = [LOST, GAINED] if other is not None else []
+        changes += [RELABELED] if other is not None and other.num_relabeled else []
         choices = [TOP_LOSSES, *changes, ALL, *(Chosen(actual=at) for at in range(len(names)))]
         for chosen in choices:
             self.box.addItem(chosen.words(names), chosen)
@@ -176,8 +177,15 @@ class ImagesPanel(Box):
         what = f"{plural(shown, 'image')}, largest loss first" if shown else "No image is like that"
         of_selected = f"{count(len(chosen))} selected" if chosen else ""
         edited = edited_words(self.scored.edits(), self._contents(range(shown)))
-        parts = ", ".join(filter(None, (what, of_selected, edited)))
+        parts = ", ".join(filter(None, (what, self._apart_words(), of_selected, edited)))
         self.status.setText(f"{parts}. {reason or _HINT}")
+
+    def _apart_words(self) -> str:
+        """How many images are in neither of the changes because of their labels; "" for none."""
+        other, is_change = self.scored.other, self.scored.chosen in (LOST, GAINED)
+        is_shown = is_change and self.scored.picked is None
+        number = other.num_relabeled if other is not None and is_shown else 0
+        return f"{count(number)} labeled differently not counted" if number else ""
 
     def _contents(self, rows: Sequence[int]) -> list[str]:
         if self.scored.edits().names_images:

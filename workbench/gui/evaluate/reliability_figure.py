@@ -132,22 +132,26 @@ class ThresholdFigure(_ShareFigure):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Threshold", "")
         self._kept: KeptImages | None = None
-        self._threshold = 0
+        self._total = self._threshold = 0
         self.setAccessibleName("Coverage and accuracy over the threshold")
 
-    def set_kept(self, kept: KeptImages | None, threshold: int) -> None:
-        """Shows what each threshold keeps, and one of them in percent."""
-        self._kept, self._threshold = kept, threshold
+    def set_kept(self, kept: KeptImages | None, total: int, threshold: int) -> None:
+        """Shows what each threshold keeps of so many images, and one of them in percent."""
+        self._kept, self._total, self._threshold = kept, total, threshold
         self.update()
+
+    def coverage(self, threshold: int) -> float:
+        """Share of all images that a threshold in percent keeps, 0..1."""
+        return self._kept.all[threshold] / self._total if self._kept and self._total else 0.0
 
     def paint_shares(self, painter: QPainter) -> None:
         """Two lines with their names, and the threshold."""
         colors, kept = self._theme.colors, self._kept
-        if kept is None or not kept.all[0]:
+        if kept is None or not self._total:
             return
         last = NUM_THRESHOLDS - 1
         images = range(NUM_THRESHOLDS)
-        coverage = [self.place(at / last, kept.all[at] / kept.all[0]) for at in images]
+        coverage = [self.place(at / last, self.coverage(at)) for at in images]
         right = [
             self.place(at / last, kept.right[at] / kept.all[at]) for at in images if kept.all[at]
         ]

@@ -35,7 +35,7 @@ COLUMNS = (
     Column("Alteration"),
     Column("Half", 70, "Accuracy at half of the strength"),
     Column("Full", 70, "Accuracy at the full strength"),
-    Column("Lost", 70, "Accuracy lost at the full strength, in percentage points"),
+    Column("Lost, points", 90, "Accuracy lost at the full strength, in percentage points"),
 )
 NO_TESTS = (
     "This project has no robustness test yet. In Classify, open What-if, alter a picture, and "

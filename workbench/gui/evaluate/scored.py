@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from workbench.client.question import Handlers, Question
 from workbench.core.format import count, plural
-from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.data_edits import DataEdits, changed_images, read_edits
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.evaluate.chosen import LOST, TOP_LOSSES, Chosen, OtherRun
@@ -27,6 +27,7 @@ from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
 from workbench.runs.store.image_scores import Numbers, ScoredImages, image_scores_path
 
+_AGAIN = "the scores are those from before. Train again for those with the edits."
 NOT_KEPT = "What was predicted for each image was not kept. Evaluate again to see the images."
 
 
@@ -128,6 +129,8 @@ class ScoredState(QObject):
         document = self.document
         for signal in (document.edits_changed, document.dataset_changed, document.project_replaced):
             signal.connect(self.marked)
+        self.marked.connect(self._say_edited)
+        self.changed.connect(self._say_edited)
 
     # which images there are ----------------------------------------------------------------
 
@@ -253,8 +256,7 @@ class ScoredState(QObject):
             return self.problem or "There are no images yet."
         if found.num_missing == len(found.images):
             return "The images were moved or removed since, so they cannot be edited."
-        project = self.document.project
-        if not _is_same(found.source, ImageSource.of(project)):
+        if not self._is_of_project(found):
             data = source_words(Choice(found.source.key, dict(found.source.params)))
             return f"These images are of {data}, which is not the data set of the open project."
         return ""
@@ -262,6 +264,21 @@ class ScoredState(QObject):
     def edits(self) -> DataEdits:
         """What is edited of them in the open project; nothing where that has other images."""
         return DataEdits() if self.reason() else self.document.project.edits
+
+    def _say_edited(self) -> None:
+        """Remarks on figures that are of labels and images which have been edited since."""
+        found = self.found
+        if found is None or found.images is None or not self._is_of_project(found):
+            self._state.set_edited("")
+            return
+        before = read_edits(found.source.edits, lambda *_: None)
+        changed = changed_images(before, self.document.project.edits)
+        number = len(changed & found.images.contents) if changed else 0
+        words = f"{plural(number, 'image')} edited since: {_AGAIN}"
+        self._state.set_edited(words if number else "")
+
+    def _is_of_project(self, found: ImagesOfRun) -> bool:
+        return _is_same(found.source, ImageSource.of(self.document.project))
 
     def class_names(self) -> list[str]:
         """The classes of the project that an image can be put into."""

@@ -54,6 +54,7 @@ class EvaluateState(QObject):
         train_again(Path): The project is to be trained from the weights of the run in this folder.
         said(str): What was saved, or why not.
         closing(): The window closes.
+        remarked(): What qualifies the scores has changed.
         looked(): What the folder of the chosen run has of scores is known now.
 
     Attributes:
@@ -62,6 +63,7 @@ class EvaluateState(QObject):
         subject: What it is of: "Test set, 361 images · run “cifar” · weights: last epoch (40)".
         part: Which images are evaluated next and shown: a part of the run's split, or others.
         known: What the folder of the chosen run has; None until that was read.
+        edited: How many of the images have been edited since, in words; "" for none.
     """
 
     started = Signal()
@@ -71,6 +73,7 @@ class EvaluateState(QObject):
     failed = Signal(object)
     closing = Signal()
     looked = Signal()
+    remarked = Signal()
     cell_pointed = Signal(int, int)
     images_wanted = Signal(int, int)
     images_picked = Signal(object)
@@ -87,6 +90,7 @@ class EvaluateState(QObject):
         self.subject = ""
         self.part: ImageSet = "test"
         self.known: KnownScores | None = None
+        self.edited = ""
         self._is_part_chosen = False  # by the user, for the run that is shown
         self._run: Path | None = None
         self._title = ""
@@ -231,5 +235,11 @@ class EvaluateState(QObject):
             return ""
         now = self.known.checksum if self.known is not None else ""
         is_stale = bool(now and latest.checksum) and now != latest.checksum
-        lines = STALE if is_stale else "", remark_words(latest.result)
+        lines = STALE if is_stale else "", remark_words(latest.result), self.edited
         return "\n".join(filter(None, lines))
+
+    def set_edited(self, words: str) -> None:
+        """Says how many of the images have been edited since."""
+        if words != self.edited:
+            self.edited = words
+            self.remarked.emit()

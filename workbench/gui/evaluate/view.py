@@ -115,6 +115,7 @@ class EvaluateView(QWidget):
         self.state.ended.connect(self._show_idle)
         self.state.evaluated.connect(self._on_evaluated)
         self.state.looked.connect(self._on_looked)
+        self.state.remarked.connect(self._show_head)
         self.state.failed.connect(self._on_failed)
         self.empty.pressed.connect(self.train_requested)
 

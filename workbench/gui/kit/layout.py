@@ -68,6 +68,15 @@ def scroll_area(widget: QWidget) -> QScrollArea:
     return area
 
 
+def scroll_to(widget: QWidget) -> None:
+    """Scrolls the areas around a widget as far as it takes to see it."""
+    parent = widget.parentWidget()
+    while parent is not None:
+        if isinstance(parent, QScrollArea):
+            parent.ensureWidgetVisible(widget)
+        parent = parent.parentWidget()
+
+
 def _filled(
     layout: L,
     parts: tuple[Part, ...],

@@ -10,14 +10,16 @@ from workbench.pictures.sorting.undo import Undo, Undone
 _MOST_CLASSES = 12
 
 
-def plan_words(plan: Plan) -> str:
-    """What would be done: a line for each of the first class folders, then the notes."""
+def plan_words(plan: Plan, model: str) -> str:
+    """What would be done by the predictions of a model, which a line names: a line for each of the
+    first class folders, then the notes.
+    """
     counts = plan.counts()
     lines = [f"{name}: {count(number)}" for name, number in list(counts.items())[:_MOST_CLASSES]]
     if len(counts) > _MOST_CLASSES:
         lines.append(f"and {plural(len(counts) - _MOST_CLASSES, 'other class', 'other classes')}")
     lines += [""] if lines else []
-    return "\n".join(lines + plan_notes(plan))
+    return "\n".join([f"Predictions of {model}:", "", *lines, *plan_notes(plan)])
 
 
 def plan_notes(plan: Plan) -> list[str]:

@@ -14,10 +14,21 @@ from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.datasets import all_datasets
 from workbench.errors import RunFolderError
 from workbench.protocol.events import DataReady, RunStarted
+from workbench.runs.compare_edits import (
+    ComparedEdits,
+    ComparedTests,
+    compare_edits,
+    proven_by_edits,
+)
 from workbench.runs.compare_graphs import Row, graph_rows
 from workbench.runs.extensions import Extensions
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.compare_images import compare_images, scores_of
+from workbench.runs.library.compare_images import (
+    ComparedImages,
+    ImageScores,
+    compare_images,
+    scores_of,
+)
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import first_of
 from workbench.runs.state.outcome import outcome_words
@@ -68,11 +79,13 @@ class RunComparison:
 
     Attributes:
         left, right: Their lines of the list.
+        edits: How the data edits of their projects differ.
         sections: The results, then what led to them, in the order in which a run comes about.
     """
 
     left: RunSummary
     right: RunSummary
+    edits: ComparedEdits
     sections: tuple[Section, ...] = ()
 
     @property
@@ -88,6 +101,7 @@ class RunComparison:
                 for run in (self.left, self.right)
             ],
             "is_equal": self.is_equal,
+            "data_edits": self.edits.to_dict(),
             "sections": {
                 section.key: {
                     "title": section.title,
@@ -103,7 +117,8 @@ class RunComparison:
 @dataclass(frozen=True)
 class _Side:
     """What is known of one run; `extended` is how often it was trained longer, in words, and
-    `initial` where its initial weights are from.
+    `initial` where its initial weights are from. `scores` are of its test images, None where none
+    are kept.
     """
 
     summary: RunSummary
@@ -113,6 +128,7 @@ class _Side:
     origin: Provenance | None
     extended: str
     initial: str
+    scores: ImageScores | None
 
 
 def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
@@ -122,19 +138,20 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
     a, b = _side(left), _side(right)
     seeds = [("Seed", a.project.recipe.seed, b.project.recipe.seed)]
     initial = _differing([("Initial weights from", a.initial, b.initial)])
+    images = compare_images(a.scores, b.scores) if a.scores and b.scores else None
+    results = (*_result_rows(a.summary, b.summary), *_image_rows(images))
+    edits = compare_edits(a.project.edits, b.project.edits, _compare_tests(a, b, images))
     sections = (
-        Section(
-            "results", "Results", (*_result_rows(a.summary, b.summary), *_image_rows(left, right))
-        ),
+        Section("results", "Results", results),
         Section("graph", "Model", tuple(graph_rows(a.project.graph, b.project.graph))),
         Section("recipe", "Training settings", (*_recipe_rows(a.project, b.project), *initial)),
-        Section("data", "Data", tuple(_data_rows(a, b))),
+        Section("data", "Data", (*_data_rows(a, b), *edits.rows)),
         Section("seed", "Seed", _differing(seeds)),
         Section("plan", "Execution", tuple(_plan_rows(a, b)), _note("started", a, b)),
         Section("machine", "Machine", tuple(_machine_rows(a, b)), _note("origin", a, b)),
         Section("versions", "Versions", tuple(_version_rows(a, b)), _note("started", a, b)),
     )
-    return RunComparison(a.summary, b.summary, sections)
+    return RunComparison(a.summary, b.summary, edits, sections)
 
 
 def compare_projects(left: Project, right: Project) -> tuple[Section, ...]:
@@ -170,7 +187,15 @@ def _side(run: RunFolder) -> _Side:
         read_origin(run),
         _extended_words(run.extensions()),
         initial_words(run.request().initial),
+        _scores(run),
     )
+
+
+def _scores(run: RunFolder) -> ImageScores | None:
+    try:
+        return scores_of(run)
+    except RunFolderError:
+        return None
 
 
 def _extended_words(extensions: Extensions) -> str:
@@ -294,18 +319,30 @@ def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:
         yield Row(title, figure.words(a), figure.words(b), difference)
 
 
-def _image_rows(left: RunFolder, right: RunFolder) -> Iterator[Row]:
-    """Images that one run has right and the other wrong, where both have kept the predictions."""
-    try:
-        a, b = scores_of(left), scores_of(right)
-    except RunFolderError:
+def _image_rows(found: ComparedImages | None) -> Iterator[Row]:
+    """Images that one run has right and the other wrong, where both have kept the predictions;
+    those that have not the same label in both are counted apart.
+    """
+    if found is None or not found.is_common.any():
         return
-    if a is None or b is None:
-        return
-    found = compare_images(a, b)
-    if found.is_common.any():
-        only = [f"{int(marks.sum()):,}" for marks in (found.is_gained, found.is_lost)]
-        yield Row("Test images right in this run alone", *only)
+    only = [f"{int(marks.sum()):,}" for marks in (found.is_gained, found.is_lost)]
+    yield Row("Test images right in this run alone", *only)
+    if found.is_relabeled.any():
+        yield Row("Test images labeled differently", NOTHING, f"{int(found.is_relabeled.sum()):,}")
+
+
+def _compare_tests(
+    left: _Side, right: _Side, images: ComparedImages | None
+) -> ComparedTests | None:
+    """Whether two tests are of the same images and labels; None where there are not two."""
+    if any(side.summary.test_accuracy is None and not side.scores for side in (left, right)):
+        return None
+    both = [side.scores.images for side in (left, right) if side.scores is not None]
+    if images is not None:
+        is_other = both[0].contents != both[1].contents or len(both[0]) != len(both[1])
+        return ComparedTests(bool(images.is_relabeled.any()), is_other)
+    known = {content for each in both for content in each.contents}
+    return proven_by_edits(left.project.edits, right.project.edits, known.__contains__)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Two runs on the same images: which of them each has right."""
+"""Two runs on the same images: which of them each has right, where both have the same label."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,15 +31,19 @@ class ComparedImages:
     Attributes:
         predicted: The class, as the evaluation numbers it; -1 where it has none of this name.
         probability: Of that class, float32, 0..1.
+        actual: The true class in the other run, numbered as `predicted`.
         is_common: Which images the other run was evaluated on, too.
-        is_right: Which it has right, by the labels of the evaluation; of the common ones.
-        is_gained: Which the evaluation has right and the other run wrong.
-        is_lost: Which the evaluation has wrong and the other run right.
+        is_relabeled: Which of these have another true class there: neither gained nor lost.
+        is_right: Which it has right; of the common ones with the same true class.
+        is_gained: Which of these the evaluation has right and the other run wrong.
+        is_lost: Which of these the evaluation has wrong and the other run right.
     """
 
     predicted: Numbers
     probability: np.ndarray[Any, np.dtype[np.float32]]
+    actual: Numbers
     is_common: Marks
+    is_relabeled: Marks
     is_right: Marks
     is_gained: Marks
     is_lost: Marks
@@ -58,22 +62,42 @@ def scores_of(run: RunFolder, part: ImageSet = "test") -> ImageScores | None:
 
 def compare_images(here: ImageScores, there: ImageScores) -> ComparedImages:
     """Finds the images of `here` among those of `there`, by content: copies count as one image."""
-    known = {bytes(content): number for number, content in enumerate(there.images.content)}
-    places = np.array([known.get(bytes(each), -1) for each in here.images.content], np.int64)
+    places = _places(here, there)
     numbers = {name: number for number, name in enumerate(here.names)}
     own = np.array([numbers.get(name, -1) for name in there.names], np.int64)
     is_common = places >= 0
     found = places[is_common]
-    predicted = np.full(len(places), -1, np.int64)
+    predicted, actual = np.full((2, len(places)), -1, np.int64)
     predicted[is_common] = own[there.images.predicted[found]]
+    actual[is_common] = own[there.images.actual[found]]
     probability = np.zeros(len(places), np.float32)
     probability[is_common] = there.images.probability[found]
-    is_right = is_common & (predicted == here.images.actual)
+    is_same = is_common & (actual == here.images.actual)
+    is_right = is_same & (predicted == here.images.actual)
     return ComparedImages(
         predicted,
         probability,
+        actual,
         is_common,
+        is_common & ~is_same,
         is_right,
-        is_gained=is_common & here.images.is_right & ~is_right,
+        is_gained=is_same & here.images.is_right & ~is_right,
         is_lost=is_right & ~here.images.is_right,
     )
+
+
+def _places(here: ImageScores, there: ImageScores) -> Numbers:
+    """Where each image of `here` is in `there`; -1 for nowhere. Of copies with several labels the
+    one with the same label, if there is one.
+    """
+    known = {bytes(content): number for number, content in enumerate(there.images.content)}
+    labeled = {key: number for number, key in enumerate(_labeled(there))}
+    places = (labeled.get(key, known.get(key[0], -1)) for key in _labeled(here))
+    return np.fromiter(places, np.int64, len(here.images))
+
+
+def _labeled(scores: ImageScores) -> Iterator[tuple[bytes, str]]:
+    """The content and the true class of each image."""
+    images = scores.images
+    for content, label in zip(images.content, images.actual, strict=True):
+        yield bytes(content), scores.names[label]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare import NOTHING, RunComparison, compare_runs
+from workbench.runs.library.projects import full_name
 from workbench.runs.library.summary import RunSummary
 
 
@@ -25,21 +26,37 @@ class ManyRow:
 
 @dataclass(frozen=True)
 class ManySection:
-    """One aspect of several runs, see `compare.Section`."""
+    """One aspect of several runs, see `compare.Section`.
+
+    Attributes:
+        notes: Of the data: how the edits of each run differ from those of the first, in words.
+    """
 
     key: str
     title: str
     rows: tuple[ManyRow, ...]
+    notes: tuple[str, ...] = ()
 
 
 def compare_many(runs: Sequence[RunFolder]) -> tuple[list[RunSummary], list[ManySection]]:
     """Compares at least two runs; raises as `compare_runs`."""
     pairs = [compare_runs(runs[0], other) for other in runs[1:]]
     sections = [
-        ManySection(section.key, section.title, _rows(pairs, section.key))
+        ManySection(
+            section.key,
+            section.title,
+            _rows(pairs, section.key),
+            _edit_notes(pairs) if section.key == "data" else (),
+        )
         for section in pairs[0].sections
     ]
     return [pairs[0].left, *(pair.right for pair in pairs)], sections
+
+
+def _edit_notes(pairs: Sequence[RunComparison]) -> tuple[str, ...]:
+    return tuple(
+        f"{full_name(pair.right)}: {pair.edits.words}" for pair in pairs if pair.edits.words
+    )
 
 
 def _rows(pairs: Sequence[RunComparison], key: str) -> tuple[ManyRow, ...]:

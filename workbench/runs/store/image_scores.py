@@ -101,6 +101,12 @@ class ScoredImages:
         """The id of an image as edits name it."""
         return bytes(self.content[number]).hex()
 
+    @cached_property
+    def contents(self) -> frozenset[str]:
+        """The ids of all images."""
+        ids = self.content.tobytes().hex()
+        return frozenset(ids[at : at + 2 * _ID_BYTES] for at in range(0, len(ids), 2 * _ID_BYTES))
+
     def file(self, number: int) -> str:
         """The file of an image; "" where it is in none."""
         if not len(self.lengths):

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.calibration.distance import (
+    LEAST_FOR_LIMIT,
     Halves,
     distances,
     limit_of,
@@ -74,7 +75,8 @@ def fit_calibration(
     if reason:
         return msgspec.structs.replace(found, no_distance=reason), None
     kept = references(of_train)
-    mark = DistanceMark(checksum=_UNSAVED, limit=limit_of(distances(hidden, kept)))
+    limit, is_on = limit_of(distances(hidden, kept)), len(chosen) >= LEAST_FOR_LIMIT
+    mark = DistanceMark(checksum=_UNSAVED, limit=limit, is_on=is_on)
     return msgspec.structs.replace(found, distance=mark), kept
 
 

@@ -33,6 +33,8 @@ class FolderTask:
         starts_over: Replace that file.
         has_class_folders: The folders inside are named like the classes of their images.
         truth: CSV file with the true classes; None for none.
+        files: Only these of its images are classified; () for all.
+        is_watched: Its images are, or were, classified as they appear.
     """
 
     folder: Path
@@ -40,6 +42,8 @@ class FolderTask:
     starts_over: bool = False
     has_class_folders: bool = False
     truth: Path | None = None
+    files: tuple[str, ...] = ()
+    is_watched: bool = False
 
 
 class FolderJob(QObject):
@@ -88,7 +92,7 @@ class FolderJob(QObject):
         request = ClassifyMany(
             id=0,
             model=str(self._model),
-            sources=[ImageSource(path=str(task.folder))],
+            sources=[ImageSource(path=path) for path in task.files or (str(task.folder),)],
             table="" if task.table is None else str(task.table),
             starts_over=task.starts_over,
             top=SCORES,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QStackedWidget, QTableView, QWidget
 
-from workbench.core.format import count
+from workbench.core.format import count, plural
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH, FolderModel
+from workbench.gui.classify.folder.other_model import OtherModelLine
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG, Filter
 from workbench.gui.classify.folder.sorter import FolderSorter
 from workbench.gui.common.context import WindowContext
@@ -50,11 +53,13 @@ class FolderResults(QFrame):
     Signals:
         chosen(str, str): File and label of the image that was clicked or entered.
         truth_chosen(str): A CSV file with the true classes.
+        again(): The images are to be classified again, with the chosen model.
         closed(): Close was clicked.
     """
 
     chosen = Signal(str, str)
     truth_chosen = Signal(str)
+    again = Signal()
     closed = Signal()
 
     def __init__(self, context: WindowContext) -> None:
@@ -65,6 +70,7 @@ class FolderResults(QFrame):
         self.sorter = FolderSorter(self)
         self.heading = ElidedLabel()
         self.heading.setProperty("role", "strong")
+        self.other_model = OtherModelLine()
         self.labels, self.states, self.uncertainties = (ElidedComboBox() for _ in range(3))
         self.sort_button = button("Sort into folders…")
         self.sort_button.setToolTip(
@@ -84,13 +90,16 @@ class FolderResults(QFrame):
         self.table = _table(context, self.model)
         self.classes = class_table(context.theme)
         self._pages = QStackedWidget()
+        self._run: Path | None = None
+        self._chosen: tuple[Path | None, str] = (None, "")
+        self._is_complete = False
         self._sorting = QTimer(self)
         self._sorting.setSingleShot(True)
         self._sorting.setInterval(_SORT_MS)
         self._fill_filters()
         self._build()
         self._connect()
-        self.begin("", "")
+        self.begin("", None, "")
 
     def _build(self) -> None:
         filters = row(self.labels, self.states, self.uncertainties, spacing=8, parent=self.filters)
@@ -100,7 +109,8 @@ class FolderResults(QFrame):
         second = row(self.switch, self.filters, STRETCH, spacing=8)
         self._pages.addWidget(self.table)
         self._pages.addWidget(self.classes)
-        column(top, second, (self._pages, 1), parent=self, margins=(14, 10, 14, 10), spacing=8)
+        lines = (top, self.other_model, second, (self._pages, 1))
+        column(*lines, parent=self, margins=(14, 10, 14, 10), spacing=8)
         self._show_page(_IMAGES)
 
     def _fill_filters(self) -> None:
@@ -120,6 +130,7 @@ class FolderResults(QFrame):
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
         self.close_button.clicked.connect(self.closed)
+        self.other_model.again.connect(self.again)
         self.switch.chosen.connect(self._show_page)
         self.truth_button.clicked.connect(lambda _=False: self._ask_truth())
         self._connect_sorter()
@@ -141,9 +152,12 @@ class FolderResults(QFrame):
 
     # what the panel calls ----------------------------------------------------------------
 
-    def begin(self, name: str, model: str) -> None:
-        """Another folder of this name is being classified, with this model."""
-        self._name, self._model = name, model
+    def begin(self, name: str, run: Path | None, model: str) -> None:
+        """Another folder of this name is being classified, with the network of this run (folder and
+        title).
+        """
+        self._name, self._run, self._model = name, run, model
+        self._show_other_model()
         self.sorter.forget()
         self._show_agreement(None)
         self.thumbnails.clear()
@@ -152,6 +166,22 @@ class FolderResults(QFrame):
         while self.labels.count() > 1:
             self.labels.removeItem(1)
         self._on_filter()  # the class that was chosen is no choice any more
+
+    def set_chosen(self, run: Path | None, model: str) -> None:
+        """The run (folder and title) that is chosen for what is classified next."""
+        self._chosen = (run, model)
+        self._show_other_model()
+
+    def _show_other_model(self) -> None:
+        run, model = self._chosen
+        if run is None or run == self._run:
+            self.other_model.hide()
+        else:
+            self.other_model.show_models(self._model, model, is_complete=self._is_complete)
+
+    def files(self) -> list[str]:
+        """Where the images of all rows are, in the order they came."""
+        return [self.model.rows.file(row) for row in range(len(self.model.rows))]
 
     def add(self, answers: list[Classified]) -> None:
         """The next images, in order."""
@@ -194,25 +224,29 @@ class FolderResults(QFrame):
 
     def set_complete(self, *, is_complete: bool) -> None:
         """Whether all rows are there: only then they are sorted into folders."""
+        self._is_complete = is_complete
         for each in (self.sort_button, self.truth_button):
             each.setEnabled(is_complete and bool(len(self.model.rows)))
+        self._show_other_model()
 
     def _on_sort(self) -> None:
         rows, shown = self.model.rows, self.model.shown()
-        self.sorter.ask(lambda: rows.answers(shown))
+        self.sorter.ask(lambda: rows.answers(shown), self._model)
 
     def _on_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
         buttons = (self.cancel_button, self.sort_button)
         show_instead(*(buttons if is_busy else reversed(buttons)))
         self.undo_button.setEnabled(not is_busy)
         self.close_button.setEnabled(not is_busy)
+        self.other_model.button.setEnabled(not is_busy)
 
     def _show_counts(self) -> None:
         rows = self.model.rows
         shown, total = self.model.rowCount(), len(rows)
-        words = count(total) if shown == total else f"{count(shown)} of {count(total)}"
+        part = "" if shown == total else f"{count(shown)} of "
         bad = f" · {count(len(rows.errors))} cannot be read" if rows.errors else ""
-        self.heading.set_full_text(f"{self._name} · {words} images{bad} · {self._model}")
+        counts = f"{part}{plural(total, 'image')}{bad}"
+        self.heading.set_full_text(f"Predictions of {self._model} · {self._name} · {counts}")
 
     def _on_filter(self) -> None:
         data = (

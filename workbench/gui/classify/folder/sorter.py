@@ -82,15 +82,16 @@ class FolderSorter(QObject):
         """Other images are shown: the undo file stays, its button does not."""
         self._set_undo(None)
 
-    def ask(self, answers: Answers) -> None:
+    def ask(self, answers: Answers, model: str) -> None:
         """Lets the user choose a folder, then shows what would be done.
 
         Args:
             answers: Called in the thread: file and class of each image.
+            model: Title of the model that has predicted the classes.
         """
         into = ask_folder(self._widget, "Sort into class folders", kind="pictures")
         if into and not self.is_busy:
-            self._do("Planning", lambda: self._plan(answers, Path(into)), self._on_planned)
+            self._do("Planning", lambda: self._plan(answers, Path(into), model), self._on_planned)
 
     def ask_undo(self) -> None:
         """Asks whether the latest sorting is to be taken back."""
@@ -100,9 +101,9 @@ class FolderSorter(QObject):
 
     # steps -------------------------------------------------------------------------------
 
-    def _plan(self, answers: Answers, into: Path) -> tuple[Plan, str]:
+    def _plan(self, answers: Answers, into: Path, model: str) -> tuple[Plan, str]:
         plan = make_plan(answers(), into, check=self._check)
-        return plan, plan_words(plan)
+        return plan, plan_words(plan, model)
 
     def _on_planned(self, planned: tuple[Plan, str]) -> None:
         plan, words = planned

@@ -174,7 +174,7 @@ class WhatIfBench(QWidget):
             return
         document.set_robustness(tests, f"Save robustness test “{name}”")
         self._say(
-            "Saved with the project: each later run is measured on it. Evaluate shows the "
+            "Added to the project: each later run is measured on it. Evaluate shows the "
             "accuracies, and measures the runs so far.",
             role="good",
         )

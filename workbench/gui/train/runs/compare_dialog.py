@@ -164,11 +164,13 @@ class CompareRuns(QDialog):
 
 
 def summary_words(comparison: RunComparison) -> str:
-    """In one sentence where two runs differ."""
+    """In one sentence where two runs differ, and in another what differs in their data edits."""
     different = [section for section in comparison.sections if not section.is_equal]
     if not different:
         return "Both runs are identical in everything that is compared."
-    return f"The runs differ in {list_text([each.title.lower() for each in different])}."
+    where = f"The runs differ in {list_text([each.title.lower() for each in different])}."
+    edits = comparison.edits.words
+    return f"{where} {edits}." if edits else where
 
 
 def comparison_text(comparison: RunComparison, left: str, right: str) -> str:
@@ -178,6 +180,8 @@ def comparison_text(comparison: RunComparison, left: str, right: str) -> str:
         rows = [row for row in section.rows if not row.is_equal]
         lines.append(section.title if rows else f"{section.title}: the same")
         lines += [f"{r.title}\t{r.left}\t{r.right}\t{r.difference}".rstrip() for r in rows]
+    if comparison.edits.words:
+        lines.append(f"{comparison.edits.words}.")
     return "\n".join(lines)
 
 

@@ -69,7 +69,7 @@ class CompareManyRuns(QDialog):
     def show_sections(self, sections: list[ManySection]) -> None:
         """Shows what was read; sections that are the same are one line."""
         self._sections = sections
-        self.words.say("")
+        self.words.say("\n".join(f"{note}." for section in sections for note in section.notes))
         self.copy.setEnabled(True)
         self.tree.clear()
         for section in sections:
@@ -91,6 +91,7 @@ class CompareManyRuns(QDialog):
         for section in self._sections:
             lines.append(section.title)
             lines += ["\t".join([each.title, *each.values]) for each in section.rows]
+            lines += [f"{note}." for note in section.notes]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def done(self, result: int) -> None:
