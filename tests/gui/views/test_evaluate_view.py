@@ -298,7 +298,8 @@ def test_an_evaluation_is_kept_for_the_next_start(qtbot, view, context, service)
         later.show()
     assert later.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert later.panels["evaluate_classes"].source.text() == (
-        "Image folder: held out, 20 images · run “cifar” · weights: last epoch (40) · 14 Nov 2023"
+        "Image folder: held out, 20 images · run “cifar” · weights: last epoch (40) · 14 Nov 2023 · "
+        "accuracy 95% interval 53.1% to 88.8%"
     )
     assert class_rows(later)[0] == ["cat", "90.0%", "60.0%", "72.0%", "5"]
     assert not later.note.isVisible()
