@@ -164,11 +164,11 @@ def of_part(part, **values):
     return msgspec.structs.replace(RESULT, part=part, **values)
 
 
-def test_a_part_is_evaluated_once_and_named_beside_each_figure(shown, service):
+def test_a_part_is_evaluated_once_and_named_beside_each_figure(qtbot, shown, service):
     """Going back to one that was evaluated shows its figures at once."""
     panels = shown.panels
     shown.part.chosen.emit("train")
-    assert shown.hint.isVisible()
+    qtbot.waitUntil(shown.hint.isVisible)  # once it is known what was evaluated before
     assert shown.hint.title.text() == "Not evaluated on the training images yet"
     shown.hint.action.click()
     request, answer = service.take(Evaluate)
