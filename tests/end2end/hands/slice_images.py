@@ -26,8 +26,13 @@ class Slicer(Mender):
     """Somebody who looks at slices of the images."""
 
     def choose_part(self, title: str) -> str:
-        """Clicks a part of the split; which images the figures are of then, or that there are none."""
-        self.press(self._segment(self.view.part, title))
+        """Chooses a part of the split; which images the figures are of then, or that there are
+        none.
+        """
+        box = self.view.part
+        self.robot.click(center(box))
+        self.robot.key("Home", *["Down"] * box.findText(title), "Return")
+        self.robot.wait(lambda: box.currentText() == title, title)
         self.robot.pause(300)
         self.shot(f"part_{title}")
         if self.view.hint.isVisible():
@@ -112,11 +117,11 @@ def act(window: MainWindow, shots: Path | None) -> dict[str, Any]:
     user.choose_folder(Path(sys.argv[1]))
     user.train()
     user.evaluate("test")
-    seen: dict[str, Any] = {"before": user.choose_part("Training")}
+    seen: dict[str, Any] = {"before": user.choose_part("Training images")}
     user.measure()
-    seen["train"] = user.choose_part("Training")
+    seen["train"] = user.choose_part("Training images")
     seen["accuracy"] = [user.view.state.evaluation.accuracy]
-    seen["test"] = user.choose_part("Test")
+    seen["test"] = user.choose_part("Test images")
     user.robot.wait(user.are_images_shown, "the images of the test")
     seen["by"] = {key: user.slice_by(key) for key in ("size", "brightness", "folder", "actual")}
     seen["tags_before"] = user.slice_by("tag")

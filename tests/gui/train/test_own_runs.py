@@ -84,3 +84,16 @@ def test_a_finished_run_leads_on(window, runs, qtbot):
     assert not again.isVisible(), "it is a run of another project"
     qtbot.mouseClick(train.next_steps.buttons["open_project"], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.context.document.project_id == FASHION.id)
+
+
+@pytest.mark.parametrize(("action", "part"), [("report", "_report"), ("export", "_export")])
+def test_what_is_written_is_the_run_that_the_view_shows(window, runs, monkeypatch, action, part):
+    asked = []
+    monkeypatch.setattr(getattr(window.runs, part), "ask", lambda path, *_: asked.append(path))
+    window.context.document.restore(LENET)
+    for view in ("evaluate", "classify"):
+        window.show_view(view).chooser.choose(runs[1].path)  # of another project, to be clear
+        window.actions_by_key[action].trigger()
+    window.show_view("train")
+    window.actions_by_key[action].trigger()
+    assert asked == [runs[1].path, runs[1].path, runs[0].path]

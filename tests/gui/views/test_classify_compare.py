@@ -79,8 +79,8 @@ def test_both_answers_are_side_by_side_for_each_picture_until_it_is_ended(compar
     assert panel.bars.isVisible()
     compared.classify("/x/b.png", dog=0.7, cat=0.3)
     compared.answer("/x/b.png", dog=0.8, cat=0.2)
-    assert compared.shown()[2] == "✓ Same class"
-    assert panel.summary.full_text == "Same class for 1 of 2 pictures"
+    assert compared.shown()[2] == "✓ Same answer"
+    assert panel.summary.full_text == "Same answer for 1 of 2 pictures"
     strip = ready.panels["classify_earlier"].strip
     strip.clicked.emit(strip.model().index(1, 0))  # the first picture again: its answer is known
     assert compared.shown() == ("cat 90.0%", "dog 60.0%", "≠ Different")
@@ -95,7 +95,7 @@ def test_models_with_other_classes_are_compared_by_the_names_they_share(compared
     compared.panel.section.head.click()
     compared.classify("/x/a.png", Cat=0.6, dog=0.4)
     compared.answer("/x/a.png", cat=0.5, horse=0.3, cow=0.2)
-    assert compared.shown()[2] == "✓ Same class"
+    assert compared.shown()[2] == "✓ Same answer"
     assert compared.panel.bars.rows == [
         PairedScore("Cat", 0.6, 0.5),
         PairedScore("dog", 0.4, None),

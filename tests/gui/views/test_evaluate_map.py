@@ -13,6 +13,8 @@ from PySide6.QtTest import QTest
 
 from tests.gui.views.test_evaluate_images import ACTUAL, PREDICTED, files, numbers  # noqa: F401
 from tests.gui.views.test_evaluate_view import RESULT
+from tests.looks import flaws_of
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.map.points import blended, class_color, class_colors, stamp_points
 from workbench.protocol.bases import ErrorParts
@@ -192,6 +194,50 @@ def test_the_point_under_the_mouse_is_described(mapped, qtbot):
     QTest.mouseMove(panel.plot.viewport(), at)
     qtbot.waitUntil(panel.card.isVisible)
     assert panel.card.words.text() == "dog 75.0%\nactual dog\ntest image"
+
+
+def test_an_image_that_was_relabeled_has_the_words_of_the_grid(mapped, context, files):  # noqa: F811
+    """A point keeps its place; what is under the mouse says what is edited in the open project."""
+    view, panel = mapped
+    document = context.document
+    document.set_dataset(Choice("folder", {"path": str(files)}))
+    panel.plot.pointed.emit(3)
+    assert panel.card.words.text() == "dog 75.0%\nactual cat\ntraining image"
+    content = panel.maps.map.found.images.content_of(3)
+    document.set_edits(DataEdits(labels={content: "dog"}), "Relabel")
+    assert panel.card.words.text() == "dog 75.0%\nnow dog\ntraining image"
+    drag_around(panel, [3])
+    assert view.panels["evaluate_images"].rows.lines(0)[1] == "now dog"
+    document.set_edits(DataEdits(left_out=frozenset({content})), "Leave out")
+    panel.plot.pointed.emit(3)
+    assert panel.card.words.text().splitlines()[1] == "left out"
+    document.set_dataset(Choice("fashion_mnist", {}))
+    panel.plot.pointed.emit(3)
+    assert panel.card.words.text().splitlines()[1] == "actual cat"
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_the_focus_stays_in_the_view_when_the_map_is_there(
+    show, run, measurer, qtbot, is_elsewhere
+):
+    view, panel = show()
+    panel.start.setFocus()
+    qtbot.keyClick(panel.start, Qt.Key.Key_Space)
+    _, answer = measurer.take(MapImages)
+    assert panel.cancel.hasFocus()
+    if is_elsewhere:
+        view.start.setFocus()
+    keep_image_map(run, map_in(run.path))
+    answer(Done(id=1))
+    qtbot.waitUntil(lambda: panel.maps.map is not None)
+    assert (view.start if is_elsewhere else panel.plot).hasFocus()
+
+
+def test_the_choices_of_the_map_fit_a_narrow_view(mapped, qtbot):
+    view, panel = mapped
+    view.resize(900, 500)
+    qtbot.waitUntil(lambda: panel.width() < 450)
+    qtbot.waitUntil(lambda: flaws_of(panel) == [])
 
 
 def test_keys_move_and_zoom_the_map(mapped):

@@ -164,11 +164,11 @@ def of_part(part, **values):
     return msgspec.structs.replace(RESULT, part=part, **values)
 
 
-def test_a_part_is_evaluated_once_and_named_beside_each_figure(shown, service):
+def test_a_part_is_evaluated_once_and_named_beside_each_figure(qtbot, shown, service):
     """Going back to one that was evaluated shows its figures at once."""
     panels = shown.panels
     shown.part.chosen.emit("train")
-    assert shown.hint.isVisible()
+    qtbot.waitUntil(shown.hint.isVisible)  # once it is known what was evaluated before
     assert shown.hint.title.text() == "Not evaluated on the training images yet"
     shown.hint.action.click()
     request, answer = service.take(Evaluate)
@@ -298,7 +298,8 @@ def test_an_evaluation_is_kept_for_the_next_start(qtbot, view, context, service)
         later.show()
     assert later.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert later.panels["evaluate_classes"].source.text() == (
-        "Image folder: held out, 20 images · run “cifar” · weights: last epoch (40) · 14 Nov 2023"
+        "Image folder: held out, 20 images · run “cifar” · weights: last epoch (40) · 14 Nov 2023 · "
+        "accuracy 95% interval 53.1% to 88.8%"
     )
     assert class_rows(later)[0] == ["cat", "90.0%", "60.0%", "72.0%", "5"]
     assert not later.note.isVisible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.client.run_library import RunLibrary
@@ -20,6 +20,8 @@ from workbench.runs.log.scores import figure_words
 MIN_PX = 240
 MAX_PX = 460
 """As wide as its words up to here; longer ones are cut with an ellipsis, whole in the tooltip."""
+STEADY_PX, STEADY_MIN_PX = 360, 160
+"""The width of a steady one whatever its words, and the least in a narrow window."""
 
 
 def model_words(run: RunSummary, *, is_own: bool = True) -> str:
@@ -52,10 +54,21 @@ def fill_models(box: QComboBox, library: RunLibrary, models: Sequence[RunSummary
     return True
 
 
+class _SteadyBox(ElidedComboBox):
+    """One whose width does not depend on its words."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(STEADY_PX, super().sizeHint().height())
+
+
 class ModelChooser(QWidget):
     """A drop-down of the runs whose weights were kept: those of the open project, and below a line
     those of others. Follows the current run of the library as soon as it has weights; until then
     it stays with the one it shows. What was chosen here is over with the next current run.
+
+    Args:
+        library: The runs.
+        is_steady: As wide for one model as for another, so that what is beside it keeps its place.
 
     `model_changed` when it is another, or another project is open, which it may not be of;
     `models_changed` when there are others to choose from.
@@ -64,17 +77,17 @@ class ModelChooser(QWidget):
     model_changed = Signal()
     models_changed = Signal()
 
-    def __init__(self, library: RunLibrary) -> None:
+    def __init__(self, library: RunLibrary, *, is_steady: bool = False) -> None:
         super().__init__()
         self._library = library
         self._chosen: Path | None = None
         self._current: Path | None = None
         self._note = ""
-        self.box = ElidedComboBox()
+        self.box = _SteadyBox() if is_steady else ElidedComboBox()
         self.box.setAccessibleName("Model")
         self.box.setPlaceholderText("No model of this project yet")
-        self.box.setMinimumWidth(MIN_PX)
-        self.box.setMaximumWidth(MAX_PX)
+        self.box.setMinimumWidth(STEADY_MIN_PX if is_steady else MIN_PX)
+        self.box.setMaximumWidth(STEADY_PX if is_steady else MAX_PX)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.box.currentTextChanged.connect(lambda text: self.box.setToolTip(plain_tip(text)))
         row(plain_label("Model", role="dim"), self.box, parent=self, spacing=8)

@@ -24,7 +24,7 @@ class PanelPages(QWidget):
 
     def __init__(self, titles: Mapping[str, str], panels: Mapping[str, QWidget]) -> None:
         super().__init__()
-        self.switch = SegmentedSwitch([*titles.items()])
+        self.switch = SegmentedSwitch([*titles.items()], is_narrow=True)
         self.switch.chosen.connect(self.show_page)
         self._pages = QStackedWidget()
         self._places = {key: self._wrapped(panel) for key, panel in panels.items()}

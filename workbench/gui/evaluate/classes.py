@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtWidgets import QStackedWidget
 
 from workbench.core.confusion import ConfusedPair, balanced_accuracy, most_confused
+from workbench.core.evaluation.intervals import wilson_interval
 from workbench.core.format import count, share
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.state import EvaluateState
@@ -92,7 +93,9 @@ class ClassesPanel(TitledBox):
 
     def _show(self, result: Evaluation) -> None:
         counts = np.array(result.confusion, np.int64)
-        self.source.setText(breakable(self._state.subject))
+        low, high = wilson_interval(int(counts.trace()), int(counts.sum()))
+        interval = f"accuracy 95% interval {share(low)} to {share(high)}"
+        self.source.setText(breakable(f"{self._state.subject} · {interval}"))
         self.accuracy.value.setText(share(result.accuracy))
         for k, figure in self.top_k.items():
             figure.value.setText(share(result.top_k_accuracy.get(k)))

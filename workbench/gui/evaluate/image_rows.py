@@ -20,6 +20,17 @@ _RIGHT, _WRONG = Badge("check", "good"), Badge("close", "bad")
 _RELABELED, _LEFT_OUT, _MOVED = (Badge(name, "accent") for name in ("rename", "delete", "train"))
 
 
+def edit_words(edits: DataEdits, content: str) -> str:
+    """What is edited of the image with this id; "" for nothing."""
+    if content in edits.left_out:
+        return "left out"
+    if content in edits.labels:
+        own = edits.labels[content]
+        return f"now {edits.classes.get(own, own)}"
+    part = edits.parts.get(content)
+    return f"moved to {'training' if part == 'train' else part}" if part else ""
+
+
 class ScoredRows(GridRows):
     """Three lines for each image: the prediction with its probability, the actual class or the
     edit, and the loss, or what another run has predicted.
@@ -98,14 +109,7 @@ class ScoredRows(GridRows):
 
     def edit_words(self, row: int) -> str:
         """What is edited of the image in the open project; "" for nothing."""
-        content, edits = self.content(row), self._edits
-        if content in edits.left_out:
-            return "left out"
-        if content in edits.labels:
-            own = edits.labels[content]
-            return f"now {edits.classes.get(own, own)}"
-        part = edits.parts.get(content)
-        return f"moved to {'training' if part == 'train' else part}" if part else ""
+        return edit_words(self._edits, self.content(row))
 
     def loss_words(self, row: int) -> str:
         """The loss."""

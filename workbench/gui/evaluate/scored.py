@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from workbench.client.question import Handlers, Question
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, changed_images, read_edits
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.gui.evaluate.chosen import LOST, TOP_LOSSES, Chosen, OtherRun
 from workbench.gui.evaluate.state import EvaluateState
@@ -263,7 +263,8 @@ class ScoredState(QObject):
 
     def edits(self) -> DataEdits:
         """What is edited of them in the open project; nothing where that has other images."""
-        return DataEdits() if self.reason() else self.document.project.edits
+        found = self.shown
+        return DataEdits() if found is None else edits_of(found, self.document.project)
 
     def _say_edited(self) -> None:
         """Remarks on figures that are of labels and images which have been edited since."""
@@ -323,6 +324,16 @@ def _is_same(left: ImageSource, right: ImageSource) -> bool:
 
 def _plain(source: ImageSource) -> str:
     return json.dumps([source.key, dict(source.params)], sort_keys=True, default=str)
+
+
+def edits_of(found: ImagesOfRun, project: Project) -> DataEdits:
+    """What is edited of images in a project; nothing where that has others, or all are gone."""
+    is_there = found.images is not None and found.num_missing < len(found.images)
+    return (
+        project.edits
+        if is_there and _is_same(found.source, ImageSource.of(project))
+        else DataEdits()
+    )
 
 
 def edited_words(edits: DataEdits, images: list[str]) -> str:

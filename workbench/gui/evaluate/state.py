@@ -21,12 +21,12 @@ from workbench.runs.log.scores import chosen_words, remark_words, set_words
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, known_scores
 
 PARTS: dict[ImageSet, str] = {
-    "test": "Test",
-    "validation": "Validation",
-    "train": "Training",
-    "other": "Other",
+    "test": "Test images",
+    "validation": "Validation images",
+    "train": "Training images",
+    "other": "Other images",
 }
-"""Which images can be evaluated, in short."""
+"""Which images can be evaluated."""
 
 STALE = (
     "The weights have changed since this evaluation. Evaluate again for the scores of the present "

@@ -20,12 +20,13 @@ from workbench.gui.common.drops import DATA_KINDS, DataDrop, Drop
 from workbench.gui.common.model_chooser import ModelChooser
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
-from workbench.gui.evaluate.state import PARTS, EvaluateState
-from workbench.gui.kit.buttons import SegmentedSwitch, button
+from workbench.gui.evaluate.part_box import PartBox
+from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import column, row, scroll_area
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import ImageSet
@@ -53,8 +54,8 @@ class EvaluateView(QWidget):
         theme = context.theme
         self.state = EvaluateState(context, self)
         self.panels = Sections(panels, self.state, self)
-        self.chooser = ModelChooser(context.library)
-        self.part = SegmentedSwitch(tuple(PARTS.items()))
+        self.chooser = ModelChooser(context.library, is_steady=True)
+        self.part = PartBox()
         self.start = button("Evaluate", role="primary")
         self.other = button("Evaluate on other images…")
         self.cancel = button("Cancel")
@@ -78,14 +79,19 @@ class EvaluateView(QWidget):
 
     def _build(self) -> None:
         buttons = (self.start, self.other, self.cancel)
-        line = row(self.chooser, self.part, *buttons, (self.wait, 1), spacing=12)
-        column(line, self.note, parent=self.top, spacing=6)
+        # Nothing in the line moves while an evaluation runs: a click meant for one button must not
+        # reach another.
+        policy = self.cancel.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.cancel.setSizePolicy(policy)
+        line = row(self.chooser, self.part, *buttons, STRETCH, spacing=12)
+        column(line, self.note, self.wait, parent=self.top, spacing=6)
         self._body.addWidget(self.hint)
         self._body.addWidget(scroll_area(self._make_results()))
         self._body.addWidget(QWidget())  # until it is known whether there are results
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._body)
-        column(self.top, (self._pages, 1), parent=self, margins=(18, 14, 18, 14), spacing=12)
+        column(self.top, (self._pages, 1), parent=self, margins=(18, 14, 18, 14), spacing=4)
 
     def _make_results(self) -> QWidget:
         vertical, panels = Qt.Orientation.Vertical, self.panels
@@ -142,10 +148,17 @@ class EvaluateView(QWidget):
             self.evaluate_on(drop.source)
 
     def _on_started(self) -> None:
-        for part in (self.start, self.other, self.chooser, self.part):
-            part.setEnabled(False)
+        has_focus = self.start.hasFocus() or self.hint.action.hasFocus()
         self.cancel.show()
+        if has_focus:
+            self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._set_enabled(is_enabled=False)
         self.wait.wait_for("Evaluating")
+
+    def _set_enabled(self, *, is_enabled: bool) -> None:
+        """What begins an evaluation, or chooses what it is of."""
+        for part in (self.start, self.hint.action, self.other, self.chooser, self.part):
+            part.setEnabled(is_enabled)
 
     def _on_evaluated(self) -> None:
         self._body.setCurrentIndex(1)
@@ -166,8 +179,9 @@ class EvaluateView(QWidget):
         self.wait.say(str(error), is_bad=True)
 
     def _show_idle(self) -> None:
-        for part in (self.start, self.other, self.chooser, self.part):
-            part.setEnabled(True)
+        self._set_enabled(is_enabled=True)
+        if self.cancel.hasFocus():
+            self.start.setFocus(Qt.FocusReason.OtherFocusReason)
         self.cancel.hide()
         self.wait.say("")
 

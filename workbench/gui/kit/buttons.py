@@ -23,7 +23,7 @@ from workbench.gui.kit.labels import plain_tip, restyle
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
 
-_SEGMENT_PAD_PX = 36
+_SEGMENT_PAD_PX, _NARROW_PAD_PX = 36, 28
 _LEAST_PX = 80
 _LEAST_WORDS_PX, _MOST_WORDS_PX = 48, 260
 _SLACK_PX = 4
@@ -214,13 +214,20 @@ class IconButton(QToolButton):
 
 
 class SegmentedSwitch(QFrame):
-    """One choice out of a few, side by side. Left and right keys move the choice."""
+    """One choice out of a few, side by side. Left and right keys move the choice.
+
+    Args:
+        choices: Key and title of each.
+        is_narrow: With less room around the titles, for many choices.
+    """
 
     chosen = Signal(str)
 
-    def __init__(self, choices: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, choices: Sequence[tuple[str, str]], *, is_narrow: bool = False) -> None:
+        super().__init__()
         self.setObjectName("segments")
+        self.setProperty("narrow", is_narrow)
+        pad_px = _NARROW_PAD_PX if is_narrow else _SEGMENT_PAD_PX
         self._buttons: dict[str, QPushButton] = {}
         group = QButtonGroup(self)
         bold = QFontMetrics(ui_font(weight=600))
@@ -229,7 +236,7 @@ class SegmentedSwitch(QFrame):
             segment.setCheckable(True)
             segment.setAccessibleName(title)
             # The chosen segment is bold: each is wide enough for that from the start.
-            segment.setMinimumWidth(bold.horizontalAdvance(title) + _SEGMENT_PAD_PX)
+            segment.setMinimumWidth(bold.horizontalAdvance(title) + pad_px)
             segment.clicked.connect(lambda _checked=False, key=key: self.chosen.emit(key))
             group.addButton(segment)
             self._buttons[key] = segment

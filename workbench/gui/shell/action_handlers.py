@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QUrl
@@ -12,6 +13,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QMainWindow
 
 from workbench.gui.augmentation.opening import open_augmentation
+from workbench.gui.common.model_chooser import ModelChooser
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.controller import FileController
 from workbench.gui.help.controller import HelpController
@@ -97,7 +99,7 @@ class ActionHandlers:
             "revert": parts.files.revert,
             "augmentation": partial(open_augmentation, context, parts.window),
             "load_weights": partial(context.weights.ask, parts.window),
-            "export": parts.runs.ask_export,
+            "export": lambda: parts.runs.ask_export(self._shown_run()),
             "export_network": parts.notebooks.ask_network,
             "export_notebook": parts.notebooks.ask_export,
             "read_result": parts.notebooks.ask_result,
@@ -114,7 +116,7 @@ class ActionHandlers:
             "start_run": parts.runs.start,
             "pause_run": parts.runs.pause,
             "stop_run": parts.runs.stop,
-            "report": parts.runs.ask_report,
+            "report": lambda: parts.runs.ask_report(self._shown_run()),
             "show_problems": parts.show_problems,
             "open_runs": lambda: self.open_path(str(context.library.home)),
             "layer_help": self._layer_help,
@@ -132,6 +134,11 @@ class ActionHandlers:
         """Brings a view to the front and emits a signal of what its panels share."""
         view = cast("DesignView | DataView | TrainView", self._services.show_view(key))
         getattr(view.state, signal).emit(*values)
+
+    def _shown_run(self) -> Path | None:
+        """The run that the view in front is about: Evaluate and Classify have their own choice."""
+        chooser = getattr(self._parts.views.currentWidget(), "chooser", None)
+        return chooser.path if isinstance(chooser, ModelChooser) else None
 
     def _step_view(self, step: int) -> None:
         """Shows the next view of the switch, or the one before it; all around."""

@@ -244,32 +244,32 @@ class RunController(QObject):
             end(running)
         return answer in {0, 1, 2}
 
-    def ask_export(self) -> None:
-        """Writes the current run, or the project's newest that has weights, to a file; without one
-        the network alone may be written.
+    def ask_export(self, shown: Path | None = None) -> None:
+        """Writes the run that a view shows, else the current one, or the project's newest that has
+        weights, to a file; without one the network alone may be written.
         """
-        run = self._exportable()
+        run = self._meant(shown)
+        if run is None or not run.has_model:
+            run = self._library.latest_model()
         if run is not None:
             self._export.ask(run.path, f"{run.project} {run.label}", list(run_exports().values()))
             return
         self.network_export_wanted.emit()
 
-    def ask_report(self) -> None:
-        """Writes the report of the current run, or of the project's newest that has weights."""
-        current = self._library.current
-        run = self._library.summary(current.run.path) if current is not None else None
-        run = run or self._library.latest_model()
+    def ask_report(self, shown: Path | None = None) -> None:
+        """Writes the report of the run that a view shows, else of the current one, or of the
+        project's newest that has weights.
+        """
+        run = self._meant(shown) or self._library.latest_model()
         if run is None:
             self.said.emit("There is no run to report on yet.")
         else:
             self._report.ask(run.path, f"{run.project} {run.label}")
 
-    def _exportable(self) -> RunSummary | None:
+    def _meant(self, shown: Path | None) -> RunSummary | None:
         current = self._library.current
-        summary = self._library.summary(current.run.path) if current is not None else None
-        if summary is None or not summary.has_model:
-            summary = self._library.latest_model()
-        return summary
+        path = shown or (current.run.path if current is not None else None)
+        return self._library.summary(path) if path is not None else None
 
     def _on_asked_changed(self, path: str) -> None:
         if self._library.is_pausing(Path(path)):

@@ -24,7 +24,7 @@ from workbench.runs.library.index import RunSummary
 
 _NOTE = "The predictions of two models side by side"
 _NO_OTHER = "There is no other trained model to compare with."
-_VERDICTS = {True: ("✓ Same class", "good"), False: ("≠ Different", "warning"), None: ("", "dim")}
+_VERDICTS = {True: ("✓ Same answer", "good"), False: ("≠ Different", "warning"), None: ("", "dim")}
 
 
 class _Side(QWidget):
@@ -153,7 +153,7 @@ class ComparisonPanel(QFrame):
         self.verdict.setText(words)
         set_role(self.verdict, role)
         num_same, total = second.num_agreeing
-        same = f"Same class for {count(num_same)} of {count(total)} pictures" if total > 1 else ""
+        same = f"Same answer for {count(num_same)} of {count(total)} pictures" if total > 1 else ""
         self.summary.set_full_text(same)
         self._say(has_other=has_other, has_entry=entry is not None, is_done=answer is not None)
 

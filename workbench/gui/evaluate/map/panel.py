@@ -16,6 +16,7 @@ from workbench.core.image_map import Doubles, inside_polygon
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import WorkbenchError
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
+from workbench.gui.evaluate.image_rows import edit_words
 from workbench.gui.evaluate.map.card import PointCard
 from workbench.gui.evaluate.map.cloud import Look
 from workbench.gui.evaluate.map.legend import ClassLegend
@@ -30,7 +31,7 @@ from workbench.gui.evaluate.map.points import (
     parts_of,
 )
 from workbench.gui.evaluate.map.state import MapState
-from workbench.gui.evaluate.scored import PickedImages
+from workbench.gui.evaluate.scored import PickedImages, edits_of
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.source import ImageSource
@@ -104,7 +105,6 @@ class MapPanel(Box):
         self._arrange()
 
     def _arrange(self) -> None:
-        choices = (self.method, (self.part, 1), (self.by, 1), self.wrong, self.menu_button)
         column((self.plot, 1), parent=self._figure)
         beside = QWidget()
         column(
@@ -115,7 +115,8 @@ class MapPanel(Box):
             spacing=6,
         )
         column(
-            row(*choices, spacing=8),
+            row(self.method, (self.part, 1), (self.by, 1), spacing=8),
+            row(self.wrong, STRETCH, self.menu_button, spacing=8),
             (row((self._figure, 1), beside, spacing=10), 1),
             parent=self._body,
             spacing=8,
@@ -163,6 +164,7 @@ class MapPanel(Box):
         self.thumbnails.arrived.connect(self._on_thumbnails)
         self.saver.said.connect(self._state.said)
         self._theme.changed.connect(self._on_theme)
+        self._state.context.document.edits_changed.connect(self._on_edited)
         self._state.closing.connect(self.thumbnails.close)
 
     # what is shown -------------------------------------------------------------------------
@@ -287,8 +289,11 @@ class MapPanel(Box):
             show_instead(self.cancel, self.start)
             return
         show_instead(self.start, self.cancel)
+        has_map = self.maps.map is not None
+        if has_map and self.start.hasFocus():
+            self.plot.setFocus(Qt.FocusReason.OtherFocusReason)  # else it leaves the view
         self.start.setEnabled(self.maps.has_run)
-        self.start.setVisible(self.maps.map is None)
+        self.start.setVisible(not has_map)
         self._say(self._words())
 
     # picking -------------------------------------------------------------------------------
@@ -338,9 +343,16 @@ class MapPanel(Box):
         actual, predicted = names[images.actual[number]], names[images.predicted[number]]
         part = PART_WORDS[PART_NAMES[found.found.role[number]]].removesuffix("s").lower()
         answer = f"{predicted} {share(float(images.probability[number]))}"
-        words = f"{answer}\nactual {actual}\n{part}"
+        edits = edits_of(found.images, self._state.context.document.project)
+        edited = edit_words(edits, images.content_of(number))
+        words = f"{answer}\n{edited or f'actual {actual}'}\n{part}"
         pixel = self.plot.mapFromScene(self.plot.pixels()[at][0], self.plot.pixels()[at][1])
         self.card.show_point(pixel, words, self._pixmap_of(number))
+
+    def _on_edited(self) -> None:
+        """The point under the mouse may be of an image that is edited now."""
+        if not self.card.isHidden():
+            self._on_pointed(self._at)
 
     def _pixmap_of(self, number: int) -> QPixmap | None:
         found = self.maps.map
