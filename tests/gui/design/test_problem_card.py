@@ -65,7 +65,8 @@ def test_show_brings_all_of_the_card_into_view(panel, document, layers, zoom, no
     (problem,) = document.analysis.problems_by_node[node]
     panel.show_problem(problem)
     assert panel.scene.card.problem == problem
-    assert len(covering(panel)) == 2
+    is_all_in_sight = zoom < 0.5  # an overview would only cover what it shows
+    assert len(covering(panel)) == (1 if is_all_in_sight else 2)
     assert_seen(panel)
 
 
