@@ -64,7 +64,7 @@ def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
 
 def data_mark(dataset: Choice) -> str:
     """Identifies a data set among the measured runs, without its path."""
-    words = msgspec.json.encode([dataset.key, dataset.params], order="sorted")
+    words = msgspec.json.encode([dataset.key, dict(dataset.params)], order="sorted")
     return hashlib.blake2b(words, digest_size=8).hexdigest()
 
 
