@@ -14,6 +14,7 @@ from tests.written_runs import WrittenRun
 from workbench.cli import _output, _turn, main
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
+from workbench.core.storage.file_lock import take_lock
 from workbench.protocol.events import RunFinished
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
@@ -32,7 +33,7 @@ def trainers(monkeypatch):
         trainer = WrittenRun.__new__(WrittenRun)
         trainer.folder, trainer.epochs, trainer.step = run, 5, 0
         trainer._writer = EventWriter(run.events_path)
-        trainer._lock = queue.take_lock(run.lock_path)
+        trainer._lock = take_lock(run.lock_path)
         begun.append(trainer.begin())
         return 4_000_000
 

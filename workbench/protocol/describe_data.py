@@ -49,7 +49,7 @@ class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
 
 class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     """One class of a data set. `split` counts the images that train, validate and test in a run
-    with the recipe of the request.
+    with the recipe of the request; empty where that is not known yet.
     """
 
     name: str
