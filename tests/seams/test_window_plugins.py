@@ -53,9 +53,11 @@ def test_a_panel_of_evaluate(use):
     assert seen["menu"] == [
         "Classes",
         "Images",
+        "Slices",
         "Calibration",
         "Robustness",
         "Confusion matrix",
+        "Map",
         "Worst class",
     ]
     assert seen["is hidden"]

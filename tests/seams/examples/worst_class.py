@@ -31,5 +31,5 @@ def _make(state: EvaluateState) -> QWidget:
 
 
 SPEC = PanelSpec(
-    key="worst_class", view="evaluate", title="Worst class", area="right", order=30, make=_make
+    key="worst_class", view="evaluate", title="Worst class", area="bottom", order=30, make=_make
 )
