@@ -8,6 +8,7 @@ from tests.written_runs import WrittenRun
 from workbench.client import trainer_control
 from workbench.client.run_library import RunLibrary
 from workbench.core.projects.project import Project
+from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RunError
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.runs.control import command_of
@@ -34,7 +35,7 @@ def trainers(monkeypatch):
         trainer.folder, trainer.epochs, trainer.step = run, 5, 0
         trainer.losses, trainer.accuracies = [], []
         trainer._writer = EventWriter(run.events_path)
-        trainer._lock = queue.take_lock(run.lock_path)
+        trainer._lock = take_lock(run.lock_path)
         begun.append((trainer.begin(), resume))
         return 4_000_000
 
