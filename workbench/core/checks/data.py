@@ -141,7 +141,7 @@ def is_asked_for(problem: Problem) -> bool:
 def _words(param: Param) -> tuple[str, str]:
     """What is missing, and the same with its article."""
     if isinstance(param, PathsParam):
-        return "folder", "several folders"
+        return "a folder".removeprefix("a "), "several folders"
     if not isinstance(param, PathParam):
         return param.title.lower(), f"a value for {param.title.lower()}"
     article = "a folder" if param.is_folder else "a file"
