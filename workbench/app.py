@@ -27,6 +27,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.open_findings import OpenFindings
 from workbench.gui.common.project_runs import ProjectRuns
 from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
@@ -124,6 +125,7 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
         measurer=ServiceProcess(owner),
         weights=WeightsLoader(document, library, service, owner),
         estimator=RunEstimator(document, library, owner),
+        findings=OpenFindings(owner),
         theme=theme,
         settings=settings,
         layers=layers,

@@ -110,8 +110,12 @@ def _print_table(answer: Evaluation) -> None:
     for line in confusion_lines(answer.classes, answer.confusion):
         print(printable(line))
     top_k = answer.top_k_accuracy.items()
+    found = answer.calibration
+    # The losses of the table are of the calibrated probabilities beside them.
+    is_calibrated = found is not None and found.temperature is not None
+    loss = "loss before calibration" if is_calibrated else "loss"
     for title, value, form in (
-        ("loss", answer.loss, ".4f"),
+        (loss, answer.loss, ".4f"),
         ("accuracy", answer.accuracy, ".1%"),
         ("balanced accuracy", _balanced(answer), ".1%"),
         *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),

@@ -350,3 +350,17 @@ def test_before_the_images_are_counted_they_are_as_many_as_in_the_run_before():
     unknown = predicted([measured], facts=None, data="another")
     assert unknown.total_s is None
     assert "images/s, head on cached features, training memory" in unknown.sentence()
+
+
+def test_activations_are_a_part_of_the_memory_also_where_frozen_layers_keep_none() -> None:
+    graph = find_template("cifar10_convnet").project.graph
+    *others, _last = graph.nodes.values()
+    frozen = graph.with_nodes(replace(node, training="never") for node in others)
+    for each in (graph, frozen):
+        costs = analyse(each, all_layers(), recipe=RECIPE).costs
+        low = [_run("cifar10_convnet", 900.0, memory_bytes=10, expected_bytes=100)]
+        for measured in ([], low):
+            found = predict(
+                costs, measured, batch_size=1024, precision="bfloat16", steps_per_epoch=None
+            )
+            assert 0 <= found.activation_bytes < found.memory_bytes

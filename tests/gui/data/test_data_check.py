@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 from tests.looks import flaws_of
 from workbench.core.data_check.findings import Action, FoundImage, leave_out, new_finding
 from workbench.core.projects.data_edits import DataEdits
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.errors import DatasetError
 from workbench.gui.data.check.rows import ROW_PX
@@ -380,3 +380,26 @@ def test_the_keyboard_goes_through_the_findings(panel, qtbot):
     assert panel.detail.title.text() == "Pair 2"
     qtbot.keyClick(panel.list, Qt.Key.Key_Down)
     assert panel.detail.title.text() == "Tiny images"
+
+
+def test_open_findings_are_in_the_status_line_of_every_view_and_lead_to_the_list(
+    window, described, measurer, qtbot
+):
+    status, panel = window.status, described.panels["data_check"]
+    assert not status.findings.isVisible()
+    answer(measurer, [pair(1), pair(2)], [tiny(20), tiny(21)])
+    assert status.findings.text() == "4 data findings"
+    assert "No problems" not in (status.problems.text() if status.problems.isVisible() else "")
+    window.show_view("train")
+    click(qtbot, status.findings)
+    assert panel.isVisible()
+    assert panel.is_open
+    panel.findings.apply_to_rule("tiny", is_kept=True)
+    assert status.findings.text() == "2 data findings"
+    panel.findings.apply_to_rule("near_duplicate")
+    assert not status.findings.isVisible()
+    assert status.problems.isVisible()
+    window.context.document.undo_stack.undo()
+    assert status.findings.isVisible()
+    window.context.document.new(Project())
+    assert not status.findings.isVisible()

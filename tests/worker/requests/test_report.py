@@ -80,6 +80,7 @@ def test_the_most_confident_mistakes_come_first_and_then_all_classes():
         losses=zeros,
         rank=zeros.astype(np.int64),
         raw=probability,
+        raw_losses=zeros,
         distances=zeros,
     )
     chosen = choose(truth, results)

@@ -9,6 +9,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, LayerSpec, TargetSpec
 from workbench.document.project_document import ProjectDocument
+from workbench.gui.common.open_findings import OpenFindings
 from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.kit.theme import Theme
@@ -26,6 +27,7 @@ class WindowContext:
         measurer: Another such worker, for what takes long: finding rates and batch sizes.
         weights: Makes runs of weights files.
         estimator: What the next run of the document will take.
+        findings: How many findings of the data check are open.
         theme: Colors, icons, fonts; emits a signal when they change.
         settings: What the user chose for the application.
     """
@@ -36,6 +38,7 @@ class WindowContext:
     measurer: ServiceProcess
     weights: WeightsLoader
     estimator: RunEstimator
+    findings: OpenFindings
     theme: Theme
     settings: SettingsStore
     layers: Registry[LayerSpec]

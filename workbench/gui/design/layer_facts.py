@@ -64,15 +64,15 @@ def network_facts(
     """Totals of the network, and what training it takes as far as that is known."""
     costs, batch = analysis.costs, count(recipe.batch_size)
     needed = memory_text(estimate.memory_bytes) if estimate else "–"
-    activations = sum(cost.activation_bytes for cost in costs.nodes.values())
+    activations = memory_text(estimate.activation_bytes) if estimate else "–"
     kept = costs.parameters.non_trainable
     return [
         ("Layers", count(len(graph.nodes))),
         ("Parameters", count(costs.parameters.total)),
         *([("Non-trainable", count(kept))] if kept else []),
         ("Multiply-adds", short(costs.multiply_adds)),
-        (f"Activations, batch {batch}", memory_text(activations * recipe.batch_size)),
         (f"Training memory, batch {batch}", needed),
+        ("of which activations", activations),
     ]
 
 

@@ -55,6 +55,10 @@ class ClassesPanel(TitledBox):
         self.balanced.setToolTip(
             "Balanced accuracy: the mean of the recalls, so that each class counts the same"
         )
+        self.loss.setToolTip(
+            "The mean loss of the outputs before calibration, as in training; the losses\n"
+            "of the images are of their calibrated probabilities"
+        )
         self.pictures.setToolTip("Images that were evaluated")
         self.switch = SegmentedSwitch((("classes", "Per class"), ("pairs", "Most confused")))
         self.switch.set_tip("pairs", "Pairs of classes, by the number of images")

@@ -210,6 +210,7 @@ class MainWindow(QMainWindow):
         self.places.help_asked.connect(self.help.show_page)
         self.places.problem_chosen.connect(self.show_problem)
         self.status.problems.clicked.connect(self.show_problems)
+        self.context.findings.wanted.connect(lambda: self.show_view("data"))
         self.popup.problem_chosen.connect(self.show_problem)
         self.popup.list.problem_hovered.connect(self._on_problem_hovered)
         self.files.opened.connect(lambda: self.show_view("design"))

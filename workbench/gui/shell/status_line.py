@@ -32,7 +32,9 @@ _GAPS_PX, _MARGINS_PX = 25, 40
 
 
 class StatusLine(QStatusBar):
-    """Totals of the network, a button for its problems, and one for what is to be done next."""
+    """Totals of the network, buttons for its problems and for open findings of the data check, and
+    one for what is to be done next.
+    """
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -47,12 +49,26 @@ class StatusLine(QStatusBar):
         self.addWidget(totals)
         self.problems = TextButton("", role="status", icon="", theme=context.theme)
         self.problems.setObjectName("problems_button")
+        self.findings = TextButton("", role="status", icon="hint", theme=context.theme)
+        self.findings.setObjectName("findings_button")
+        self.findings.setToolTip("Show what the data check has found")
+        self.findings.setProperty("level", "warning")
+        self._open_findings = context.findings
+        self.findings.clicked.connect(context.findings.wanted)
+        context.findings.changed.connect(self.refresh)
         self.next_step = TextButton("", role="link", theme=context.theme)
         self.next_step.setObjectName("next_step_button")
         self.next_step.clicked.connect(self._on_next_step)
         self._step: Fix | None = None
         found = QWidget()
-        row(self.problems, self.next_step, parent=found, margins=(0, 0, 12, 0), spacing=4)
+        row(
+            self.findings,
+            self.problems,
+            self.next_step,
+            parent=found,
+            margins=(0, 0, 12, 0),
+            spacing=4,
+        )
         self.addPermanentWidget(found)
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)
@@ -68,7 +84,7 @@ class StatusLine(QStatusBar):
         """In a narrow window the totals that matter least give way: the problems stay."""
         has_prediction = self._predictor.prediction is not None
         shown = [key for key in self._values if has_prediction or key not in _PREDICTED]
-        beside = (self.problems, self.next_step)
+        beside = (self.findings, self.problems, self.next_step)
         room = self.width() - sum(
             each.sizeHint().width() for each in beside if each.isVisibleTo(self)
         )
@@ -132,6 +148,11 @@ class StatusLine(QStatusBar):
         self.problems.set_look(words, role="status", icon=icon)
         self.next_step.setText(self._step.title if self._step else "")
         self.next_step.setVisible(self._step is not None)
+        number = self._open_findings.number
+        self.findings.set_look(plural(number, "data finding"), role="status", icon="hint")
+        self.findings.setVisible(number > 0)
+        # With findings it would be misread as: nothing is wrong with the images either.
+        self.problems.setVisible(not number or bool(analysis.problems))
         self._share_room()
 
     def _on_fixes_found(self, problem: Problem) -> None:

@@ -107,7 +107,7 @@ class ImageScores(msgspec.Struct, frozen=True, kw_only=True):
         files: Paths; empty for images that are in no files of their own.
         actual, predicted: Numbers of classes.
         probability: Of the predicted class, 0..1.
-        loss: None where it is not finite.
+        loss: Cross-entropy of the same probabilities; None where it is not finite.
     """
 
     parts: list[str]

@@ -68,7 +68,8 @@ class ScoredImages:
         actual, predicted: Numbers of classes, int32.
         rank: How many classes are more probable than the actual one, int32.
         probability: Of the predicted class, float32, 0..1.
-        loss: Cross-entropy, float32; may be infinite.
+        loss: Cross-entropy of the probabilities that `probability` is one of, calibrated where the
+            model was, float32; may be infinite.
         content: The id of the image (`DataEdits`) as bytes, uint8 (n, 16).
         paths: The files, one after the other, as bytes of the file system; uint8 (bytes,).
         lengths: Bytes of each file's path, int32; (0,) where images are in no files.

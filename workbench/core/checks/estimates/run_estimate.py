@@ -58,6 +58,7 @@ class RunEstimate:
         epoch_s: Seconds of an epoch of the first phase with its validation; None while the number
             of images is not known.
         memory_bytes: The most the trainer will hold.
+        activation_bytes: The part of that for what the layers write, and its gradients.
         limit_bytes: What a process can have here; 0 where unknown.
         fitting_batch: The largest power of two that fits; None when the batch itself fits,
             0 when none does.
@@ -81,6 +82,7 @@ class RunEstimate:
     once_s: float | None = None
     fine_tuning_epoch_s: float | None = None
     total_s: float | None = None
+    activation_bytes: int = 0
 
     @property
     def is_even(self) -> bool:
@@ -156,9 +158,15 @@ def memory_needed(costs: Costs, *, costs_batch: int, batch_size: int, precision:
     """Bytes a trainer will hold at a batch size, without its images; `costs` were estimated
     for the batch `costs_batch`.
     """
-    per_picture = (costs.memory_bytes - costs.weight_bytes) / max(1, costs_batch)
-    activations = per_picture * batch_size * _BYTES_SHARE[precision]
+    activations = activation_bytes(costs, precision) / max(1, costs_batch) * batch_size
     return BASE_BYTES + costs.weight_bytes + round(activations)
+
+
+def activation_bytes(costs: Costs, precision: str) -> float:
+    """Bytes of the layers' outputs that a training keeps, and of their gradients, at the batch of
+    the costs.
+    """
+    return (costs.memory_bytes - costs.weight_bytes) * _BYTES_SHARE[precision]
 
 
 def other_seconds(costs: Costs, precision: str, num_test: int) -> float:
@@ -234,6 +242,7 @@ def predict(
         once_s=(once_s[0] or None) if once_s else None,
         fine_tuning_epoch_s=epochs_s[-1] if len(epochs_s) > 1 else None,
         total_s=other_s + sum(w.epochs * e + once for w, e, once in times) if epochs_s else None,
+        activation_bytes=round(activation_bytes(costs, precision) * memory_factor(near)),
     )
 
 

@@ -91,6 +91,8 @@ class Findings(QObject):
             changed.connect(self._on_replaced)
         self._document.edits_changed.connect(self._on_edits_changed)
         self._document.recipe_changed.connect(self._on_recipe_changed)
+        for changed in (self.replaced, self.states_changed):
+            changed.connect(lambda: state.context.findings.set_number(self.tally.open))
 
     # checking ----------------------------------------------------------------------------
 

@@ -123,6 +123,7 @@ class DataCheckPanel(Box):
         self._state.context.theme.changed.connect(self.list.viewport().update)
         self.list.selectionModel().currentChanged.connect(lambda *_: self._show_chosen())
         self._state.check_asked.connect(self._on_asked)
+        self._state.context.findings.wanted.connect(lambda: self.set_open(is_open=True))
         for changed in (self._state.source_changed, self._state.described):
             changed.connect(self._show_head)
 
