@@ -40,7 +40,8 @@ class Doubter(Reporter):
         slider = self.panel.slider
         middle = slider.height() // 2
         start, end = QPoint(6, middle), QPoint(int(slider.width() * _SHARE), middle)
-        self.robot.drag(slider.mapToGlobal(start), slider.mapToGlobal(end))
+        corner = self.robot.at_rest(lambda: slider.mapToGlobal(QPoint()))
+        self.robot.drag(corner + start, corner + end)
 
         def kept() -> float | None:
             found = run.model_card().calibration

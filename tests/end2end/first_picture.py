@@ -102,10 +102,11 @@ class FirstUser(Designer):
         self.robot.wait(panel.check.isEnabled, "a heat map", timeout_s=90)
         self.shot("explanation")
         second = bars.scores[1][0]
-        self.robot.click(bars.mapToGlobal(QPoint(20, ROW_PX + ROW_PX // 2)))
+        row = QPoint(20, ROW_PX + ROW_PX // 2)
+        self.robot.click(self.robot.at_rest(lambda: bars.mapToGlobal(row)))
         self.robot.wait(lambda: panel.class_box.currentText() == second, f"{second} explained")
         self.robot.wait(panel.check.isEnabled, "its heat map", timeout_s=90)
-        self.robot.click(center(panel.check))
+        self.press(panel.check)
         self.robot.wait(lambda: len(panel.figure.layers) == 2, "two maps", timeout_s=90)
         self.robot.pause(200)
         return panel.note.text()

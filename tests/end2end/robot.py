@@ -12,6 +12,8 @@ from PySide6.QtCore import QEventLoop, QPoint, QProcess, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 _PAUSE = ["sleep", "0.05"]
+_STILL = 5
+"""So many looks, 30 ms apart, at which a place that is at rest is the same."""
 
 
 class GaveUpError(AssertionError):
@@ -65,6 +67,18 @@ class Robot:
                 return False
             self.pause(30)
         return True
+
+    def at_rest(self, place: Callable[[], QPoint]) -> QPoint:
+        """A point of the screen once it has stopped moving: a layout that is still changing would
+        put something else under the pointer."""
+        points: list[QPoint] = []
+
+        def has_stopped() -> bool:
+            points.append(place())
+            return points[-_STILL:] == [points[-1]] * _STILL
+
+        self.wait(has_stopped, "a place that stays where it is")
+        return points[-1]
 
     def while_open(
         self,

@@ -44,7 +44,7 @@ class User:
     def press(self, button: QWidget) -> None:
         """Clicks a button once it can be pressed."""
         self.robot.wait(lambda: button.isVisible() and button.isEnabled(), button.accessibleName())
-        self.robot.click(center(button))
+        self.robot.click(self.robot.at_rest(lambda: center(button)))
 
     def drop_file(self, path: str) -> str:
         """Drags a file or folder from another process onto the window; the words shown over it."""

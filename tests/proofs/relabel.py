@@ -23,6 +23,7 @@ import numpy as np
 
 from tests.proofs._commands import events_of, workbench
 from workbench.core.projects.project_file import read_project, save_project
+from workbench.protocol.trained.evaluate import ImageSet
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import read_evaluation, read_image_scores
 from workbench.runs.store.image_scores import ScoredImages
@@ -98,7 +99,7 @@ def mended(
         before, true_before = _accuracies(images, names, truth)
         if is_of_all:
             workbench(home, "evaluate", str(first.path), "--data", f"folder:{source}")
-            images = _images(first)
+            images = _images(first, "other")
         labels, looked_at = _labels(images, names, truth, relabels)
         edited = read_project(project)
         edits = replace(edited.edits, labels={**edited.edits.labels, **labels})
@@ -114,8 +115,8 @@ def _trained(home: str, project: Path, *options: str) -> RunFolder:
     return RunFolder(Path(finished["run"]))
 
 
-def _images(run: RunFolder) -> ScoredImages:
-    kept = read_evaluation(run, run.model_card().class_names)
+def _images(run: RunFolder, part: ImageSet = "test") -> ScoredImages:
+    kept = read_evaluation(run, run.model_card().class_names, part)
     images = read_image_scores(run, kept) if kept is not None else None
     if images is None:
         raise SystemExit(f"{run.path} has no evaluation of its images.")

@@ -46,7 +46,7 @@ class Looker(Tester, Designer):
         self._wait_for(lambda: self.panel.layer.answer.what == "maps")
         seen = self._seen()
         grid = self.panel.grid
-        self.robot.click(grid.mapToGlobal(grid.cell(5).center()))
+        self.robot.click(self.robot.at_rest(lambda: grid.mapToGlobal(grid.cell(5).center())))
         self.robot.wait(self.panel.page.isVisible, "the channel")
         self.shot("enlarged")
         alone = self.panel.page.name.text(), self.panel.layer.answer.channels[5].index
@@ -59,8 +59,10 @@ class Looker(Tester, Designer):
         layers = self.panel.layers
         index = layers.model().index(2, 0)
         layers.scrollTo(index)
-        self.robot.pause(200)
-        self.robot.click(layers.viewport().mapToGlobal(layers.visualRect(index).center()))
+        place = self.robot.at_rest(
+            lambda: layers.viewport().mapToGlobal(layers.visualRect(index).center())
+        )
+        self.robot.click(place)
         self._wait_for(lambda: self.panel.layer.answer.layer == layers.names[2])
         self.shot("first")
         return {"first": self._seen(), "clicked": layers.names[2]}

@@ -8,6 +8,7 @@ one JSON line. `python -m tests.end2end.hands.mend_labels FOLDER [SCREENSHOT_FOL
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ class Mender(Owner):
     def open_cell(self, actual: int, predicted: int) -> int:
         """Clicks a cell of the matrix; how many images the grid has then."""
         chart = self.view.panels["evaluate_confusion"].map
-        self.robot.click(chart.mapToGlobal(chart.cell_rect(actual, predicted).center().toPoint()))
+        cell = self.robot.at_rest(
+            lambda: chart.mapToGlobal(chart.cell_rect(actual, predicted).center().toPoint())
+        )
+        self.robot.click(cell)
         self.robot.wait(
             lambda: (
                 self.panel.scored.chosen.actual == actual
@@ -62,7 +66,8 @@ class Mender(Owner):
     def select(self, count: int) -> list[str]:
         """Clicks the first images, with Ctrl from the second on; their contents."""
         for row in range(count):
-            self.robot.click(self.image(row), holding="ctrl" if row else "")
+            image = self.robot.at_rest(partial(self.image, row))
+            self.robot.click(image, holding="ctrl" if row else "")
         self.robot.wait(lambda: len(self.panel.selected()) == count, "the selection")
         return [self.panel.rows.content(row) for row in range(count)]
 

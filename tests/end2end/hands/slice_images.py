@@ -14,7 +14,6 @@ from typing import Any
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QPushButton
 
 from tests.end2end.hands.mend_labels import Mender
-from tests.end2end.robot import center
 from tests.end2end.user import at_the_window
 from workbench.gui.shell.main_window import MainWindow
 
@@ -30,7 +29,7 @@ class Slicer(Mender):
         none.
         """
         box = self.view.part
-        self.robot.click(center(box))
+        self.press(box)
         self.robot.key("Home", *["Down"] * box.findText(title), "Return")
         self.robot.wait(lambda: box.currentText() == title, title)
         self.robot.pause(300)
@@ -57,7 +56,7 @@ class Slicer(Mender):
             self.press(self._segment(self.view, "Slices"))
             self.robot.wait(slices.isVisible, "the page of slices")
         place = slices.by.findData(key)
-        self.robot.click(center(slices.by))
+        self.press(slices.by)
         self.robot.key("Home", *["Down"] * place, "Return")
         self.robot.wait(lambda: slices.chosen_by == key, key)
         self.robot.pause(800)
@@ -68,7 +67,7 @@ class Slicer(Mender):
         """Clicks the first row; the words of the choice, and how many images the grid has."""
         table = self.view.panels["evaluate_slices"].table
         place = table.visualRect(table.model().index(0, 0)).center()
-        self.robot.click(table.viewport().mapToGlobal(place))
+        self.robot.click(self.robot.at_rest(lambda: table.viewport().mapToGlobal(place)))
         self.robot.wait(self.panel.isVisible, "the images of the slice")
         self.robot.pause(600)
         self.shot("worst")

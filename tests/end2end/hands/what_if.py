@@ -45,7 +45,7 @@ class Bender(Tester):
         self.bench.live.scored.connect(lambda _: seen.append(self.bench.bars.scores[0][1]))
         slider.valueChanged.connect(lambda _: sent.append(slider.value()))
         before = list(self.bench.bars.scores)
-        start = center(slider)
+        start = self.robot.at_rest(lambda: center(slider))
         self.robot.drag(start, start + QPoint(slider.width() // 3, 0))
         self.robot.wait(lambda: slider.value() > 20, "the turned picture")
         self.robot.pause(500)

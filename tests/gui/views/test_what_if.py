@@ -22,7 +22,7 @@ def bench(qtbot, ready, service):
     classify(qtbot, ready, service, "/x/photo.jpg")
     ready.panels["classify_what_if"].section.head.click()
     bench = ready.panels["classify_what_if"].bench
-    asked(service)[1](dogs(0.2))
+    service.awaited(qtbot, ClassifyAltered)[1](dogs(0.2))
     return bench
 
 
@@ -44,7 +44,7 @@ def dogs(probability, file=""):
 
 
 def is_quiet(service):
-    return not any(isinstance(request, ClassifyAltered) for request, _ in service.asked)
+    return not service.has(ClassifyAltered)
 
 
 def test_nothing_is_computed_before_it_is_opened(qtbot, ready, service):
@@ -53,7 +53,7 @@ def test_nothing_is_computed_before_it_is_opened(qtbot, ready, service):
     assert ready.panels["classify_what_if"].bench is None
     assert is_quiet(service)
     ready.panels["classify_what_if"].section.head.click()
-    request, _ = asked(service)
+    request, _ = service.awaited(qtbot, ClassifyAltered)
     assert (request.picture, request.strengths) == ("/x/photo.jpg", {})
     assert request.model == str(ready.chooser.path)
 
@@ -142,7 +142,7 @@ def test_a_closed_bench_computes_nothing_for_another_picture(qtbot, ready, bench
     classify(qtbot, ready, service, "/x/other.jpg")
     assert is_quiet(service)
     head.click()
-    assert asked(service)[0].picture == "/x/other.jpg"
+    assert service.awaited(qtbot, ClassifyAltered)[0].picture == "/x/other.jpg"
 
 
 def test_an_unreadable_picture_cannot_be_altered(qtbot, ready, bench, service):
@@ -202,18 +202,18 @@ def test_nothing_is_saved_without_a_name(bench, monkeypatch, answer, words):
     assert bench.message.text() == words
 
 
-def test_while_hidden_it_computes_nothing(ready, bench, service):
+def test_while_hidden_it_computes_nothing(qtbot, ready, bench, service):
     state, section = bench._state, ready.panels["classify_what_if"].section
     section.head.click()
     state.run_changed.emit()
     assert is_quiet(service)
     section.head.click()
-    asked(service)[1](dogs(0.3))
+    service.awaited(qtbot, ClassifyAltered)[1](dogs(0.3))
     ready.hide()
     state.run_changed.emit()
     assert is_quiet(service)
     ready.show()
-    asked(service)[1](dogs(0.4))
+    service.awaited(qtbot, ClassifyAltered)[1](dogs(0.4))
     assert bench.bars.scores[0] == ("dog", 0.4)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QImage, QShowEvent
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from workbench.alterations import strength_words
@@ -22,6 +22,7 @@ from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.what_if.live import LiveScores, Wanted
 from workbench.gui.classify.what_if.sliders import AlterationSliders
+from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
@@ -43,7 +44,7 @@ class WhatIfBench(QWidget):
         theme = state.context.theme
         self._state = state
         self._entry: ClassifiedPicture | None = None
-        self._is_due = False
+        self._when_seen = WhenSeen(self)
         self.live = LiveScores(state, self)
         self.picture = PictureFrame(theme, "Altered model input", is_pixelated=True)
         self.sliders = AlterationSliders()
@@ -74,7 +75,7 @@ class WhatIfBench(QWidget):
 
     def _connect(self) -> None:
         self.sliders.changed.connect(self.kept.hide)
-        self.sliders.changed.connect(self._ask)
+        self.sliders.changed.connect(self._request)
         self.reset.clicked.connect(lambda: self.sliders.set_strengths({}))
         self.save.clicked.connect(self.ask_name)
         self.live.scored.connect(self._show_scores)
@@ -98,7 +99,7 @@ class WhatIfBench(QWidget):
         self.before.set_full_text("")
         if entry is not None and is_readable:
             self.before.set_full_text(f"Unaltered: {entry.words()}")
-            self._ask()
+            self._request()
             return
         self.save.setEnabled(False)
         self.picture.show_image(QImage(), "Altered")
@@ -108,23 +109,16 @@ class WhatIfBench(QWidget):
 
     def _start_again(self) -> None:
         self.live.forget()
-        self._ask()
+        self._request()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Computes what has changed while it was hidden."""
-        super().showEvent(event)
-        if self._is_due:
-            self._ask()
+    def _request(self) -> None:
+        self.save.setEnabled(bool(self.sliders.strengths) and self._entry is not None)
+        self._when_seen.do(self._ask)  # a hidden bench loads no model
 
     def _ask(self) -> None:
-        strengths = self.sliders.strengths
-        self.save.setEnabled(bool(strengths) and self._entry is not None)
-        self._is_due = not self.isVisible()
-        if self._is_due:  # a hidden bench loads no model
-            return
-        if self._entry is not None and self._state.run is not None:
-            file = self._entry.answer.file
-            self.live.ask(Wanted(str(self._state.run), file, strengths))
+        entry, run = self._entry, self._state.run
+        if entry is not None and run is not None:
+            self.live.ask(Wanted(str(run), entry.answer.file, self.sliders.strengths))
 
     # the answer ----------------------------------------------------------------------------
 
