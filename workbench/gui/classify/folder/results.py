@@ -78,7 +78,6 @@ class FolderResults(QFrame):
         )
         self.undo_button = button("Undo sorting…")
         self.undo_button.hide()
-        self._is_undo_next = False
         self.cancel_button = button("Cancel")
         self.cancel_button.hide()
         self.close_button = button("Close")
@@ -90,8 +89,6 @@ class FolderResults(QFrame):
         self.filters = QWidget()
         self.table = _table(context, self.model)
         self.hint = plain_label(role="dim", wrap=True)
-        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.classes = class_table(context.theme)
         self._pages = QStackedWidget()
         self._run: Path | None = None
@@ -112,6 +109,8 @@ class FolderResults(QFrame):
         sorting = (self.undo_button, self.sort_button, self.cancel_button)
         top = row((self.heading, 1), self.truth_button, *sorting, self.close_button, spacing=8)
         second = row(self.switch, self.filters, STRETCH, spacing=8)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         column(self.hint, parent=self.table.viewport(), margins=(24, 8, 24, 8))
         self._pages.addWidget(self.table)
         self._pages.addWidget(self.classes)
@@ -158,6 +157,8 @@ class FolderResults(QFrame):
         sorter.relocated.connect(self.model.relocate)
 
     # taking back -------------------------------------------------------------------------
+
+    _is_undo_next = False
 
     def _set_undo_next(self, *, is_next: bool) -> None:
         """Whether the latest that was done is a sorting, which no step of the document is."""
