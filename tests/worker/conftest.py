@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import RunFinished
-from workbench.runs.folder import create_run
+from workbench.protocol.messages import AnyAnswer, Failed
+from workbench.protocol.service_call import ServiceCall
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.home import runs_home
 from workbench.runs.log.event_log import EventReader, EventWriter, read_all
 from workbench.runs.start import reap, start_trainer
 
@@ -76,11 +83,11 @@ def small_project(stripes_npz):
 class Trainer:
     """A trainer in a process of its own, and what it has said so far."""
 
-    def __init__(self, project):
-        self.run = create_run(project)
-        self.reader = EventReader(self.run.events_path)
+    def __init__(self, run, pid=None):
+        self.run = run
+        self.reader = EventReader(run.events_path)
         self.events = []
-        self.pid = start_trainer(self.run)
+        self.pid = pid
 
     def wait_for(self, kind, count=1):
         """Reads on until so many events of a kind were said; returns them."""
@@ -122,15 +129,10 @@ class Trainer:
 
 
 @pytest.fixture
-def trainer():
-    """Starts trainers; none is left at the end of the test."""
+def _started():
+    """The trainers of a test; none is left at its end."""
     started = []
-
-    def start(project):
-        started.append(Trainer(project))
-        return started[-1]
-
-    yield start
+    yield started
     for one in started:
         if one.run.is_alive():
             one.kill()
@@ -138,6 +140,48 @@ def trainer():
     deadline = time.monotonic() + 10
     while started and time.monotonic() < deadline and reap():
         time.sleep(0.02)
+
+
+@pytest.fixture
+def trainer(_started):
+    """Starts trainers; none is left at the end of the test."""
+
+    def start(project):
+        run = create_run(project)
+        _started.append(Trainer(run, start_trainer(run)))
+        return _started[-1]
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def _kept_runs(tmp_path_factory):
+    """Folder of completed runs, and which of them is of a project, by its text."""
+    return tmp_path_factory.mktemp("kept-runs"), {}
+
+
+@pytest.fixture
+def completed(trainer, _started, _kept_runs):
+    """Makes the completed run of a project, whose trainer was a process of its own, in the home of
+    this test. It is trained for the first test alone; the others get a copy.
+    """
+    kept, names = _kept_runs
+
+    def make(project):
+        text = project_text(project)
+        if text not in names:
+            training = trainer(project)
+            assert training.finish().outcome == "completed"
+            shutil.copytree(training.run.path, kept / training.run.name)
+            names[text] = training.run.name
+            return training
+        path = runs_home() / names[text]
+        shutil.copytree(kept / path.name, path)
+        _started.append(Trainer(RunFolder(path)))
+        _started[-1].finish()
+        return _started[-1]
+
+    return make
 
 
 class TrainedHere:
@@ -175,3 +219,41 @@ def train_here():
         return TrainedHere(run, training)
 
     return train
+
+
+class Service:
+    """A service worker that handles one request after the other.
+
+    Attributes:
+        call: The process.
+        home: The worker's own home.
+    """
+
+    def __init__(self, call: ServiceCall, home: Path) -> None:
+        self.call, self.home = call, home
+        self._id = 0
+
+    def answers(self, kind, **fields) -> list[AnyAnswer]:
+        self._id += 1
+        return list(self.call.answers(kind(id=self._id, **fields)))
+
+    def done(self, kind, **fields):
+        answer = self.answers(kind, **fields)[-1]
+        assert not isinstance(answer, Failed), answer
+        return answer
+
+    def failed(self, kind, **fields) -> ErrorParts:
+        answer = self.answers(kind, **fields)[-1]
+        assert isinstance(answer, Failed), answer
+        return answer.error
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory):
+    """A worker for tests that neither end it nor leave anything unread."""
+    home = tmp_path_factory.mktemp("service-home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(home))
+        call = ServiceCall()
+    with call:
+        yield Service(call, home)

@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
         choices=get_args(SliceBy),
-        help="accuracy by slice, worst first, with 95%% intervals: in ranges of the size of the "
-        "original image or the brightness of the model's input, by folder, tag or class",
+        help="accuracy by slice, with 95%% intervals: in ranges of the size of the original image "
+        "or the brightness of the model's input, or, worst first, by folder, tag or class",
     )
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="also write a table of all images, worst first"

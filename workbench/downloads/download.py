@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import os
+import urllib.error
 import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +82,13 @@ def keras_folder(kind: str = "datasets") -> Path:
 def host_of(address: str) -> str:
     """The computer that an address names, with its port where it names one."""
     return urllib.parse.urlsplit(address).netloc.rpartition("@")[2]
+
+
+def reason_words(error: OSError | ValueError | http.client.HTTPException) -> str:
+    """Why a connection failed, without the number of the operating system."""
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    words = reason.strerror if isinstance(reason, OSError) else ""
+    return words or str(reason) or type(error).__name__
 
 
 def is_web_address(text: str) -> bool:

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from workbench.downloads.download import Download, Progress, host_of
+from workbench.downloads.download import Download, Progress, host_of, reason_words
 from workbench.errors import DownloadError, os_errors_as
 
 TIMEOUT_S = 20.0
@@ -150,9 +150,8 @@ class Transfer:
                 f"HTTP status {error.code}", "the server refused the request"
             ) from None
         except (OSError, http.client.HTTPException, ValueError) as error:
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
             cause = "the connection was lost" if self._size() > start else "no connection"
-            raise _BrokenOffError(str(reason) or type(error).__name__, cause) from None
+            raise _BrokenOffError(reason_words(error), cause) from None
 
     def _restart(self, address: str) -> None:
         """Where a server has nothing after what is there: that may be the whole file."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 from urllib import request
 
-from workbench.downloads.download import Progress, host_of, is_web_address
+from workbench.downloads.download import Progress, host_of, is_web_address, reason_words
 from workbench.errors import DownloadError
 
 MAX_BYTES = 64 * 2**20
@@ -97,8 +97,7 @@ class _Reading:
             self._fail(_refusal(error), f"HTTP status {error.code}")
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._check()
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            self._fail("no connection", str(reason) or type(error).__name__)
+            self._fail("no connection", reason_words(error))
         finally:
             self._is_over.set()
             watch.join()

@@ -32,11 +32,11 @@ def test_the_training_images_are_evaluated_and_said_to_be_seen(seen):
     assert number_of(seen["train"]) + number_of(seen["test"]) < IMAGES
 
 
-def test_each_way_of_slicing_has_all_images_worst_first(seen):
+def test_each_way_of_slicing_has_all_images_and_classes_are_worst_first(seen):
     for by, rows in seen["by"].items():
         assert sum(count for _, count, _ in rows) == number_of(seen["test"]), by
         accuracies = [right / count for _, count, right in rows]
-        assert accuracies == sorted(accuracies), by
+        assert by in {"size", "brightness"} or accuracies == sorted(accuracies), by
     assert {name for name, *_ in seen["by"]["actual"]} == {"daisy", "tulips"}
 
 

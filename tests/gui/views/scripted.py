@@ -36,6 +36,14 @@ class ScriptedService(QObject):
             f"no {kind.__name__} among {[type(r).__name__ for r, _ in self.asked]}"
         )
 
+    def has(self, kind):
+        return any(isinstance(request, kind) for request, _ in self.asked)
+
+    def awaited(self, qtbot, kind):
+        """The same once there is one: what is shown sends its request right after that."""
+        qtbot.waitUntil(lambda: self.has(kind))
+        return self.take(kind)
+
     def answer_pictures(self):
         """Calls every picture of the next request a cat."""
         request, answer = self.take(Classify)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from PIL import Image
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QKeySequence
 from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
@@ -142,6 +142,11 @@ def test_filters_by_class_state_and_uncertainty_hold_for_rows_that_come_later(fo
     folder.choose(results.uncertainties, 0.0)
     folder.choose(results.states, UNREADABLE)
     assert folder.names() == ["bad.png"]
+    assert not results.hint.isVisible()
+    folder.choose(results.labels, "dog")
+    assert results.hint.isVisible()
+    assert results.hint.text() == "No image matches the filters."
+    folder.choose(results.labels, "")
 
 
 def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, ready, measurer):
@@ -380,6 +385,36 @@ def test_images_are_sorted_into_class_folders_and_taken_back(
     qtbot.waitUntil(lambda: not results.undo_button.isVisible())
     assert str(photos / "a.png") in files_of(results)
     assert list(sorted_photos.out.iterdir()) == []
+
+
+def test_the_keys_of_undo_take_the_sorting_back(qtbot, sorted_photos, monkeypatch):
+    results, photos = sorted_photos.results, sorted_photos.photos
+    answer_with(monkeypatch, 1)
+    results.sort_button.click()
+    qtbot.waitUntil(results.undo_button.isVisible)
+    assert sorted_photos.found(photos) == {"u.png"}
+    questions = answer_with(monkeypatch, 0)
+    results.table.setFocus()
+    qtbot.keySequence(results.table, QKeySequence.StandardKey.Undo)
+    qtbot.waitUntil(lambda: sorted_photos.found(photos) == ALL)
+    assert len(questions) == 1
+    qtbot.waitUntil(lambda: not results.undo_button.isVisible())
+
+
+def test_what_was_done_after_the_sorting_is_undone_before_it(
+    qtbot, sorted_photos, monkeypatch, context
+):
+    results = sorted_photos.results
+    answer_with(monkeypatch, 0)
+    results.sort_button.click()
+    qtbot.waitUntil(results.undo_button.isVisible)
+    context.document.edited.emit()
+    questions = answer_with(monkeypatch, 1)
+    results.table.setFocus()
+    qtbot.keySequence(results.table, QKeySequence.StandardKey.Undo)
+    qtbot.wait(50)
+    assert not questions
+    assert results.undo_button.isVisible()
 
 
 def test_on_a_full_disk_what_was_moved_is_known_and_can_be_taken_back(

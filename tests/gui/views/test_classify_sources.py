@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QUrl
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QInputDialog
 
 from tests.gui.views.scripted import cat
 from workbench.gui.classify.sources import all_sources, from_web
@@ -134,6 +133,18 @@ def test_other_texts_are_no_addresses(ready, service, agreed, text):
     assert ready.wait.text().startswith("The clipboard contains no image.")
 
 
+def test_the_error_of_an_address_ends_with_the_next_one_also_where_that_is_canceled(
+    ready, service, agreed, monkeypatch
+):
+    paste(ready, "https://flowers.example/rose.png")
+    error = ErrorParts(what="The image could not be downloaded.")
+    service.take(FetchPicture)[1](Failed(id=1, error=error))
+    assert "could not be downloaded" in ready.wait.text()
+    monkeypatch.setattr(from_web, "ask_choice", lambda *_, **__: 1)
+    paste(ready, "https://flowers.example/tulip.png")
+    assert ready.wait.text() == ""
+
+
 def test_too_many_addresses_are_refused(ready, service, agreed):
     paste(ready, "\n".join(f"http://a.example/{number}.png" for number in range(21)))
     assert not agreed
@@ -144,7 +155,7 @@ def test_too_many_addresses_are_refused(ready, service, agreed):
     ("text", "is_right"), [(" https://a.example/1.png ", True), ("a.example/1.png", False)]
 )
 def test_a_typed_address_needs_no_question(ready, service, monkeypatch, text, is_right):
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_: (text, True))
+    monkeypatch.setattr(from_web, "ask_text", lambda *_: text)
     ready.state.source_chosen.emit("from_web")
     assert is_asked(service, FetchPicture) is is_right
     assert ("not a web address" in ready.wait.text()) is not is_right

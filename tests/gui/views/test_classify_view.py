@@ -350,3 +350,10 @@ def test_a_new_answer_is_scrolled_to_but_not_one_that_another_model_gives_again(
     with qtbot.waitSignal(ready.state.reclassified):
         service.answer_pictures()
     assert bar.value() == before
+
+
+def test_words_without_an_answer_begin_where_answers_begin(qtbot, ready):
+    card = ready.panels["classify_result"]
+    assert card.label.full_text == "No prediction yet"
+    qtbot.waitUntil(lambda: card.label.width() > 100)
+    assert card.label.x() == card.message.x() == card.caption.x()

@@ -81,6 +81,17 @@ def test_images_are_listed_as_they_appear_until_it_is_stopped(watched, ready):
     assert watched.results.sort_button.isEnabled()
 
 
+def test_the_empty_table_says_what_is_waited_for(watched):
+    hint = watched.results.hint
+    assert hint.isVisible()
+    assert hint.text().startswith("Waiting for new images.")
+    watched.put("a.png")
+    watched.answer_all()
+    assert not hint.isVisible()
+    assert watched.results.heading.full_text.endswith("· 1 image")
+    watched.drop.stops["listing"].click()
+
+
 def test_a_half_written_file_has_one_row_once_it_is_complete(watched):
     path = watched.put("slow.png", b"\x89PNG half")
     paths, _, answer = watched.take()

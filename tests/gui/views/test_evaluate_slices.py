@@ -8,11 +8,11 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QInputDialog
 
 from tests.gui.views.test_evaluate_images import files, numbers, view
 from tests.gui.views.test_evaluate_view import RESULT
 from workbench.core.projects.project import Choice
+from workbench.gui.evaluate import tagging
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 
@@ -88,7 +88,7 @@ def test_a_tag_is_typed(view, context, files, monkeypatch):
     images = view.panels["evaluate_images"]
     images.grid.setCurrentIndex(images.rows.index(0, 0))
     for words, tags in (("  ", []), (" by\nnight ", ["bynight"])):
-        monkeypatch.setattr(QInputDialog, "getText", lambda *_, words=words: (words, True))
+        monkeypatch.setattr(tagging, "ask_text", lambda *_, words=words: words)
         images.tag_menu.ask()
         assert [*context.document.project.edits.tags.values()] == tags
 

@@ -61,7 +61,7 @@ def test_a_dropped_picture_is_explained_checked_and_saved(qtbot, bright_view, pi
     view = bright_view
     panel = panel_of(view)
     assert panel.hint.isVisible()
-    with qtbot.waitSignal(panel.maps.explained, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(panel.maps.loaded, timeout=PATIENCE_MS):
         view.classify([picture])
     (layer,) = panel.figure.layers
     colors = pixels_of(layer.heat)
@@ -73,7 +73,7 @@ def test_a_dropped_picture_is_explained_checked_and_saved(qtbot, bright_view, pi
     assert blue < 100
     assert panel.wait.text().startswith("Grad-CAM at conv2d_1 for “light”")
 
-    with qtbot.waitSignal(panel.maps.explained, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(panel.maps.loaded, timeout=PATIENCE_MS):
         panel.check.click()
     assert [layer.words for layer in panel.figure.layers] == ["This network", "Random weights"]
     assert "maps" in panel.note.text()
@@ -86,7 +86,7 @@ def test_a_dropped_picture_is_explained_checked_and_saved(qtbot, bright_view, pi
     assert table.shape == (32, 64)
     assert (table[BRIGHT].max(), table[:, :16].max()) == (255, 0)
 
-    with qtbot.waitSignal(panel.maps.explained, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(panel.maps.loaded, timeout=PATIENCE_MS):
         click(qtbot, view.panels["classify_result"].bars, 1)
     assert panel.class_box.currentText() == "dark"
     assert panel.note.text() == "The map is empty: nothing in the image raises the score of “dark”."
@@ -121,7 +121,7 @@ def test_the_map_of_an_earlier_picture_is_dropped(qtbot, ready, service, map_fil
     second, answer_second = service.take(Explain)
     assert second.picture == "/x/b.png"
     answer_first(explained("/x/a.png", map_file))
-    with qtbot.waitSignal(panel.maps.explained) as found:
+    with qtbot.waitSignal(panel.maps.loaded) as found:
         answer_second(explained("/x/b.png", map_file))
     assert found.args[0].answer.file == "/x/b.png"
     assert len(panel.figure.layers) == 1
@@ -171,7 +171,7 @@ def test_a_failed_map_is_an_error_in_words_and_the_opacity_stays(qtbot, ready, s
     assert "could not be read" in panel.wait.text()
     assert not panel.menu_button.isEnabled()
     panel.explain_class("dog")
-    with qtbot.waitSignal(panel.maps.explained):
+    with qtbot.waitSignal(panel.maps.loaded):
         service.take(Explain)[1](explained("/x/a.png", map_file, "dog"))
     assert panel.figure.opacity == 0.25
     assert panel.menu_button.isEnabled()

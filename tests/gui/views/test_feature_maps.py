@@ -8,8 +8,8 @@ from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 
 from tests.bright_network import bright_picture, keep_bright_network
-from workbench.gui.classify.feature_maps.requests import load_tiles
 from workbench.gui.classify.feature_maps.tile_grid import TileGrid
+from workbench.gui.classify.feature_maps.tiles import load_tiles
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.panels import panels_of
 from workbench.gui.plots.figure_file import figure_file
@@ -36,13 +36,13 @@ def view(show_view, context, written, open_library):
 def panel(qtbot, view):
     """In front, with the filters of the first convolution: no picture was dropped yet."""
     panel = view.panels[KEY]
-    with qtbot.waitSignal(panel.requests.shown, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(panel.requests.loaded, timeout=PATIENCE_MS):
         view.panels.open(KEY)
     return panel
 
 
 def shown_next(qtbot, panel):
-    return qtbot.waitSignal(panel.requests.shown, timeout=PATIENCE_MS)
+    return qtbot.waitSignal(panel.requests.loaded, timeout=PATIENCE_MS)
 
 
 @pytest.mark.worker

@@ -40,15 +40,16 @@ def panel(qtbot, ready, service):
     classified(qtbot, ready, service, "one.png")
     panel = ready.panels["classify_nearest"]
     panel.section.head.click()
+    qtbot.waitUntil(lambda: service.has(FindNearest))
     return panel
 
 
 def test_nothing_is_requested_before_it_is_opened(ready, service, qtbot):
     classified(qtbot, ready, service, "one.png")
-    assert not any(isinstance(request, FindNearest) for request, _ in service.asked)
+    assert not service.has(FindNearest)
     panel = ready.panels["classify_nearest"]
     panel.section.head.click()
-    request, answer = service.take(FindNearest)
+    request, answer = service.awaited(qtbot, FindNearest)
     assert (request.picture, request.model) == ("one.png", str(ready.state.run))
     answer(FOUND)
     view = panel.images
@@ -59,8 +60,7 @@ def test_nothing_is_requested_before_it_is_opened(ready, service, qtbot):
     words = "Of 500 of 900 training images, a fixed random sample, the nearest first"
     assert view.wait.text() == f"{words}, 1 moved or removed since, 1 changed since."
     assert not view.compute.isVisible()
-    qtbot.waitUntil(lambda: any(isinstance(each, MakeThumbnails) for each, _ in service.asked))
-    request, _ = service.take(MakeThumbnails)
+    request, _ = service.awaited(qtbot, MakeThumbnails)
     assert (request.source, request.params) == ("folder", {"path": "/pets"})
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QMessageBox
 
 from workbench.core.projects.project import Project
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.panels import panels_of
+from workbench.gui.train.runs import controller
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, SUMMARY_ROLE, chips, eye_rect
 from workbench.gui.train.runs.run_menu import run_menu
@@ -189,7 +190,7 @@ def test_f2_edits_name_tags_and_note(qtbot, view, context, three, monkeypatch):
 
 
 def test_tags_can_be_added_to_several_at_once(qtbot, view, three, monkeypatch):
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("one two", True))
+    monkeypatch.setattr(controller, "ask_text", lambda *_: "one two")
     choose(view, "a", "b")
     view.actions_of_runs.do("tags", view.panels["train_runs"].selected())
     qtbot.waitUntil(lambda: read_notes(three[1].folder).tags == ["one", "two"])

@@ -6,10 +6,10 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QInputDialog
 
 from tests.gui.views.scripted import cat
 from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
+from workbench.gui.classify.what_if import bench as what_if_bench
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import AlteredScores, Classify, ClassifyAltered, Score, WarmUp
 from workbench.protocol.messages import Done, Failed
@@ -22,7 +22,7 @@ def bench(qtbot, ready, service):
     classify(qtbot, ready, service, "/x/photo.jpg")
     ready.panels["classify_what_if"].section.head.click()
     bench = ready.panels["classify_what_if"].bench
-    asked(service)[1](dogs(0.2))
+    service.awaited(qtbot, ClassifyAltered)[1](dogs(0.2))
     return bench
 
 
@@ -44,7 +44,7 @@ def dogs(probability, file=""):
 
 
 def is_quiet(service):
-    return not any(isinstance(request, ClassifyAltered) for request, _ in service.asked)
+    return not service.has(ClassifyAltered)
 
 
 def test_nothing_is_computed_before_it_is_opened(qtbot, ready, service):
@@ -53,7 +53,7 @@ def test_nothing_is_computed_before_it_is_opened(qtbot, ready, service):
     assert ready.panels["classify_what_if"].bench is None
     assert is_quiet(service)
     ready.panels["classify_what_if"].section.head.click()
-    request, _ = asked(service)
+    request, _ = service.awaited(qtbot, ClassifyAltered)
     assert (request.picture, request.strengths) == ("/x/photo.jpg", {})
     assert request.model == str(ready.chooser.path)
 
@@ -97,6 +97,22 @@ def test_an_answer_for_another_picture_is_not_shown(qtbot, ready, bench, service
     assert bench.bars.scores[0] == ("dog", 0.4)
 
 
+def test_alterations_kept_for_the_next_picture_are_said_to_be(qtbot, ready, bench, service):
+    assert bench.kept.isHidden()
+    bench.sliders.sliders["rotation"].setValue(113)
+    asked(service)[1](dogs(0.5))
+    assert bench.kept.isHidden()
+    classify(qtbot, ready, service, "/x/other.jpg")
+    assert bench.kept.isVisible()
+    assert bench.kept.text() == "Kept from the picture before."
+    asked(service)[1](dogs(0.5))
+    bench.reset.click()
+    assert bench.kept.isHidden()
+    asked(service)[1](dogs(0.5))
+    classify(qtbot, ready, service, "/x/third.jpg")
+    assert bench.kept.isHidden()
+
+
 def test_an_answer_that_becomes_unknown_says_why(bench, service):
     bench.sliders.sliders["noise"].setValue(40)
     scores = [Score(name="cat", probability=0.9)]
@@ -126,7 +142,7 @@ def test_a_closed_bench_computes_nothing_for_another_picture(qtbot, ready, bench
     classify(qtbot, ready, service, "/x/other.jpg")
     assert is_quiet(service)
     head.click()
-    assert asked(service)[0].picture == "/x/other.jpg"
+    assert service.awaited(qtbot, ClassifyAltered)[0].picture == "/x/other.jpg"
 
 
 def test_an_unreadable_picture_cannot_be_altered(qtbot, ready, bench, service):
@@ -156,9 +172,9 @@ def test_the_alterations_are_saved_with_the_project(bench, service, monkeypatch)
 
     def name_it(*words):
         proposed.append(words[-1])
-        return "Camera", True
+        return "Camera"
 
-    monkeypatch.setattr(QInputDialog, "getText", name_it)
+    monkeypatch.setattr(what_if_bench, "ask_text", name_it)
     bench.save.click()
     document = bench._state.context.document
     camera = RobustnessTest("Camera", {"rotation": -20, "noise": 10})
@@ -173,31 +189,31 @@ def test_the_alterations_are_saved_with_the_project(bench, service, monkeypatch)
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (("Camera", False), ""),
-        (("  ", True), f"A name has 1 to {MAX_NAME} visible characters."),
-        (("x" * (MAX_NAME + 1), True), f"A name has 1 to {MAX_NAME} visible characters."),
+        (None, ""),
+        ("  ", f"A name has 1 to {MAX_NAME} visible characters."),
+        ("x" * (MAX_NAME + 1), f"A name has 1 to {MAX_NAME} visible characters."),
     ],
 )
 def test_nothing_is_saved_without_a_name(bench, monkeypatch, answer, words):
     bench.sliders.set_strengths({"blur": 5})
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_words: answer)
+    monkeypatch.setattr(what_if_bench, "ask_text", lambda *_words: answer)
     bench.save.click()
     assert bench._state.context.document.project.robustness == ()
     assert bench.message.text() == words
 
 
-def test_while_hidden_it_computes_nothing(ready, bench, service):
+def test_while_hidden_it_computes_nothing(qtbot, ready, bench, service):
     state, section = bench._state, ready.panels["classify_what_if"].section
     section.head.click()
     state.run_changed.emit()
     assert is_quiet(service)
     section.head.click()
-    asked(service)[1](dogs(0.3))
+    service.awaited(qtbot, ClassifyAltered)[1](dogs(0.3))
     ready.hide()
     state.run_changed.emit()
     assert is_quiet(service)
     ready.show()
-    asked(service)[1](dogs(0.4))
+    service.awaited(qtbot, ClassifyAltered)[1](dogs(0.4))
     assert bench.bars.scores[0] == ("dog", 0.4)
 
 

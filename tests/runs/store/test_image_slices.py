@@ -1,4 +1,4 @@
-"""Slices of the images of an evaluation: each by its own name, the worst first."""
+"""Slices of the images of an evaluation: each by its own name, in the order of values or worst first."""
 
 from __future__ import annotations
 
@@ -47,29 +47,34 @@ def test_folders_are_named_from_where_they_part(files, names):
         assert sorted(name for name, _, _ in found) == names
 
 
-def test_by_size_few_sizes_are_listed_and_many_are_ranges():
-    assert sorted(name for name, _, _ in sliced("size")) == [
-        "(unknown)",
-        "1,073,741,824 × 1 px",
+def test_few_sizes_are_listed_from_the_smallest_on():
+    assert [name for name, _, _ in sliced("size")] == [
         "32 × 32 px",
         "640 × 480 px",
+        "1,073,741,824 × 1 px",
+        "(unknown)",
     ]
-    sides = np.arange(100, 140, dtype=np.int32).repeat(2).reshape(40, 2)
+
+
+def test_many_sizes_are_ranges_with_width_and_height_from_the_smallest_on():
+    sides = np.array([(4 * at, 3 * at) for at in range(100, 140)], np.int32)[::-1].copy()
     sides[7] = 0
     columns = {name: getattr(IMAGES, name).repeat(10, axis=0) for name in COLUMNS}
     found = sliced("size", replace(IMAGES, sizes=sides, **columns))
     assert len(found) == 6
-    assert [numbers for name, numbers, _ in found if name == "(unknown)"] == [[7]]
-    assert {name for name, _, _ in found} > {"100–108 px"}
+    assert found[0][0] == "400 × 300 to 428 × 321 px"
+    assert found[-1][:2] == ("(unknown)", [7])
+    areas = [int(sides[numbers].prod(axis=1).max()) for _, numbers, _ in found[:-1]]
+    assert areas == sorted(areas)
     assert sorted(number for _, numbers, _ in found for number in numbers) == list(range(40))
 
 
-def test_by_brightness():
+def test_by_brightness_from_the_darkest_on():
     assert sliced("brightness") == [
-        ("12", [1], 0),
-        ("255", [3], 0),
         ("0", [0], 1),
+        ("12", [1], 0),
         ("200", [2], 1),
+        ("255", [3], 0),
     ]
 
 

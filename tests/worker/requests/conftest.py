@@ -14,17 +14,14 @@ import pytest
 from PIL import Image
 
 from tests.window_parts import window_context
-from tests.worker.conftest import chain, stripes
+from tests.worker.conftest import Service, chain, stripes
 from workbench.app import make_window
 from workbench.cli import _service, main
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.export import ExportProject
-from workbench.protocol.messages import AnyAnswer, Failed
-from workbench.protocol.service_call import ServiceCall
 from workbench.runs.home import data_home
 
 CELLS = Path(__file__).parents[1] / "notebook_cells.py"
@@ -114,44 +111,6 @@ def run_cells(program: Path, cores: int, *words: str) -> str:
 
 def is_row(answer) -> bool:
     return isinstance(answer, Classified)
-
-
-class Service:
-    """A service worker that handles one request after the other.
-
-    Attributes:
-        call: The process.
-        home: The worker's own home.
-    """
-
-    def __init__(self, call: ServiceCall, home: Path) -> None:
-        self.call, self.home = call, home
-        self._id = 0
-
-    def answers(self, kind, **fields) -> list[AnyAnswer]:
-        self._id += 1
-        return list(self.call.answers(kind(id=self._id, **fields)))
-
-    def done(self, kind, **fields):
-        answer = self.answers(kind, **fields)[-1]
-        assert not isinstance(answer, Failed), answer
-        return answer
-
-    def failed(self, kind, **fields) -> ErrorParts:
-        answer = self.answers(kind, **fields)[-1]
-        assert isinstance(answer, Failed), answer
-        return answer.error
-
-
-@pytest.fixture(scope="session")
-def service(tmp_path_factory):
-    """A worker for tests that neither end it nor leave anything unread."""
-    home = tmp_path_factory.mktemp("service-home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_HOME", str(home))
-        call = ServiceCall()
-    with call:
-        yield Service(call, home)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from PIL import Image
 from PySide6.QtWidgets import QFileDialog
 
 from tests.window_parts import drop_on
-from tests.worker.requests.conftest import Service
+from tests.worker.conftest import Service
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text

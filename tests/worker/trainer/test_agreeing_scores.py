@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from workbench.protocol.events import EpochFinished, RunStarted
-from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.state.throughput import read_speeds
 
@@ -31,7 +30,7 @@ def doubtful_npz(tmp_path_factory):
 
 @pytest.mark.parametrize("validation", ["split", "test"])
 def test_evaluate_repeats_the_test_of_a_mixed_precision_run_to_the_digit(
-    train_here, small_project, doubtful_npz, validation
+    train_here, service, small_project, doubtful_npz, validation
 ):
     """The trainer computes with fewer digits than what answers later."""
     layers = [("rescaling", {}), ("conv2d", {"filters": 8}), ("batch_normalization", {})]
@@ -42,8 +41,7 @@ def test_evaluate_repeats_the_test_of_a_mixed_precision_run_to_the_digit(
     assert started.precision == "bfloat16"
     test = trained.training.test
     assert test.count == 3_000
-    with ServiceCall() as service:
-        *_, answer = service.answers(Evaluate(id=1, model=str(trained.run.path)))
+    answer = service.done(Evaluate, model=str(trained.run.path))
     assert (test.loss, test.accuracy) == (answer.loss, answer.accuracy)
     card = trained.run.model_card()
     assert card.test == test

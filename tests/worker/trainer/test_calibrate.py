@@ -16,7 +16,6 @@ from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.export import Export
 from workbench.protocol.messages import Done, Failed
-from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.calibration import Calibrate
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.protocol.wire import error_from_parts
@@ -45,12 +44,10 @@ HARD = {"epochs": 25, "validation_share": 0.3, "precision": "float32", "learning
 
 
 @pytest.fixture
-def calibrated(trainer, small_project, noisy_npz):
+def calibrated(completed, small_project, noisy_npz):
     dense = ("dense", {"units": 24, "activation": "relu"})
     project = small_project(("rescaling", {}), ("flatten", {}), dense, data=noisy_npz, **HARD)
-    training = trainer(project)
-    assert training.finish().outcome == "completed"
-    return training
+    return completed(project)
 
 
 @pytest.mark.parametrize(("validation", "is_on"), [(99, False), (100, True)])
@@ -70,13 +67,13 @@ def test_the_distance_is_checked_where_its_limit_is_known_well(validation, is_on
 
 
 def answer_of(service, request, kind):
-    answers = list(service.answers(request))
+    answers = list(service.call.answers(request))
     if isinstance(answers[-1], Failed):
         raise error_from_parts(answers[-1].error)
     return next(answer for answer in answers if isinstance(answer, kind))
 
 
-def test_a_training_ends_with_probabilities_that_are_nearer_to_the_truth(calibrated):
+def test_a_training_ends_with_probabilities_that_are_nearer_to_the_truth(calibrated, service):
     run = calibrated.run
     found = run.model_card().calibration
     assert found.count == 270
@@ -84,13 +81,12 @@ def test_a_training_ends_with_probabilities_that_are_nearer_to_the_truth(calibra
     assert found.loss_after < found.loss_before
     assert found.error_after < found.error_before
     assert found.limit is not None
-    with ServiceCall() as service:
-        after = answer_of(service, Evaluate(id=1, model=str(run.path)), Evaluation)
-        card = run.model_card()
-        write_card(run.path, msgspec.structs.replace(card, calibration=None))
-        before = answer_of(service, Evaluate(id=2, model=str(run.path)), Evaluation)
-        # By a request for a run of an earlier version: the same, but for rounding.
-        answer_of(service, Calibrate(id=3, model=str(run.path)), Done)
+    after = answer_of(service, Evaluate(id=1, model=str(run.path)), Evaluation)
+    card = run.model_card()
+    write_card(run.path, msgspec.structs.replace(card, calibration=None))
+    before = answer_of(service, Evaluate(id=2, model=str(run.path)), Evaluation)
+    # By a request for a run of an earlier version: the same, but for rounding.
+    answer_of(service, Calibrate(id=3, model=str(run.path)), Done)
     assert (after.accuracy, after.confusion) == (before.accuracy, before.confusion)
     assert after.loss == before.loss  # that of training, which knows no temperature
     assert after.calibration.before == before.calibration.before
@@ -103,36 +99,32 @@ def test_a_training_ends_with_probabilities_that_are_nearer_to_the_truth(calibra
     assert again.distance.limit == pytest.approx(found.distance.limit, abs=1e-3)
 
 
-def test_what_is_kept_of_each_test_image_is_calibrated_as_evaluate_does(calibrated):
+def test_what_is_kept_of_each_test_image_is_calibrated_as_evaluate_does(calibrated, service):
     run = calibrated.run
     kept, images = scores_of(run)
-    with ServiceCall() as service:
-        again = answer_of(
-            service, Evaluate(id=1, model=str(run.path), with_images=True), Evaluation
-        )
-        assert images.probability == pytest.approx(again.images.probability, rel=1e-4)
-        assert images.is_right.mean() == again.accuracy == kept.result.accuracy
-        error = kept.result.calibration.expected_calibration_error
-        assert error == pytest.approx(again.calibration.expected_calibration_error, abs=1e-3)
-        near, once_more = kept.result.calibration.kept_near, again.calibration.kept_near
-        assert near.all == pytest.approx(once_more.all, abs=2)
-        # Of an earlier calibration, the answers that are kept are those of this one.
-        card = run.model_card()
-        older = msgspec.structs.replace(card.calibration, temperature=19.0)
-        write_card(run.path, msgspec.structs.replace(card, calibration=older))
-        answer_of(service, Evaluate(id=2, model=str(run.path)), Evaluation)
-        assert scores_of(run)[1].probability.mean() < 0.45
-        answer_of(service, Calibrate(id=3, model=str(run.path)), Done)
+    again = answer_of(service, Evaluate(id=1, model=str(run.path), with_images=True), Evaluation)
+    assert images.probability == pytest.approx(again.images.probability, rel=1e-4)
+    assert images.is_right.mean() == again.accuracy == kept.result.accuracy
+    error = kept.result.calibration.expected_calibration_error
+    assert error == pytest.approx(again.calibration.expected_calibration_error, abs=1e-3)
+    near, once_more = kept.result.calibration.kept_near, again.calibration.kept_near
+    assert near.all == pytest.approx(once_more.all, abs=2)
+    # Of an earlier calibration, the answers that are kept are those of this one.
+    card = run.model_card()
+    older = msgspec.structs.replace(card.calibration, temperature=19.0)
+    write_card(run.path, msgspec.structs.replace(card, calibration=older))
+    answer_of(service, Evaluate(id=2, model=str(run.path)), Evaluation)
+    assert scores_of(run)[1].probability.mean() < 0.45
+    answer_of(service, Calibrate(id=3, model=str(run.path)), Done)
     assert scores_of(run)[1].probability == pytest.approx(images.probability, rel=1e-2)
 
 
-def test_an_evaluation_that_cannot_be_repeated_is_removed(calibrated, tmp_path):
+def test_an_evaluation_that_cannot_be_repeated_is_removed(calibrated, service, tmp_path):
     run = calibrated.run
     kept, images = scores_of(run)
     gone = msgspec.structs.replace(kept, source="npz", params={"path": str(tmp_path / "gone.npz")})
     keep_evaluation(run, gone, images)
-    with ServiceCall() as service:
-        done = answer_of(service, Calibrate(id=1, model=str(run.path)), Done)
+    done = answer_of(service, Calibrate(id=1, model=str(run.path)), Done)
     assert "Its evaluation was removed" in done.text
     assert known_scores(run).kept is None
     assert not (run.path / IMAGE_SCORES_NAME).exists()
@@ -143,7 +135,7 @@ def scores_of(run):
     return kept, read_image_scores(run, kept)
 
 
-def test_an_answer_is_unknown_where_a_threshold_says_so(calibrated, tmp_path):
+def test_an_answer_is_unknown_where_a_threshold_says_so(calibrated, service, tmp_path):
     run = calibrated.run
     path = tmp_path / "image.png"
     picture = np.full((8, 8), 90, np.uint8)
@@ -154,17 +146,16 @@ def test_an_answer_is_unknown_where_a_threshold_says_so(calibrated, tmp_path):
     def answer(service):
         return answer_of(service, request, Classified)
 
-    with ServiceCall() as service:
-        keep_thresholds(run, least_probability=None, checks_distance=False)
-        first = answer(service)
-        least = min(1.0, first.scores[0].probability + 0.001)
-        keep_thresholds(run, least_probability=least, checks_distance=False)
-        unsure = answer(service)
-        keep_thresholds(run, least_probability=None, checks_distance=True)
-        with_limit(run, -0.9)  # no image is as near as that
-        far = answer(service)
-        references_path(run).write_bytes(b"damaged")
-        without = answer(service)
+    keep_thresholds(run, least_probability=None, checks_distance=False)
+    first = answer(service)
+    least = min(1.0, first.scores[0].probability + 0.001)
+    keep_thresholds(run, least_probability=least, checks_distance=False)
+    unsure = answer(service)
+    keep_thresholds(run, least_probability=None, checks_distance=True)
+    with_limit(run, -0.9)  # no image is as near as that
+    far = answer(service)
+    references_path(run).write_bytes(b"damaged")
+    without = answer(service)
     assert first.unknown == ""
     assert "not confident enough" in unsure.unknown
     assert far.unknown == "unlike the training images"
@@ -185,7 +176,7 @@ def test_a_longer_training_keeps_the_thresholds_that_were_set(calibrated):
     assert (found.least_probability, found.limit) == (0.705, None)
 
 
-def test_what_is_exported_answers_as_the_run_does(calibrated, tmp_path):
+def test_what_is_exported_answers_as_the_run_does(calibrated, service, tmp_path):
     run, random = calibrated.run, np.random.default_rng(3)
     files = [str(tmp_path / f"{number}.png") for number in range(40)]
     for number, file in enumerate(files):
@@ -195,18 +186,17 @@ def test_what_is_exported_answers_as_the_run_does(calibrated, tmp_path):
             image[:], image[:, number // 5] = 0, 255
         Image.fromarray(image.astype(np.uint8)).save(file)
     keep_thresholds(run, least_probability=0.6, checks_distance=True)
-    with ServiceCall() as service:
-        for kind, name in (("keras", "m.keras"), ("weights", "w.weights.h5"), ("python", "s.py")):
-            where = str(tmp_path / name)
-            answer_of(service, Export(id=1, model=str(run.path), format=kind, path=where), Done)
+    for kind, name in (("keras", "m.keras"), ("weights", "w.weights.h5"), ("python", "s.py")):
+        where = str(tmp_path / name)
+        answer_of(service, Export(id=1, model=str(run.path), format=kind, path=where), Done)
 
-        def answers(model):
-            request = Classify(id=2, model=str(model), pictures=files)
-            return [each for each in service.answers(request) if isinstance(each, Classified)]
+    def answers(model):
+        request = Classify(id=2, model=str(model), pictures=files)
+        return [each for each in service.call.answers(request) if isinstance(each, Classified)]
 
-        own, exported = answers(run.path), answers(tmp_path / "m.keras")
-        keep_thresholds(run, least_probability=0.6, checks_distance=False)
-        without = answers(run.path)
+    own, exported = answers(run.path), answers(tmp_path / "m.keras")
+    keep_thresholds(run, least_probability=0.6, checks_distance=False)
+    without = answers(run.path)
     reasons = {answer.unknown.split(" (")[0] for answer in own}
     assert reasons == {"", "not confident enough", "unlike the training images"}
     for one, other in zip(own, exported, strict=True):
@@ -236,20 +226,18 @@ def with_limit(run, limit):
     ("recipe", "reason"), [("test", "are the test images"), ("none", "without validation images")]
 )
 def test_without_validation_images_of_its_own_a_run_says_why_it_is_not(
-    trainer, small_project, recipe, reason
+    completed, service, small_project, recipe, reason
 ):
-    training = trainer(small_project(epochs=1, validation=recipe))
-    assert training.finish().outcome == "completed"
+    training = completed(small_project(epochs=1, validation=recipe))
     found = training.run.model_card().calibration
     assert (found.temperature, found.distance) == (None, None)
     assert reason in found.reason
-    with ServiceCall() as service, pytest.raises(RunFolderError, match=reason):
+    with pytest.raises(RunFolderError, match=reason):
         answer_of(service, Calibrate(id=1, model=str(training.run.path)), Done)
 
 
-def test_without_an_error_there_is_nothing_to_fit_to(trainer, small_project):
-    training = trainer(small_project())
-    training.finish()
+def test_without_an_error_there_is_nothing_to_fit_to(completed, small_project):
+    training = completed(small_project())
     found = training.run.model_card().calibration
     assert found.temperature is None
     assert "classified correctly" in found.reason

@@ -12,7 +12,6 @@ from tests.class_folders import write_stripes
 from workbench.cli import main
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
-from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.library.compare import compare_runs
 from workbench.runs.library.compare_images import compare_images, scores_of
@@ -69,13 +68,14 @@ def test_a_relabeled_and_a_left_out_test_image(trainer, small_project, tmp_path,
     assert compare_runs(after, before).edits.words == SURE
 
 
-def test_an_edited_training_image_leaves_the_test_as_it_is(trainer, small_project, tmp_path):
+def test_an_edited_training_image_leaves_the_test_as_it_is(
+    trainer, service, small_project, tmp_path
+):
     folder = write_stripes(tmp_path / "data", 120)
     project = small_project(epochs=1, batch_size=16, test_share=0.2)
     project = replace(project, dataset=Choice("folder", {"path": str(folder)}))
     before = trained(trainer, project)
-    with ServiceCall() as service:
-        list(service.answers(Evaluate(id=1, model=str(before.path), part="train")))
+    service.done(Evaluate, model=str(before.path), part="train")
     images = scores_of(before, "train").images
     edits = DataEdits(left_out=frozenset({images.content_of(0)}))
     after = trained(trainer, replace(project, edits=edits))

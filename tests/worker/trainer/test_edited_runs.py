@@ -20,7 +20,6 @@ from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import pack
 from workbench.pictures.prepare import prepare
 from workbench.protocol.events import CheckpointKept, DataReady, LogLine, RunFinished, RunStarted
-from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.start import start_trainer
 from workbench.runs.store.weights_file import read_arrays
@@ -54,7 +53,7 @@ def project(small_project, folder):
     return replace(made, dataset=Choice("folder", {"path": str(folder)}), edits=edits_for(folder))
 
 
-def test_a_run_trains_on_edited_data_and_is_evaluated_on_its_own(train_here, project, folder):
+def test_a_run_trains_on_edited_data_and_is_evaluated_on_its_own(train_here, service, project):
     trained = train_here(project)
     (ready,) = trained.all(DataReady)
     assert ready.class_names == ["high", "below"]
@@ -64,8 +63,7 @@ def test_a_run_trains_on_edited_data_and_is_evaluated_on_its_own(train_here, pro
 
     card = trained.run.model_card()
     assert edits_of(card.dataset["edits"]) == project.edits
-    with ServiceCall() as service:
-        answer = list(service.answers(Evaluate(id=1, model=str(trained.run.path))))[-1]
+    answer = service.done(Evaluate, model=str(trained.run.path))
     assert np.sum(answer.confusion) == ready.num_test
     assert answer.accuracy == pytest.approx(trained.training.test.accuracy)
 

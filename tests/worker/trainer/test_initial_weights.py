@@ -29,10 +29,8 @@ STANDING = {"optimizer": "sgd", "learning_rate": 1e-6, "epochs": 1}
 
 
 @pytest.fixture
-def source(trainer, small_project):
-    training = trainer(small_project(**PLAIN, epochs=2))
-    training.finish()
-    return training.run
+def source(completed, small_project):
+    return completed(small_project(**PLAIN, epochs=2)).run
 
 
 @pytest.fixture
@@ -45,6 +43,12 @@ def begun(trainer, monkeypatch):
         return trainer(project)
 
     return begin
+
+
+@pytest.fixture
+def begun_here(train_here):
+    """As `begun`, in this process."""
+    return lambda run, project: train_here(project, create_run_from(run, project))
 
 
 def weights(run):
@@ -70,15 +74,13 @@ def source_accuracy(source):
     return summarise(source).test_accuracy
 
 
-def test_from_new_weights_it_is_another_network(source, trainer, small_project):
-    training = trainer(small_project(**PLAIN, **STANDING))
-    training.finish()
+def test_from_new_weights_it_is_another_network(source, train_here, small_project):
+    training = train_here(small_project(**PLAIN, **STANDING))
     assert distance(weights(source), weights(training.run)) > 0.01
 
 
-def test_a_network_of_other_shapes_is_refused(trainer, begun, small_project):
-    first = trainer(small_project(("dense", {"units": 6}), **PLAIN, epochs=1))
-    first.finish()
+def test_a_network_of_other_shapes_is_refused(train_here, begun_here, small_project):
+    first = train_here(small_project(("dense", {"units": 6}), **PLAIN, epochs=1))
     graph = chain(
         ("input", {"shape": (8, 8, 1)}),
         ("dense", {"units": 6}),
@@ -86,31 +88,26 @@ def test_a_network_of_other_shapes_is_refused(trainer, begun, small_project):
         ("dense", {"units": 3, "activation": "softmax"}),
     )
     project = small_project(**PLAIN, **STANDING)
-    kept = begun(first.run, replace(project, graph=graph))
-    kept.finish()
+    kept = begun_here(first.run, replace(project, graph=graph))
     assert distance(weights(first.run), weights(kept.run)) < 1e-4
     other = replace(project, graph=small_project(("dense", {"units": 5})).graph)
-    training = begun(first.run, other)
-    finished = training.wait_for(RunFinished)[-1]
-    assert finished.outcome == "failed"
-    assert finished.error.what == "No layer can start from these weights."
-    assert finished.error.received == "other shapes for dense_1, dense_3"
+    with pytest.raises(WeightsError) as refused:
+        begun_here(first.run, other)
+    assert refused.value.what == "No layer can start from these weights."
+    assert refused.value.received == "other shapes for dense_1, dense_3"
 
 
-def test_some_layers_start_anew_and_are_named(trainer, begun, small_project):
-    first = trainer(small_project(("dense", {"units": 6}), ("dense", {"units": 4}), **PLAIN))
-    first.finish()
+def test_some_layers_start_anew_and_are_named(train_here, begun_here, small_project):
+    first = train_here(small_project(("dense", {"units": 6}), ("dense", {"units": 4}), **PLAIN))
     other = small_project(("dense", {"units": 6}), ("dense", {"units": 5}), **PLAIN, **STANDING)
-    training = begun(first.run, other)
-    training.finish()
+    training = begun_here(first.run, other)
     words = next(one.text for one in training.all(LogLine) if one.text.startswith("Initial"))
     assert words.endswith("1 layer. Not from there: dense_2, dense_4.")
 
 
-def test_it_is_resumed_when_the_other_run_is_gone(source, begun, small_project):
+def test_it_is_resumed_when_the_other_run_is_gone(source, begun, begun_here, small_project):
     project = small_project(**PLAIN, epochs=4)
-    whole = begun(source, project)
-    whole.finish()
+    whole = begun_here(source, project)
     training = begun(source, project)
     request_pause(training.run)
     training.wait_for(RunFinished)
@@ -130,10 +127,9 @@ def test_lists_and_comparisons_say_where_the_weights_are_from(source, small_proj
     ]
 
 
-def test_a_number_names_a_run_of_the_same_project(trainer, small_project):
+def test_a_number_names_a_run_of_the_same_project(train_here, small_project):
     project = replace(small_project(**PLAIN, epochs=1), id="a" * 32)
-    training = trainer(project)
-    training.finish()
+    training = train_here(project)
     assert create_run_from(training.run, project).request().initial.run == "run 1"
 
 

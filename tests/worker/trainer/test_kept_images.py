@@ -14,7 +14,6 @@ from tests.worker.trainer.test_edited_runs import edits_for
 from workbench.core.projects.project import Choice
 from workbench.core.specs import FilePart
 from workbench.pictures.contents import content_of_file, content_of_pixels
-from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.store.evaluation import known_scores, read_image_scores
 from workbench.worker.input.sources import edits_of, load_source, run_test_part
@@ -27,14 +26,8 @@ def kept_images(run):
     return kept, read_image_scores(run, kept)
 
 
-def evaluated(run):
-    with ServiceCall() as service:
-        *_, answer = service.answers(Evaluate(id=1, model=str(run.path), with_images=True))
-    return answer
-
-
 @pytest.mark.parametrize("replicas", [1, 2])
-def test_the_images_of_a_test_are_those_of_evaluate(trainer, small_project, replicas):
+def test_the_images_of_a_test_are_those_of_evaluate(trainer, service, small_project, replicas):
     project = small_project(precision="float32", batch_size=48)
     if replicas > 1:
         project = replace(project, target=Choice("virtual", {"replicas": replicas}))
@@ -45,7 +38,7 @@ def test_the_images_of_a_test_are_those_of_evaluate(trainer, small_project, repl
     assert kept.checksum == card.checksum
     assert kept.result.accuracy == card.test.accuracy == images.is_right.mean()
     assert kept.result.loss == pytest.approx(card.test.loss, rel=1e-5)
-    answer = evaluated(trained.run)
+    answer = service.done(Evaluate, model=str(trained.run.path), with_images=True)
     assert answer.images.actual == images.actual.tolist()
     assert answer.images.predicted == images.predicted.tolist()
     assert answer.images.indices == images.index.tolist() == list(range(100))

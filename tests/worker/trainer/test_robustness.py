@@ -9,7 +9,6 @@ import pytest
 from tests.worker.conftest import ENDLESS
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.protocol.events import Batch, LogLine
-from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.robustness import MeasureRobustness
 from workbench.runs.control import request_stop
 from workbench.runs.log.event_log import read_all
@@ -21,14 +20,13 @@ pytestmark = pytest.mark.worker
 CAMERA = RobustnessTest("Camera", {"noise": 20, "blur": 10})
 
 
-def test_a_run_is_measured_on_the_tests_of_its_project(train_here, small_project):
+def test_a_run_is_measured_on_the_tests_of_its_project(train_here, service, small_project):
     trained = train_here(replace(small_project(precision="float32"), robustness=(CAMERA,)))
     kept = read_robustness(trained.run)
     assert kept.checksum == trained.run.model_card().checksum
     assert kept.result.accuracy == trained.run.model_card().test.accuracy
     assert [case.level for case in kept.result.measured] == [0.5, 1.0] * 3
-    with ServiceCall() as service:
-        *_, answer = service.answers(MeasureRobustness(id=1, model=str(trained.run.path)))
+    answer = service.done(MeasureRobustness, model=str(trained.run.path))
     assert answer.measured == kept.result.measured
 
 

@@ -19,7 +19,6 @@ from workbench.protocol.events import (
     PhaseChanged,
     RunStarted,
 )
-from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.runs.control import request_stop
 from workbench.runs.folder import create_run
@@ -198,13 +197,12 @@ def test_the_best_epoch_is_kept_where_the_recipe_says_so(train_here, small_proje
     assert trained.training.test.accuracy == best.val_accuracy
 
 
-def test_what_is_tested_are_the_averages_that_are_kept(train_here, small_project):
+def test_what_is_tested_are_the_averages_that_are_kept(train_here, service, small_project):
     # Nothing is validated: the test is the only look at the weights.
     recipe = {"ema_decay": 0.999, "keep": "last", "validation": "none", "precision": "float32"}
     trained = train_here(small_project(**recipe))
     test = trained.training.test
-    with ServiceCall() as service:
-        *_, answer = service.answers(Evaluate(id=1, model=str(trained.run.path)))
+    answer = service.done(Evaluate, model=str(trained.run.path))
     assert test.loss == pytest.approx(answer.loss, rel=1e-4)
     assert test.accuracy == pytest.approx(answer.accuracy)
 

@@ -38,7 +38,7 @@ def test_the_maps_follow_the_saved_epochs_to_the_last_one(qtbot, context, small_
             strength = sum(channel.strength for channel in shown.answer.channels)
             seen.append((shown.answer.weights.epoch, panel.about.text(), strength))
 
-    panel.requests.shown.connect(keep)
+    panel.requests.loaded.connect(keep)
     layers = ("rescaling", {}), ("conv2d", {"filters": 4})
     project = small_project(*layers, **ENDLESS, learning_rate=1e-4)  # learns to the end
     library.start_run(project, title="Stripes")

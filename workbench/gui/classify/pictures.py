@@ -167,7 +167,8 @@ class PicturesPanel(QWidget):
             self.picker.open_for(self._state.run)
 
     def _on_folder(self, folder: Path) -> None:
-        self.results.begin(folder.name, self._state.run, self._state.title)
+        state = self._state
+        self.results.begin(folder.name, state.run, state.title, is_watched=state.is_watching)
         self._state.set_picking(is_picking=False)
         self._show_results(is_shown=True)
 

@@ -129,7 +129,7 @@ class ResultCard(QFrame):
     def _build(self) -> None:
         bottom = Qt.AlignmentFlag.AlignBottom
         says = (self.label, 100), self.figure, (self.reason, 100)
-        headline = row(*says, Gap(12), (self.truth, 100), spacing=10)
+        headline = row(*says, Gap(12), (self.truth, 100), STRETCH, spacing=10)
         headline.setAlignment(self.figure, bottom)
         headline.setAlignment(self.reason, bottom)
         headline.setAlignment(self.truth, bottom)

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter
-from PySide6.QtWidgets import QFrame, QScrollArea
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter
+from PySide6.QtWidgets import QScrollArea
 
 from workbench.core.format import share
+from workbench.gui.classify.bar_rows import NAME_PX, NUM_ROWS, ROW_PX, BarRows
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.layout import scroll_area
-from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 
-NUM_ROWS = 5
-"""That can be seen at once; the others are scrolled to."""
-ROW_PX = 25
-BAR_PX = 14
-NAME_PX = 132
-NAME_SHARE = 0.4
+_NAME_SHARE = 0.4
 """Of the width: a name may be longer than usual up to here, then it is elided."""
-_GAP_PX = 12
-FIGURE_PX = 64
-RADIUS_PX = 4.0
+_GAP_PX, _FIGURE_PX = 12, 64
 
 
-class ScoreBars(PaintedWidget):
-    """Shows (name, 0..1) pairs in the order given, all of them: `in_scroll_area` bounds its height.
-    Room for the first rows is kept.
+class ScoreBars(BarRows):
+    """Shows (name, 0..1) pairs in the order given; room for the first rows is kept.
 
     Signals:
         chosen(str): The row of this name was clicked.
@@ -37,7 +28,7 @@ class ScoreBars(PaintedWidget):
     chosen = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, QSize(360, ROW_PX * NUM_ROWS), least_px=240)
+        super().__init__(theme, 360, least_px=240)
         self.scores: list[tuple[str, float]] = []
         self.true_label = ""
         self._longest_px = 0
@@ -58,22 +49,14 @@ class ScoreBars(PaintedWidget):
         words = [f"{name} {share(value)}" for name, value in self.scores[:NUM_ROWS]]
         self.setAccessibleName(", ".join(words))
         self.setToolTip(plain_tip("\n".join([*words, "", "Click a class to explain it."])))
-        self._hint = QSize(self._hint.width(), ROW_PX * max(NUM_ROWS, len(self.scores)))
         self._longest_px = self._longest()
-        self.updateGeometry()
-        self.update()
+        self._make_room(max(NUM_ROWS, len(self.scores)))
 
     def in_scroll_area(self) -> QScrollArea:
-        """The bars as high as the first rows."""
-        area = scroll_area(self)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        for each in (self, area.viewport()):  # on the card, not on a background of their own
-            each.setAutoFillBackground(False)
-        area.setFixedHeight(ROW_PX * NUM_ROWS)
+        """The bars as high as the first rows, and at least as wide as they have to be."""
+        area = super().in_scroll_area()
         bar_px = area.verticalScrollBar().sizeHint().width()
         area.setMinimumWidth(self.minimumSizeHint().width() + bar_px)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.verticalScrollBar().setSingleStep(ROW_PX)
         return area
 
     def _longest(self) -> int:
@@ -82,11 +65,9 @@ class ScoreBars(PaintedWidget):
         return max((metrics.horizontalAdvance(self._words(n)) for n, _ in self.scores), default=0)
 
     def paint(self, painter: QPainter) -> None:
-        name_px = max(NAME_PX, min(self._longest_px + _GAP_PX, int(NAME_SHARE * self.width())))
-        seen = self.visibleRegion().boundingRect()
-        first, last = seen.top() // ROW_PX, seen.bottom() // ROW_PX
-        for row, (name, value) in enumerate(self.scores[first : last + 1], start=first):
-            self._paint_row(painter, row, name_px, name, value)
+        name_px = max(NAME_PX, min(self._longest_px + _GAP_PX, int(_NAME_SHARE * self.width())))
+        for row in self._rows_seen(len(self.scores)):
+            self._paint_row(painter, row, name_px, *self.scores[row])
 
     def _words(self, name: str) -> str:
         return f"{name} ✓" if name == self.true_label else name
@@ -94,22 +75,11 @@ class ScoreBars(PaintedWidget):
     def _paint_row(
         self, painter: QPainter, row: int, name_px: int, name: str, value: float
     ) -> None:
-        colors, theme = self._theme.colors, self._theme
-        top, is_first = row * ROW_PX, row == 0
-        painter.setFont(theme.font(13, weight=600 if is_first else 400, tabular=True))
-        painter.setPen(QColor(colors.text))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        words, mode = self._words(name), Qt.TextElideMode.ElideMiddle
-        words = painter.fontMetrics().elidedText(words, mode, name_px - _GAP_PX)
-        painter.drawText(QRectF(0, top, name_px, ROW_PX), middle, words)
+        is_best = row == 0
+        painter.setFont(self._theme.font(13, weight=600 if is_best else 400, tabular=True))
+        self._paint_name(painter, row, name_px - _GAP_PX, self._words(name))
         beside_px = _GAP_PX // 2 if len(self.scores) > NUM_ROWS else 0  # the scroll bar
-        right = self.width() - FIGURE_PX - beside_px
-        figure = QRectF(right, top, FIGURE_PX, ROW_PX)
-        painter.drawText(figure, middle | Qt.AlignmentFlag.AlignRight, share(value))
-        place = QRectF(name_px, top + (ROW_PX - BAR_PX) / 2, right - name_px, BAR_PX)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colors.field if colors.field != colors.panel else colors.hover))
-        painter.drawRoundedRect(place, RADIUS_PX, RADIUS_PX)
-        place.setWidth(max(2.0, place.width() * min(1.0, max(0.0, value))))
-        painter.setBrush(QColor(colors.accent if is_first else colors.faint))
-        painter.drawRoundedRect(place, RADIUS_PX, RADIUS_PX)
+        right = self.width() - beside_px
+        self._paint_figure(painter, row, right, share(value))
+        width = right - _FIGURE_PX - name_px
+        self._paint_bar(painter, row, name_px, width, value, is_best=is_best)

@@ -155,7 +155,7 @@ class ClassifyState(QObject):
             self._queue.clear()
             self._waiting_folder = None
             self._shows_next = False
-            if isinstance(self._job, WatchJob):
+            if self._job is not None and self.is_watching:
                 self._job.cancel()
         self.said.emit("")
         self.cleared.emit()
@@ -298,6 +298,11 @@ class ClassifyState(QObject):
         self.failed.emit(error)
 
     # folders -----------------------------------------------------------------------------
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether a folder is being watched."""
+        return isinstance(self._job, WatchJob)
 
     def folder_reason(self) -> str:
         """Why no folder can be begun now; "" where one can."""

@@ -43,6 +43,9 @@ class ClassifyView(QWidget):
         self._has_run_ended = False
         self._has_failed = False
         self.state = ClassifyState(context, self)
+        # Before the sources, which may fail at once.
+        for begun in (self.state.source_chosen, self.state.addresses_came):
+            begun.connect(lambda _what: self._end_error())
         self.panels = Sections(panels, self.state, self)
         self.chooser = ModelChooser(context.library)
         self.load = button("Load weights…")

@@ -12,7 +12,7 @@ from workbench.gui.images.sample_dialog import Sample, SampleDialog
 
 def open_sample(state: DataState, samples: Sequence[Sample], at: int, parent: QWidget) -> None:
     """Opens the dialog; it closes when the data set is another one, or described again."""
-    dialog = SampleDialog(state.context.theme, state, samples, at, parent)
+    dialog = SampleDialog(state.context, state.image_source, samples, at, parent)
     state.source_changed.connect(dialog.reject)
     state.described.connect(dialog.reject)
     dialog.open()

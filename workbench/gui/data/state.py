@@ -15,8 +15,8 @@ from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.exact_split import ExactSplit
-from workbench.protocol.browsing import ShowPicture
-from workbench.protocol.describe_data import DataDescription, DescribeData, Looked, Thumbnail
+from workbench.gui.images.source import ImageSource
+from workbench.protocol.describe_data import DataDescription, DescribeData, Looked
 from workbench.runs.places import is_known
 
 _Source = tuple[Choice, DataEdits]
@@ -77,7 +77,6 @@ class DataState(QObject):
         self._question = Question(context.service)
         self._whole = Question(context.measurer)
         self._looked: tuple[Choice, Looked] | None = None
-        self._picture_question = Question(context.service)
         self.exact = ExactSplit(context, self)
         self._described: _Source | None = None
         self.description: DataDescription | None = None
@@ -166,23 +165,10 @@ class DataState(QObject):
             on_progress=self.progressed.emit,
         )
 
-    def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
-        """Requests an image of what was described, large; the answer is a `Done` with its file."""
+    def image_source(self) -> ImageSource:
+        """The data set of what was described, or else the project's."""
         choice, edits = self._described or self._source
-        request = ShowPicture(
-            id=0,
-            source=choice.key,
-            params=dict(choice.params),
-            part=thumbnail.part,
-            index=thumbnail.index,
-            file=thumbnail.file,
-            edits=edits_to_plain(edits),
-        )
-        self._picture_question.ask(request, handlers)
-
-    def forget_picture(self) -> None:
-        """No image is looked at any more."""
-        self._picture_question.drop()
+        return ImageSource(choice.key, choice.params, edits_to_plain(edits))
 
     def _on_browse_asked(self) -> None:
         self._is_browsing_asked = not self.is_described

@@ -199,7 +199,8 @@ class ImagesPanel(Box):
         return self.grid.selected_rows()
 
     def _enlarge(self, at: int) -> None:
-        SampleDialog(self._theme, self.scored, GridSamples(self.rows), at, self).open()
+        samples = GridSamples(self.rows)
+        SampleDialog(self._state.context, self.scored.source, samples, at, self).open()
 
     def _open_menu(self, point: QPoint) -> None:
         index = self.grid.indexAt(point)
@@ -309,5 +310,4 @@ class ImagesPanel(Box):
 
     def close_background(self) -> None:
         """Nothing is read any more."""
-        self.scored.forget_picture()
         self.thumbnails.close()

@@ -11,7 +11,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from workbench.client.question import Handlers, Question
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, changed_images, read_edits
 from workbench.core.projects.project import Choice, Project
@@ -19,8 +18,6 @@ from workbench.errors import WorkbenchError
 from workbench.gui.evaluate.chosen import LOST, TOP_LOSSES, Chosen, OtherRun
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.images.source import ImageSource
-from workbench.protocol.browsing import ShowPicture
-from workbench.protocol.describe_data import Thumbnail
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_images import ImageScores, compare_images, scores_of
 from workbench.runs.naming import source_words
@@ -89,7 +86,7 @@ def num_missing(images: ScoredImages) -> int:
 
 
 class ScoredState(QObject):
-    """Reads the images of the evaluation that is shown, and loads one of them large.
+    """Reads the images of the evaluation that is shown.
 
     Signals:
         changed(): Other images, or it is known why there are none.
@@ -120,7 +117,6 @@ class ScoredState(QObject):
         self.others: list[tuple[Path, str]] = []
         self.other: OtherRun | None = None
         self._asked: tuple[Path, float] | None = None
-        self._picture = Question(state.context.service)
         state.looked.connect(self._read)
         state.evaluated.connect(lambda _: self._read())
         state.images_wanted.connect(lambda actual, answer: self.choose(Chosen(actual, answer)))
@@ -292,23 +288,6 @@ class ScoredState(QObject):
     def own_class(self, name: str) -> str:
         """A class of the project as its data set names it."""
         return own_name(name, {"classes": self.document.project.edits.classes})
-
-    # one large -----------------------------------------------------------------------------
-
-    def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
-        """Requests an image large; the answer is a `Done` with its file."""
-        request = ShowPicture(
-            id=0,
-            **self.source().fields(),
-            part=thumbnail.part,
-            index=thumbnail.index,
-            file=thumbnail.file,
-        )
-        self._picture.ask(request, handlers)
-
-    def forget_picture(self) -> None:
-        """No image is looked at any more."""
-        self._picture.drop()
 
 
 def own_name(name: str, edits: Mapping[str, Any]) -> str:

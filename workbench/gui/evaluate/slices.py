@@ -38,7 +38,7 @@ _READING = "The images are being read."
 
 
 class SlicesPanel(TitledBox):
-    """What is worst first; `by` chooses what the images of a slice have in common."""
+    """The slices as `slices_of` sorts them; `by` chooses what the images of one have in common."""
 
     def __init__(self, state: EvaluateState) -> None:
         super().__init__("Slices")

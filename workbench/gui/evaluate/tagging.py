@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.core.projects.data_edits import DataEdits
+from workbench.gui.kit.messages import ask_text
 
 MAX_TAG = 60
 """Characters; more cannot be read in a table."""
@@ -52,6 +53,6 @@ class TagMenu(QMenu):
 
     def ask(self) -> None:
         """Lets the user type a tag."""
-        words, is_given = QInputDialog.getText(self.parentWidget(), _TITLE, "Tag:")
-        if is_given and (tag := "".join(filter(str.isprintable, words)).strip()[:MAX_TAG]):
+        words = ask_text(self.parentWidget(), _TITLE, "Tag:") or ""
+        if tag := "".join(filter(str.isprintable, words)).strip()[:MAX_TAG]:
             self.chosen.emit(tag)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
+from workbench.client.answer_loader import AnswerLoader
 from workbench.client.background import Background
-from workbench.client.question import Handlers
 from workbench.core.format import count, image_size_text
 from workbench.errors import WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.gui.images.source import ImageSource
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.describe_data import Thumbnail
 from workbench.protocol.messages import Done
 
@@ -38,16 +40,6 @@ class Sample:
     class_name: str
     thumbnail: Thumbnail
     facts: str = ""
-
-
-class PictureLoader(Protocol):
-    """Loads one image at a time as large as people look at one."""
-
-    def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
-        """Requests it in place of the one before; the answer is a `Done` with its file."""
-
-    def forget_picture(self) -> None:
-        """None is looked at any more."""
 
 
 class EnlargedPicture(QWidget):
@@ -90,8 +82,8 @@ class SampleDialog(QDialog):
     """Shows one sample after the other: left and right keys or buttons; Escape closes.
 
     Args:
-        theme: Colors and icons.
-        loader: Requests the large images.
+        context: Has the worker that writes the large images.
+        source: Which data set they are of, whenever one is requested.
         samples: Those that can be looked at; at least one.
         at: The first to be shown.
         parent: Where it was chosen.
@@ -99,8 +91,8 @@ class SampleDialog(QDialog):
 
     def __init__(
         self,
-        theme: Theme,
-        loader: PictureLoader,
+        context: WindowContext,
+        source: Callable[[], ImageSource],
         samples: Sequence[Sample],
         at: int,
         parent: QWidget,
@@ -108,8 +100,10 @@ class SampleDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Image — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._loader, self._samples, self._at = loader, samples, at
+        theme = context.theme
+        self._source, self._samples, self._at = source, samples, at
         self._background = Background(self, max_threads=1)
+        self._loader = AnswerLoader(context.service, self._background, _read, self)
         self.picture = EnlargedPicture(theme)
         self.name = ElidedLabel()
         self.name.setFont(theme.font(15, weight=600))
@@ -135,6 +129,8 @@ class SampleDialog(QDialog):
     def _connect(self) -> None:
         self.previous.clicked.connect(lambda: self.show_sample(self._at - 1))
         self.next.clicked.connect(lambda: self.show_sample(self._at + 1))
+        self._loader.loaded.connect(self._on_loaded)
+        self._loader.failed.connect(self._on_failed)
         last = len(self._samples) - 1
         for key, step in (("Left", -1), ("Right", 1), ("Home", -last), ("End", last)):
             shortcut = QShortcut(QKeySequence(key), self)
@@ -151,12 +147,19 @@ class SampleDialog(QDialog):
         is_whole = not small.isNull() and small.size() == full_size
         self.picture.show_image(small, is_final=is_whole)
         if is_whole:
-            self._loader.forget_picture()
+            self._loader.drop()
             self.words.say("")
             return
         self.words.wait_for("Loading")
-        self._loader.show_picture(
-            sample.thumbnail, Handlers(on_done=self._on_written, on_failed=self._on_failed)
+        self._loader.ask(self._request(sample.thumbnail))
+
+    def _request(self, thumbnail: Thumbnail) -> ShowPicture:
+        return ShowPicture(
+            id=0,
+            **self._source().fields(),
+            part=thumbnail.part,
+            index=thumbnail.index,
+            file=thumbnail.file,
         )
 
     def _say(self, sample: Sample) -> None:
@@ -171,24 +174,23 @@ class SampleDialog(QDialog):
         self.number.setText(f"{count(self._at + 1)} of {count(len(self._samples))}")
         self.picture.setAccessibleName(f"{sample.class_name}, {self.facts.full_text}")
 
-    def _on_written(self, answer: Done) -> None:
-        at = self._at
-
-        def show(image: QImage) -> None:
-            if at == self._at and not image.isNull():
-                self.words.say("")
-                self.picture.show_image(image, is_final=True)
-
-        self._background.run(lambda: QImage(answer.path), show, self._on_failed)
+    def _on_loaded(self, image: QImage) -> None:
+        if not image.isNull():
+            self.words.say("")
+            self.picture.show_image(image, is_final=True)
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.words.say(error.what, is_bad=True)
 
     def done(self, result: int) -> None:
         """However it is closed: nothing is loaded any more."""
-        self._loader.forget_picture()
+        self._loader.drop()
         self._background.close()
         super().done(result)
+
+
+def _read(answer: Done) -> QImage:
+    return QImage(answer.path)
 
 
 def _small(thumbnail: Thumbnail) -> QImage:

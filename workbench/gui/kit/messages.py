@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from enum import Enum
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QMessageBox, QWidget
 
 from workbench.errors import WorkbenchError
+
+_FIELD_PX = 420
+"""Width of a field for a line of text."""
 
 _UNSAVED_TEXTS = {
     QMessageBox.StandardButton.Save: "&Save",
@@ -82,6 +85,23 @@ def ask_choice(
     box.exec()
     clicked = box.clickedButton()
     return buttons.index(clicked) if clicked in buttons else -1
+
+
+def ask_text(parent: QWidget | None, title: str, label: str, text: str = "") -> str | None:
+    """Asks for a line of text, in a dialog that is wide enough for its title and for what is
+    typed; None where it was canceled.
+    """
+    dialog = QInputDialog(parent)
+    dialog.setWindowTitle(title)
+    dialog.setLabelText(label)
+    dialog.setTextValue(text)
+    field = dialog.findChild(QLineEdit)
+    if field is not None:
+        field.setMinimumWidth(_FIELD_PX)
+        field.selectAll()
+    is_given = dialog.exec() == QInputDialog.DialogCode.Accepted
+    dialog.deleteLater()
+    return dialog.textValue() if is_given else None
 
 
 def make_box(parent: QWidget | None, icon: QMessageBox.Icon, what: str, more: str) -> QMessageBox:

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QComboBox, QFrame, QWidget
 
 from workbench.core.format import count
 from workbench.errors import WorkbenchError
+from workbench.gui.classify.bar_rows import NAME_PX, NUM_ROWS, ROW_PX
 from workbench.gui.classify.compare.agreement import agree, answer_words, paired
-from workbench.gui.classify.compare.paired_bars import GAP_PX, NAME_PX, NUM_ROWS, ROW_PX, PairedBars
+from workbench.gui.classify.compare.paired_bars import GAP_PX, PairedBars
 from workbench.gui.classify.compare.second import SecondAnswers
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX, fill_models

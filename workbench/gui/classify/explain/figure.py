@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.classify.explain.requests import LEVELS
+from workbench.gui.classify.explain.maps import LEVELS
 from workbench.gui.kit.theme import Theme
 from workbench.pictures.heat import OPACITY, heat_colors
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QImage, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QSlider, QWidget
 
+from workbench.client.answer_loader import AnswerLoader
 from workbench.core.map_comparison import comparison_words
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.explain.figure import Layer, MapFigure
-from workbench.gui.classify.explain.requests import MapRequests, ShownMap
+from workbench.gui.classify.explain.maps import ShownMap, load_maps
 from workbench.gui.classify.explain.words import METHODS, facts_of
 from workbench.gui.classify.state import ClassifyState
+from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.buttons import button
@@ -40,9 +42,9 @@ class ExplanationPanel(TitledBox):
         theme = state.context.theme
         self._state = state
         self._entry: ClassifiedPicture | None = None
-        self._is_due = False
         self._map: ShownMap | None = None
-        self.maps = MapRequests(state.context.service, state.background, self)
+        self._when_seen = WhenSeen(self)
+        self.maps = AnswerLoader(state.context.service, state.background, load_maps, self)
         self.method, self.class_box = NoWheelComboBox(), NoWheelComboBox()
         self.figure = MapFigure(theme)
         self.opacity = QSlider(Qt.Orientation.Horizontal)
@@ -103,13 +105,12 @@ class ExplanationPanel(TitledBox):
         self.opacity.valueChanged.connect(lambda value: self.figure.set_opacity(value / _PERCENT))
         self.check.clicked.connect(lambda: self._request(with_check=True))
         self.maps.waiting.connect(self.wait.wait_for)
-        self.maps.explained.connect(self._on_explained)
+        self.maps.loaded.connect(self._on_explained)
         self.maps.failed.connect(self._on_failed)
 
     def clear(self) -> None:
         """Nothing is explained: no picture is shown, or it could not be read."""
-        self.maps.drop()
-        self._entry, self._is_due = None, False
+        self._entry = None
         self._forget_map()
         self.figure.set_picture(QImage())
         self.body.hide()
@@ -135,23 +136,16 @@ class ExplanationPanel(TitledBox):
             self.class_box.setCurrentIndex(index)
             self._request()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        # A click that opens the panel also chooses the class, right after this.
-        QTimer.singleShot(0, self, self._request_what_is_due)
-
-    def _request_what_is_due(self) -> None:
-        if self._is_due:
-            self._request()
-
     def _request(self, *, with_check: bool = False) -> None:
-        """What is not seen is not computed before it is."""
-        entry, run = self._entry, self._state.run
         self._forget_map()
-        self._is_due = not self.isVisible()
-        if entry is None or run is None or self._is_due:
+        self._when_seen.do(lambda: self._explain(with_check=with_check))
+
+    def _explain(self, *, with_check: bool) -> None:
+        entry, run = self._entry, self._state.run
+        if entry is None or run is None:
             return
-        self.maps.send(
+        self.wait.wait_for("Computing the heat map")
+        self.maps.ask(
             Explain(
                 id=0,
                 model=str(run),
@@ -167,11 +161,11 @@ class ExplanationPanel(TitledBox):
 
     def _on_outdated(self) -> None:
         """Another run answers: its map follows its answer."""
-        self.maps.drop()
         self._forget_map()
         self.wait.say("")
 
     def _forget_map(self) -> None:
+        self.maps.drop()
         self._map = None
         self.figure.set_layers((), "")
         self.note.hide()

@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy
 
 from workbench.core.format import number_text
-from workbench.gui.classify.feature_maps.requests import ShownLayer
 from workbench.gui.classify.feature_maps.tile_grid import fitted
+from workbench.gui.classify.feature_maps.tiles import ShownLayer
 from workbench.gui.classify.feature_maps.words import name_of, tip_of
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme

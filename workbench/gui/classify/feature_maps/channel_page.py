@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.classify.feature_maps.channel_figure import ChannelFigure
-from workbench.gui.classify.feature_maps.requests import ShownLayer
+from workbench.gui.classify.feature_maps.tiles import ShownLayer
 from workbench.gui.classify.feature_maps.words import facts_of, name_of
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label

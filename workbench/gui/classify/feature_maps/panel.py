@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QSpinBox, QStackedWidget, QWidget
 
+from workbench.client.answer_loader import AnswerLoader
 from workbench.client.run_library import LIVE
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.feature_maps.channel_page import ChannelPage
 from workbench.gui.classify.feature_maps.layer_list import LayerList
-from workbench.gui.classify.feature_maps.requests import LayerRequests, ShownLayer
 from workbench.gui.classify.feature_maps.tile_grid import TileGrid
+from workbench.gui.classify.feature_maps.tiles import ShownLayer, load_tiles
 from workbench.gui.classify.feature_maps.words import ORDERS, WHATS, about
 from workbench.gui.classify.state import ClassifyState
+from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.buttons import SegmentedSwitch
@@ -47,9 +48,10 @@ class FeatureMapsPanel(TitledBox):
         self._picture = ""
         self._layer = ""
         self._what: What = "maps"
-        self._is_due = self._has_newer = False
+        self._has_newer = False
+        self._when_seen = WhenSeen(self)
         self.layer: ShownLayer | None = None
-        self.requests = LayerRequests(state.context.service, state.background, self)
+        self.requests = AnswerLoader(state.context.service, state.background, load_tiles, self)
         self.layers = LayerList()
         self.switch = SegmentedSwitch([(key, title) for key, title, _ in WHATS])
         self.order, self.ranges = NoWheelComboBox(), NoWheelComboBox()
@@ -136,7 +138,7 @@ class FeatureMapsPanel(TitledBox):
         self.page.closed.connect(self._on_page_closed)
         self.page.moved.connect(self._enlarge)
         self.requests.waiting.connect(self._on_waiting)
-        self.requests.shown.connect(self._on_shown)
+        self.requests.loaded.connect(self._on_shown)
         self.requests.failed.connect(self._on_failed)
 
     # what is wanted ----------------------------------------------------------------------
@@ -180,24 +182,18 @@ class FeatureMapsPanel(TitledBox):
         self._what = what
         self._request()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        QTimer.singleShot(0, self, self._request_what_is_due)
-
-    def _request_what_is_due(self) -> None:
-        if self._is_due:
-            self._request()
-
     def _request(self) -> None:
-        """What is not seen is not computed before it is."""
-        run, self._has_newer = self._state.run, False
-        self.hint.setVisible(run is None)
-        self.body.setVisible(run is not None)
-        self._is_due = run is not None and not self.isVisible()
-        if run is None or self._is_due:
-            self.requests.drop()
+        has_run, self._has_newer = self._state.run is not None, False
+        self.hint.setVisible(not has_run)
+        self.body.setVisible(has_run)
+        self.requests.drop()
+        self._when_seen.do(self._ask)
+
+    def _ask(self) -> None:
+        run = self._state.run
+        if run is None:
             return
-        self.requests.send(
+        self.requests.ask(
             ShowLayer(
                 id=0,
                 model=str(run),

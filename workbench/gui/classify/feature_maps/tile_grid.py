@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from workbench.gui.classify.feature_maps.requests import ShownLayer
+from workbench.gui.classify.feature_maps.tiles import ShownLayer
 from workbench.gui.classify.feature_maps.words import name_of, tip_of
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from workbench.core.format import count, plural
@@ -19,7 +19,7 @@ from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.file_dialogs import ask_file
-from workbench.gui.kit.labels import ElidedLabel
+from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.painted import SortHeader
 from workbench.gui.tables.class_scores import class_row, class_table
@@ -88,17 +88,19 @@ class FolderResults(QFrame):
         )
         self.filters = QWidget()
         self.table = _table(context, self.model)
+        self.hint = plain_label(role="dim", wrap=True)
         self.classes = class_table(context.theme)
         self._pages = QStackedWidget()
         self._run: Path | None = None
         self._chosen: tuple[Path | None, str] = (None, "")
-        self._is_complete = False
+        self._is_complete = self._is_watched = False
         self._sorting = QTimer(self)
         self._sorting.setSingleShot(True)
         self._sorting.setInterval(_SORT_MS)
         self._fill_filters()
         self._build()
         self._connect()
+        context.document.edited.connect(lambda: self._set_undo_next(is_next=False))
         self.begin("", None, "")
 
     def _build(self) -> None:
@@ -107,6 +109,9 @@ class FolderResults(QFrame):
         sorting = (self.undo_button, self.sort_button, self.cancel_button)
         top = row((self.heading, 1), self.truth_button, *sorting, self.close_button, spacing=8)
         second = row(self.switch, self.filters, STRETCH, spacing=8)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        column(self.hint, parent=self.table.viewport(), margins=(24, 8, 24, 8))
         self._pages.addWidget(self.table)
         self._pages.addWidget(self.classes)
         lines = (top, self.other_model, second, (self._pages, 1))
@@ -148,15 +153,43 @@ class FolderResults(QFrame):
         self.cancel_button.clicked.connect(sorter.cancel)
         sorter.busy_changed.connect(self._on_busy)
         sorter.undo_changed.connect(self.undo_button.setVisible)
+        sorter.undo_changed.connect(lambda can_undo: self._set_undo_next(is_next=can_undo))
         sorter.relocated.connect(self.model.relocate)
+
+    # taking back -------------------------------------------------------------------------
+
+    _is_undo_next = False
+
+    def _set_undo_next(self, *, is_next: bool) -> None:
+        """Whether the latest that was done is a sorting, which no step of the document is."""
+        self._is_undo_next = is_next
+
+    def _takes_back(self, event: QEvent) -> bool:
+        """Whether the keys of Undo are meant for the sorting."""
+        is_ready = self._is_undo_next and self.undo_button.isVisible()
+        is_key = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
+        return is_ready and self.undo_button.isEnabled() and is_key
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and self._takes_back(event):
+            event.accept()  # else the window would undo the document's latest step
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._takes_back(event):
+            self.undo_button.click()
+        else:
+            super().keyPressEvent(event)
 
     # what the panel calls ----------------------------------------------------------------
 
-    def begin(self, name: str, run: Path | None, model: str) -> None:
-        """Another folder of this name is being classified, with the network of this run (folder and
-        title).
+    def begin(self, name: str, run: Path | None, model: str, *, is_watched: bool = False) -> None:
+        """Another folder of this name is being classified, or watched, with the network of this
+        run (folder and title).
         """
         self._name, self._run, self._model = name, run, model
+        self._is_complete, self._is_watched = False, is_watched
         self._show_other_model()
         self.sorter.forget()
         self._show_agreement(None)
@@ -228,6 +261,7 @@ class FolderResults(QFrame):
         for each in (self.sort_button, self.truth_button):
             each.setEnabled(is_complete and bool(len(self.model.rows)))
         self._show_other_model()
+        self._show_counts()
 
     def _on_sort(self) -> None:
         rows, shown = self.model.rows, self.model.shown()
@@ -247,6 +281,21 @@ class FolderResults(QFrame):
         bad = f" · {count(len(rows.errors))} cannot be read" if rows.errors else ""
         counts = f"{part}{plural(total, 'image')}{bad}"
         self.heading.set_full_text(f"Predictions of {self._model} · {self._name} · {counts}")
+        self.hint.setText("" if shown else self._empty_words())
+        self.hint.setVisible(not shown)
+
+    def _empty_words(self) -> str:
+        """Why no image is listed."""
+        if len(self.model.rows):
+            return "No image matches the filters."
+        if self._is_complete:
+            return "No image was classified."
+        if self._is_watched:
+            return (
+                "Waiting for new images. Those that are put into this folder from now on are "
+                "classified and listed here."
+            )
+        return "The images appear here as they are classified."
 
     def _on_filter(self) -> None:
         data = (

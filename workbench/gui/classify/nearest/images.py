@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.question import Handlers, Question
@@ -13,6 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.nearest.rows import NearestRows
 from workbench.gui.classify.state import ClassifyState
+from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.images.grid import ImageGrid
 from workbench.gui.images.sample_dialog import SampleDialog
 from workbench.gui.images.samples import GridSamples
@@ -22,8 +23,6 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.browsing import ShowPicture
-from workbench.protocol.describe_data import Thumbnail
 from workbench.protocol.messages import Progress
 from workbench.protocol.trained.image_map import FindNearest, MapImages, NearestImages
 
@@ -43,16 +42,16 @@ class NearestImagesView(QWidget):
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
         context = state.context
-        self._state, self._theme = state, context.theme
+        self._state = state
         self._entry: ClassifiedPicture | None = None
-        self._answered: tuple[Path, str] | None = None
         self._source = ImageSource()
-        self._nearest, self._picture = Question(context.service), Question(context.service)
+        self._when_seen = WhenSeen(self)
+        self._nearest = Question(context.service)
         self._computing = Question(context.measurer)
         self._computed_of: Path | None = None
         self.rows = NearestRows(self)
         self.thumbnails = ImageThumbnails(context.service, lambda: self._source, self)
-        self.grid = ImageGrid(self._theme, self.rows, self.thumbnails, self)
+        self.grid = ImageGrid(context.theme, self.rows, self.thumbnails, self)
         self.grid.setAccessibleName("Nearest training images")
         self.grid.setFixedHeight(_LINE_PX)
         self.hint = plain_label(_HINT, role="dim", wrap=True)
@@ -78,7 +77,7 @@ class NearestImagesView(QWidget):
     def clear(self) -> None:
         """No picture is shown, or its answer is of another run."""
         self._nearest.drop()
-        self._entry = self._answered = None
+        self._entry = None
         self.rows.show_images(())
         self.thumbnails.clear()
         self.grid.hide()
@@ -97,12 +96,8 @@ class NearestImagesView(QWidget):
         if entry.answer.error is not None or self._state.is_outdated(entry):
             self.clear()
             return
-        self._entry, self._answered = entry, None
-        self.request()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.request()
+        self._entry = entry
+        self._when_seen.do(self._request)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -113,15 +108,10 @@ class NearestImagesView(QWidget):
         lines = -(-self.rows.rowCount() // self.grid.columns)
         self.grid.setFixedHeight(_LINE_PX * min(max(lines, 1), _MOST_LINES))
 
-    def request(self) -> None:
-        """Requests the images of the picture that is shown, unless they are there."""
+    def _request(self) -> None:
         entry, run = self._entry, self._state.run
-        if entry is None or run is None or not self.isVisible():
+        if entry is None or run is None or self._computing.is_open:
             return
-        wanted = run, entry.answer.file
-        if wanted == self._answered or self._computing.is_open:
-            return
-        self._answered = wanted
         self._nearest.ask(
             FindNearest(id=0, model=str(run), picture=entry.answer.file),
             Handlers(on_done=self._take, on_failed=self._on_failed),
@@ -174,8 +164,7 @@ class NearestImagesView(QWidget):
         self._computed_of = None
         self.cancel.hide()
         self.wait.say("")
-        self._answered = None
-        self.request()
+        self._when_seen.do(self._request)
 
     def _on_run_changed(self) -> None:
         """What is computed for another run is given up."""
@@ -188,26 +177,12 @@ class NearestImagesView(QWidget):
     # one large -----------------------------------------------------------------------------
 
     def _enlarge(self, at: int) -> None:
-        SampleDialog(self._theme, self, GridSamples(self.rows), at, self).open()
-
-    def show_picture(self, thumbnail: Thumbnail, handlers: Handlers) -> None:
-        """Requests an image large; the answer is a `Done` with its file."""
-        request = ShowPicture(
-            id=0,
-            **self._source.fields(),
-            part=thumbnail.part,
-            index=thumbnail.index,
-            file=thumbnail.file,
-        )
-        self._picture.ask(request, handlers)
-
-    def forget_picture(self) -> None:
-        """No image is looked at any more."""
-        self._picture.drop()
+        context, samples = self._state.context, GridSamples(self.rows)
+        SampleDialog(context, lambda: self._source, samples, at, self).open()
 
     def _close(self) -> None:
-        for question in (self._nearest, self._computing, self._picture):
-            question.drop()
+        self._nearest.drop()
+        self._computing.drop()
         self.thumbnails.close()
 
 

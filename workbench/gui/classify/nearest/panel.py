@@ -21,4 +21,3 @@ class NearestPanel(QFrame):
         self.images = NearestImagesView(state)
         self.section.body.addWidget(self.images)
         column(self.section, parent=self, margins=(14, 6, 14, 6))
-        self.section.opening.connect(self.images.request)

@@ -6,7 +6,7 @@ import urllib.parse
 from collections import deque
 
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.client.question import Handlers, Question
 from workbench.core.format import plural
@@ -14,7 +14,7 @@ from workbench.downloads.download import host_of, is_web_address
 from workbench.errors import UsageError, WorkbenchError
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.kit.messages import ask_choice
+from workbench.gui.kit.messages import ask_choice, ask_text
 from workbench.protocol.fetch_picture import FetchPicture
 from workbench.protocol.messages import Done
 
@@ -33,15 +33,13 @@ class WebAddress(PictureSource):
 
     def begin(self) -> None:
         text = QGuiApplication.clipboard().text().strip()
-        text, is_given = QInputDialog.getText(
-            self.owner,
-            "Image at a web address — Workbench",
-            "Address of an image:",
-            QLineEdit.EchoMode.Normal,
-            text if is_web_address(text) else "https://",
+        start = text if is_web_address(text) else "https://"
+        typed = ask_text(
+            self.owner, "Image at a web address — Workbench", "Address of an image:", start
         )
-        if not is_given:
+        if typed is None:
             return
+        text = typed
         if is_web_address(text.strip()):
             self._add([text.strip()])
             return

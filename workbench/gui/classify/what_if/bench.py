@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QImage, QShowEvent
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
 
 from workbench.alterations import strength_words
 from workbench.core.calibration.verdict import unknown_words
@@ -22,9 +22,11 @@ from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.what_if.live import LiveScores, Wanted
 from workbench.gui.classify.what_if.sliders import AlterationSliders
+from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
+from workbench.gui.kit.messages import ask_text
 from workbench.protocol.classify import AlteredScores
 
 _NO_PICTURE = "Classify a picture first: then the sliders alter it."
@@ -42,11 +44,13 @@ class WhatIfBench(QWidget):
         theme = state.context.theme
         self._state = state
         self._entry: ClassifiedPicture | None = None
-        self._is_due = False
+        self._when_seen = WhenSeen(self)
         self.live = LiveScores(state, self)
         self.picture = PictureFrame(theme, "Altered model input", is_pixelated=True)
         self.sliders = AlterationSliders()
         self.reset = button("Reset")
+        self.kept = plain_label("Kept from the picture before.", role="dim")
+        self.kept.hide()
         self.save = button("Save as robustness test…")
         self.save.setToolTip(_SAVE_TIP)
         self.label = ElidedLabel()
@@ -60,7 +64,9 @@ class WhatIfBench(QWidget):
         self._connect()
 
     def _build(self) -> None:
-        middle = column(self.sliders, Gap(2), row(self.reset, STRETCH), STRETCH, spacing=6)
+        middle = column(
+            self.sliders, Gap(2), row(self.reset, self.kept, STRETCH), STRETCH, spacing=6
+        )
         save = row(self.save, STRETCH)
         lines = (self.label, self.before, Gap(4), self.classes, self.message, save, STRETCH)
         answer = column(*lines, spacing=4)
@@ -68,7 +74,8 @@ class WhatIfBench(QWidget):
         row(frame, (middle, 1), (answer, 1), parent=self, spacing=16)
 
     def _connect(self) -> None:
-        self.sliders.changed.connect(self._ask)
+        self.sliders.changed.connect(self.kept.hide)
+        self.sliders.changed.connect(self._request)
         self.reset.clicked.connect(lambda: self.sliders.set_strengths({}))
         self.save.clicked.connect(self.ask_name)
         self.live.scored.connect(self._show_scores)
@@ -81,14 +88,18 @@ class WhatIfBench(QWidget):
     def set_entry(self, entry: ClassifiedPicture | None) -> None:
         """The picture that is altered from now on; None for none."""
         is_readable = entry is not None and entry.answer.error is None
-        self._entry = entry if is_readable else None
+        before, self._entry = self._entry, entry if is_readable else None
+        if self._entry is not None and before is not None:
+            is_same = before.answer.file == self._entry.answer.file
+            is_kept = bool(self.sliders.strengths) and (not is_same or self.kept.isVisibleTo(self))
+            self.kept.setVisible(is_kept)
         self.live.forget()
         self.sliders.setEnabled(is_readable)
         self.reset.setEnabled(is_readable)
         self.before.set_full_text("")
         if entry is not None and is_readable:
             self.before.set_full_text(f"Unaltered: {entry.words()}")
-            self._ask()
+            self._request()
             return
         self.save.setEnabled(False)
         self.picture.show_image(QImage(), "Altered")
@@ -98,23 +109,16 @@ class WhatIfBench(QWidget):
 
     def _start_again(self) -> None:
         self.live.forget()
-        self._ask()
+        self._request()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Computes what has changed while it was hidden."""
-        super().showEvent(event)
-        if self._is_due:
-            self._ask()
+    def _request(self) -> None:
+        self.save.setEnabled(bool(self.sliders.strengths) and self._entry is not None)
+        self._when_seen.do(self._ask)  # a hidden bench loads no model
 
     def _ask(self) -> None:
-        strengths = self.sliders.strengths
-        self.save.setEnabled(bool(strengths) and self._entry is not None)
-        self._is_due = not self.isVisible()
-        if self._is_due:  # a hidden bench loads no model
-            return
-        if self._entry is not None and self._state.run is not None:
-            file = self._entry.answer.file
-            self.live.ask(Wanted(str(self._state.run), file, strengths))
+        entry, run = self._entry, self._state.run
+        if entry is not None and run is not None:
+            self.live.ask(Wanted(str(run), entry.answer.file, self.sliders.strengths))
 
     # the answer ----------------------------------------------------------------------------
 
@@ -150,14 +154,9 @@ class WhatIfBench(QWidget):
 
     def ask_name(self) -> None:
         """Lets the user name the alterations, and saves them with the project."""
-        name, is_given = QInputDialog.getText(
-            self,
-            "Save as robustness test",
-            "Name:",
-            QLineEdit.EchoMode.Normal,
-            strength_words(self.sliders.strengths)[:MAX_NAME],
-        )
-        if is_given:
+        words = strength_words(self.sliders.strengths)[:MAX_NAME]
+        name = ask_text(self, "Save as robustness test", "Name:", words)
+        if name is not None:
             self.save_test(name.strip())
 
     def save_test(self, name: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
 from workbench.client.background import Background
 from workbench.core.format import plural
@@ -18,7 +18,7 @@ from workbench.core.training.longer import LongerTraining
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.messages import make_box, show_notice
+from workbench.gui.kit.messages import ask_text, make_box, show_notice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.train.export import ExportAction
 from workbench.gui.train.report import ReportAction
@@ -149,8 +149,8 @@ class RunActions(QObject):
             self._edit_notes("tags", runs)
             return
         title = f"Add tags to {plural(len(runs), 'run')}"
-        words, is_given = QInputDialog.getText(self._window, title, "Tags, separated with spaces:")
-        for run in runs if is_given and words.split() else []:
+        words = ask_text(self._window, title, "Tags, separated with spaces:") or ""
+        for run in runs if words.split() else []:
             tags = [*run.tags, *words.split()]
             self._library.set_notes(
                 run.path, RunNotes(title=run.own_title, tags=tags, text=run.note)

@@ -99,7 +99,7 @@ def _scored(job: Job, request: Evaluate) -> _Scored:
 
 
 def _slices(card: ModelCard, images: ScoredImages, by: SliceBy) -> list[SliceScore]:
-    """The slices, worst first; raises UsageError where the images cannot be sliced so."""
+    """The slices as `slices_of` sorts them; raises UsageError where images cannot be sliced so."""
     tags = edits_of(card.dataset.get("edits", {})).tags
     if reason := why_not(images, by, tags):
         raise UsageError(f"There are no slices by {SLICE_TITLES[by].lower()}. {reason}")

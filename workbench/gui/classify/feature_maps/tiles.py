@@ -1,4 +1,4 @@
-"""The tiles of a layer: requested from the service, read and colored in a thread."""
+"""The tiles of a layer as they are shown: read and colored."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QObject, QRect, Signal
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QImage, QImageReader
 
-from workbench.client.background import Background
-from workbench.client.question import Handlers, Question
-from workbench.client.service_process import ServiceProcess
-from workbench.errors import PictureError, WorkbenchError
+from workbench.errors import PictureError
 from workbench.pictures.heat import heat_colors, weight_colors
-from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
+from workbench.protocol.trained.feature_maps import LayerShown
 
 Levels = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -55,62 +52,6 @@ class ShownLayer:
         """The values of the first and the last color where all tiles have the same."""
         channels = self.answer.channels
         return min(each.low for each in channels), max(each.high for each in channels)
-
-
-class LayerRequests(QObject):
-    """At most one request is open; answers to earlier ones are dropped.
-
-    Signals:
-        waiting(str): What is being done.
-        shown(ShownLayer): The latest request has its tiles.
-        failed(WorkbenchError): It has none.
-    """
-
-    waiting = Signal(str)
-    shown = Signal(object)
-    failed = Signal(object)
-
-    def __init__(self, service: ServiceProcess, background: Background, parent: QObject) -> None:
-        super().__init__(parent)
-        self._question = Question(service)
-        self._background = background
-        self._number = 0
-        self.is_open = False
-
-    def send(self, request: ShowLayer) -> None:
-        """Requests tiles in place of those requested before."""
-        self.drop()
-        self.is_open = True
-        number = self._number
-        self._question.ask(
-            request,
-            Handlers(
-                on_done=lambda answer: self._load(number, answer),
-                on_failed=lambda error: self._fail(number, error),
-                on_progress=lambda progress: self.waiting.emit(progress.text),
-            ),
-        )
-
-    def drop(self) -> None:
-        """Cancels what is under way: it is not wanted any more."""
-        self._number += 1
-        self.is_open = False
-        self._question.drop()
-
-    def _load(self, number: int, answer: LayerShown) -> None:
-        def done(shown: ShownLayer) -> None:
-            if number == self._number:
-                self.is_open = False
-                self.shown.emit(shown)
-
-        self._background.run(
-            lambda: load_tiles(answer), done, lambda error: self._fail(number, error)
-        )
-
-    def _fail(self, number: int, error: WorkbenchError) -> None:
-        if number == self._number:
-            self.is_open = False
-            self.failed.emit(error)
 
 
 def load_tiles(answer: LayerShown) -> ShownLayer:
