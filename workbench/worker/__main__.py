@@ -11,6 +11,7 @@ import os
 import sys
 
 from workbench.worker.channel import claim_stdout
+from workbench.worker.process.lazy_keras import imports
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
@@ -82,6 +83,7 @@ _ALONE = {"cancel": _cancel, "pack": _pack, "join": _join}
 
 
 if __name__ == "__main__":
+    imports.are_kept = True
     try:
         exit_code = main(sys.argv[1:])
     except SystemExit as end:  # SIGTERM, after the session folder has been removed

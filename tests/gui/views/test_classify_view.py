@@ -117,7 +117,7 @@ def test_an_unknown_answer_gives_its_reason_and_is_neither_right_nor_wrong(qtbot
         answer(Done(id=1))
     result = ready.panels["classify_result"]
     assert (result.label.full_text, result.figure.text()) == ("Unknown", "")
-    assert result.reason.full_text == "unlike the training images"
+    assert result.reason.text() == "unlike the training images"
     assert result.reason.isVisible()
     assert result.entry.words() == "Unknown"
     assert result.entry.is_right is None

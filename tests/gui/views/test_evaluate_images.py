@@ -140,3 +140,22 @@ def test_scores_from_before_an_edit_are_remarked_on(view):
     assert view.note.isVisible()
     view.state.set_edited("")
     assert "edited" not in view.note.text()
+
+
+def test_in_a_narrow_panel_no_button_and_no_caption_is_cut(view, qtbot):
+    panel = view.panels["evaluate_images"]
+    panel.setParent(None)
+    qtbot.addWidget(panel)
+    panel.resize(panel.minimumWidth(), 600)
+    panel.show()
+    qtbot.waitUntil(lambda: panel.train_button.isVisible() and panel.width() <= 440)
+    parts = (
+        panel.relabel_button,
+        panel.leave_out_button,
+        panel.to_training_button,
+        panel.tag_button,
+        panel.train_button,
+    )
+    for part in parts:
+        qtbot.waitUntil(lambda part=part: part.width() >= part.sizeHint().width())
+    assert panel.subject.height() >= panel.subject.heightForWidth(panel.subject.width())

@@ -80,9 +80,7 @@ def test_a_line_around_points_shows_their_images_the_largest_loss_first(mapped):
     assert numbers(images) == [6, 5, 4, 3, 2]
     assert images.isVisible()
     assert images.box.currentText() == "Picked on the map"
-    assert images.subject.full_text.startswith("Images of Folder") or "pets" in (
-        images.subject.full_text
-    )
+    assert images.subject.text().startswith("Images of Folder") or "pets" in (images.subject.text())
     images.box.setCurrentIndex(0)
     images.box.activated.emit(0)
     assert numbers(images) == [7, 6, 5, 4, 3]
