@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.gui.views.test_evaluate_view import RESULT, shown, view  # noqa: F401 - fixtures
+from tests.gui.views.pets import RESULT
+from tests.gui.views.test_evaluate_view import shown, view  # noqa: F401 - fixtures
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.trained.evaluate import Evaluate
