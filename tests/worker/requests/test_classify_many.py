@@ -14,7 +14,7 @@ from PIL import Image
 
 from tests.living import wait_until_gone
 from tests.proofs._killed_table import classify_killed
-from tests.worker.requests.brightness import Brightness
+from tests.worker.requests.brightness import brightness_alone
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.classify_many import (
     ClassifiedRows,
@@ -34,10 +34,8 @@ NUM_IMAGES = 300
 
 @pytest.fixture(scope="module")
 def brightness(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("service-home")))
-        with ServiceCall() as call:
-            yield Brightness(call, tmp_path_factory.mktemp("service"))
+    with brightness_alone(tmp_path_factory.mktemp("brightness")) as brightness:
+        yield brightness
 
 
 @pytest.fixture(scope="module")

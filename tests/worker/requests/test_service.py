@@ -17,7 +17,7 @@ from PIL import Image
 
 from tests.worker.requests.brightness import (
     GREY_LIMIT,
-    Brightness,
+    brightness_alone,
     write_pictures,
     write_weights,
 )
@@ -41,10 +41,8 @@ pytestmark = pytest.mark.worker
 
 @pytest.fixture(scope="module")
 def brightness(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("service-home")))
-        with ServiceCall() as call:
-            yield Brightness(call, tmp_path_factory.mktemp("service"))
+    with brightness_alone(tmp_path_factory.mktemp("brightness")) as brightness:
+        yield brightness
 
 
 def classified(answers: list[AnyAnswer]) -> list[Classified]:
