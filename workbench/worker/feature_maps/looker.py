@@ -86,7 +86,7 @@ class Looker:
     def filters(self, layer: str) -> Filters:
         """The filters of a layer that has some; raises RunError where they are not finite."""
         found = filters_of(self._built, self._graph, self._nodes[layer])
-        _check_finite(found.values, "weights", layer)
+        _check_finite(found.values, "filters", layer)
         return found
 
     def _shown_nodes(self) -> dict[str, str]:
