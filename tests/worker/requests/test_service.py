@@ -187,6 +187,20 @@ def test_each_part_of_the_split_is_evaluated_and_kept(brightness):
     assert read_image_scores(run, known.evaluations["test"]).file(0) == loaded.images.files[0]
 
 
+def test_files_whose_names_are_no_text_are_evaluated_and_named(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"dark": [5], "bright": [255]})
+    (data / "dark" / "00.png").rename(os.fsdecode(os.fsencode(data / "dark") + b"/\xff.png"))
+    answer = brightness.last(
+        Evaluate,
+        model=brightness.run,
+        source="folder",
+        params={"path": str(data)},
+        with_images=True,
+    )
+    assert isinstance(answer, Evaluation), answer
+    assert [file.rpartition("/")[2] for file in answer.images.files] == ["00.png", "\\udcff.png"]
+
+
 def test_another_source_is_matched_by_class_names(brightness, tmp_path):
     data = write_pictures(
         tmp_path / "x", {"Dark": [5, 130, 250], "BRIGHT": [255, 3], "Bright2": []}

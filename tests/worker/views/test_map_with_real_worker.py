@@ -6,22 +6,14 @@ import numpy as np
 import pytest
 
 from tests.lassos import draw_around
-from tests.window_parts import window_context
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.pictures.png import write_png
-from workbench.runs.home import data_home
 
 pytestmark = pytest.mark.worker
 
 WAIT_MS = 120_000
-
-
-@pytest.fixture
-def context(qapp):
-    with window_context(data_home()) as context:
-        yield context
 
 
 def test_images_within_a_line_are_relabeled_and_undo_brings_them_back(
