@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from workbench.gui.kit.flow import FlowLayout
+from workbench.gui.kit.layout import FlowLayout
 
 
 @pytest.fixture

@@ -16,9 +16,8 @@ from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.cards import Figure, TitledBox
-from workbench.gui.kit.flow import FlowLayout
 from workbench.gui.kit.labels import breakable, plain_label
-from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.kit.layout import STRETCH, FlowLayout, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.class_scores import class_row, class_table
 from workbench.gui.tables.number_table import Cell, Column, NumberTable

@@ -23,8 +23,8 @@ def plan_words(plan: Plan, model: str) -> str:
 
 
 def plan_notes(plan: Plan) -> list[str]:
-    """The size of all, what is there before, how many are renamed, and how many are skipped with the
-    reason; a line each.
+    """The size of all, what is there before, how many are renamed, and how many are skipped with
+    the reason; a line each.
     """
     lines = []
     if plan.placements:

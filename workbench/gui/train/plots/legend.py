@@ -9,8 +9,8 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from workbench.gui.kit.flow import FlowLayout
 from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.layout import FlowLayout
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve_button import HOW, CurveButton, only
 
