@@ -199,7 +199,9 @@ def test_a_server_that_is_not_there_is_named(ctx):
             read_web_picture(address, ctx)
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "[::ffff:127.0.0.1]"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.2", "[::ffff:127.0.0.1]", "127.0.0.%31", "l%6fcalhost"]
+)
 def test_a_server_elsewhere_cannot_lead_to_a_private_address(server, ctx, host, monkeypatch):
     """The first server has a name of its own: it is not the one that it leads to."""
     real = socket.getaddrinfo
@@ -216,6 +218,23 @@ def test_a_server_elsewhere_cannot_lead_to_a_private_address(server, ctx, host, 
     assert len(server.asked) == 1
     if host == "localhost":
         assert caught.value.received == "a redirect to localhost"
+
+
+def test_a_public_server_cannot_lead_to_its_own_name_with_a_private_address(
+    server, ctx, monkeypatch
+):
+    """The name has another address when it is looked up again (DNS rebinding)."""
+    real, seen = web_picture._is_private, []
+
+    def public_at_first(number):
+        seen.append(number)
+        return len(seen) > 1 and real(number)
+
+    monkeypatch.setattr(web_picture, "_is_private", public_at_first)
+    with pytest.raises(DownloadError, match="private address"):
+        read_web_picture(f"{server.address}/to//whole/", ctx)
+    assert server.asked == ["/to//whole/"]
+    assert seen == ["127.0.0.1", "127.0.0.1"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import queue
+import resource
 import shutil
 import signal
 import subprocess
@@ -16,19 +17,16 @@ import pytest
 from PIL import Image
 
 from tests.web_server import web_server
-from tests.worker.requests.brightness import Brightness
+from tests.worker.requests.brightness import brightness_alone
 from workbench.cli import _service, main
-from workbench.protocol.service_call import ServiceCall
 
 pytestmark = pytest.mark.worker
 
 
 @pytest.fixture(scope="module")
 def brightness(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
-        with ServiceCall() as call:
-            yield Brightness(call, tmp_path_factory.mktemp("service")), call
+    with brightness_alone(tmp_path_factory.mktemp("brightness")) as brightness:
+        yield brightness
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +38,10 @@ def direct(monkeypatch):
 @pytest.fixture
 def run_command(brightness, monkeypatch, capsys):
     """Runs `classify` in this process: (its exit code, its lines of JSON)."""
-    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(brightness[1]))
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(brightness.call))
 
     def run(*words):
-        code = main(["classify", brightness[0].run, *map(str, words), "--json"])
+        code = main(["classify", brightness.run, *map(str, words), "--json"])
         return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
     return run
@@ -132,7 +130,7 @@ def test_images_that_appear_are_printed_until_ctrl_c(brightness, tmp_path):
     folder, table = tmp_path / "in", tmp_path / "t.csv"
     folder.mkdir()
     picture(folder / "old.png", 9)
-    watching = Watching(brightness[0].run, folder, "--json", "--csv", table)
+    watching = Watching(brightness.run, folder, "--json", "--csv", table)
     assert "1 file in it left out" in watching.wait_for("Watching")
     picture(folder / "new.png", 240)
     line = json.loads(watching.line())
@@ -157,7 +155,7 @@ def test_images_that_appear_are_printed_until_ctrl_c(brightness, tmp_path):
 def test_a_burst_is_printed_as_csv_and_a_folder_that_goes_ends_it(brightness, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
-    watching = Watching(brightness[0].run, folder, "--csv", "-")
+    watching = Watching(brightness.run, folder, "--csv", "-")
     watching.wait_for("Watching")
     names = {str(picture(folder / f"{n}.png", n % 256)) for n in range(300)}
     assert watching.line() == "file,label,probability,error,unknown,bright,dark"
@@ -166,6 +164,23 @@ def test_a_burst_is_printed_as_csv_and_a_folder_that_goes_ends_it(brightness, tm
     assert watching.finish(with_key=False) == 3
     assert watching.wait_for("images") == "300 images classified."
     watching.wait_for("The watched folder is gone.")
+
+
+def test_rows_that_a_full_disk_has_lost_are_an_error_in_the_end(brightness, tmp_path):
+    """The table may not grow beyond 100 bytes: its header and a part of a row."""
+    folder, table = tmp_path / "in", tmp_path / "t.csv"
+    folder.mkdir()
+    watching = Watching(brightness.run, folder, "--csv", table)
+    watching.wait_for("Watching")
+    resource.prlimit(watching.process.pid, resource.RLIMIT_FSIZE, (100, 100))
+    for number in range(3):
+        picture(folder / f"{number}.png", 240)
+        assert f"{number}.png: bright" in watching.line()
+    assert watching.finish() == 3
+    assert "t.csv cannot be written" in watching.wait_for("wait in memory")
+    assert watching.wait_for("classified") == "3 images classified."
+    watching.wait_for("The last rows of the table could not be written.")
+    assert table.stat().st_size == 100
 
 
 @pytest.mark.parametrize("words", [["a.png"], ["--class-folders"], ["--csv", "t.parquet"]])

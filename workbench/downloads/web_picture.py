@@ -80,6 +80,7 @@ class _Reading:
         self._is_late = False
         self._cancelled: Exception | None = None
         self._refused = ""
+        self._may_be_private: bool | None = None  # known from the first connection
 
     def run(self) -> bytes:
         self._ctx.check_cancelled()
@@ -147,9 +148,12 @@ class _Reading:
         the user has not named. A proxy's own address says nothing: of its hosts the name counts.
         """
         self._socket = opened
-        number = host if is_proxy else str(opened.getpeername()[0])
-        is_named = host.lower() == (urllib.parse.urlsplit(self._address).hostname or "")
-        if not is_named and _is_private(number):
+        is_private = _is_private(host if is_proxy else str(opened.getpeername()[0]))
+        if self._may_be_private is None:
+            self._may_be_private = is_private
+        is_named = host == _host(urllib.parse.urlsplit(self._address))
+        # The name may have another address by now: its server decides on that.
+        if is_private and not (is_named and self._may_be_private):
             self._refused = host
             raise OSError("a private address")
 
@@ -209,9 +213,9 @@ class _Handler(request.HTTPHandler, request.HTTPSHandler):
 
         def connection(place: str, **options: Any) -> http.client.HTTPConnection:
             made = kind(place, **options)
-            is_proxy = place != wanted.netloc
+            is_proxy = place != urllib.parse.unquote(wanted.netloc)
             made.looked_at = lambda opened: self._reading.connected(
-                opened, wanted.hostname or "", is_proxy=is_proxy
+                opened, _host(wanted), is_proxy=is_proxy
             )
             return made
 
@@ -256,6 +260,11 @@ class _SecureConnection(http.client.HTTPSConnection):
     def connect(self) -> None:
         super().connect()
         self.looked_at(self.sock)
+
+
+def _host(parts: urllib.parse.SplitResult) -> str:
+    """The host that is connected to: as urllib, with what is written as %31 in its place."""
+    return urllib.parse.unquote(parts.hostname or "").lower()
 
 
 def _is_private(number: str) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.bright_network import keep_bright_network
+from tests.gui.views.pets import keep_pets, write_pets
 from tests.gui.views.scripted import ScriptedService, give_weights
 from tests.window_parts import window_context
 from workbench.gui.classify.view import ClassifyView
@@ -63,6 +65,41 @@ def show_evaluate(show_view, context, open_library):
         return view
 
     return show
+
+
+@pytest.fixture
+def pets(tmp_path):
+    """A folder of images."""
+    return write_pets(tmp_path / "pets")
+
+
+@pytest.fixture
+def pets_run(model, pets):
+    """A run that was evaluated on them."""
+    run = model("cifar").folder
+    keep_pets(run, pets)
+    return run
+
+
+@pytest.fixture
+def pets_view(qtbot, show_evaluate, service, pets_run):
+    """The evaluate view, which has read what was predicted for them."""
+    view = show_evaluate(service=service)
+    qtbot.waitUntil(lambda: view.panels["evaluate_images"].scored.images is not None)
+    return view
+
+
+@pytest.fixture
+def bright_view(show_view, context, written, open_library):
+    """The classify view with a real worker, and a run of which “light” is whatever is bright, by a
+    convolution.
+    """
+    view = show_view(ClassifyView(context, panels_of("classify")), 1200, 800)
+    run = written("bright").begin().train(1)
+    keep_bright_network(run.folder)
+    run.finish()
+    open_library()
+    return view
 
 
 # the classify view, with a worker that the test answers for

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import QScrollArea
 from tests.gui.views.scripted import cat
 from workbench.core.calibration.true_class import TrueClasses
 from workbench.core.format import share
-from workbench.gui.classify.folder import results, sorter
+from workbench.gui.classify.folder import results, sorter, table_saver
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
-from workbench.gui.classify.sources import folder_table
+from workbench.gui.classify.sources import folder_table, listed_folder
 from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
@@ -222,6 +222,44 @@ def test_a_folder_becomes_a_table(ready, measurer, tmp_path):
     assert ready.panels["classify_pictures"].sources["folder_table"].reason() == ""
 
 
+def test_a_folder_is_looked_at_first_and_saved_as_a_table_then(
+    qtbot, ready, measurer, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(listed_folder, "ask_folder", lambda *_, **__: str(tmp_path))
+    ready.state.source_chosen.emit("listed_folder")
+    shown = ready.panels["classify_pictures"].results
+    request, answer = measurer.take(ClassifyMany)
+    rows, saved = Path(request.table), tmp_path / "saved.csv"
+    assert rows.suffix == ".csv"
+    assert tmp_path not in rows.parents
+    answer(ClassifiedRows(id=1, rows=ROWS[:1]))
+    assert not shown.save_button.isVisible()
+    rows.write_text("file,label\n")
+    answer(ManyClassified(num_images=1, num_bad=0, table=str(rows)))
+    assert ready.wait.text() == "1 image classified."
+    assert shown.save_button.isVisible()
+    asked = []
+
+    def ask(_parent, _title, name, *_, **__):
+        asked.append(name)
+        return str(saved), ""
+
+    monkeypatch.setattr(table_saver, "ask_save_path", ask)
+    shown.save_button.click()
+    qtbot.waitUntil(lambda: ready.wait.text() == "Saved as saved.csv.")
+    assert saved.read_text() == "file,label\n"
+    assert asked == [f"{tmp_path.name}.csv"]
+    rows.unlink()
+    shown.save_button.click()
+    qtbot.waitUntil(lambda: "cannot be read" in ready.wait.text())
+
+
+def test_what_is_in_a_table_already_is_not_offered_to_be_saved(ready, measurer, tmp_path):
+    folder = Folder(ready, measurer, tmp_path, table=tmp_path / "table.csv")
+    folder.answer(ManyClassified(num_images=1, num_bad=0, table=str(tmp_path / "table.csv")))
+    assert not folder.results.save_button.isVisible()
+
+
 def test_a_canceled_table_can_be_continued(ready, measurer, tmp_path):
     folder = Folder(ready, measurer, tmp_path, table=tmp_path / "table.csv")
     ready.panels["classify_pictures"].drop.stops["listing"].click()
@@ -280,7 +318,7 @@ def test_labels_of_a_table_are_compared_with_the_answers(ready, measurer, tmp_pa
     monkeypatch.setattr(results, "ask_file", lambda *_, **__: "/x/labels.csv")
     folder.results.truth_button.click()
     request, _ = measurer.take(ClassifyMany)
-    assert (request.truth, request.table) == ("/x/labels.csv", "")
+    assert request.truth == "/x/labels.csv"
     assert [source.path for source in request.sources] == [str(tmp_path)]
 
 

@@ -59,7 +59,7 @@ def test_a_click_classifies_the_folder_again_with_the_chosen_model(two):
     assert two.line.button.text() == "Classify again with dense"
     two.line.button.click()
     request, two.answer = two.measurer.take(ClassifyMany)
-    assert (request.model, request.table) == (str(two.runs["dense"]), "")
+    assert request.model == str(two.runs["dense"])
     assert [source.path for source in request.sources] == [str(two.image.parent)]
     assert request.has_class_folders
     two.take()

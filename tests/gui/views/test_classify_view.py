@@ -117,7 +117,7 @@ def test_an_unknown_answer_gives_its_reason_and_is_neither_right_nor_wrong(qtbot
         answer(Done(id=1))
     result = ready.panels["classify_result"]
     assert (result.label.full_text, result.figure.text()) == ("Unknown", "")
-    assert result.reason.full_text == "unlike the training images"
+    assert result.reason.text() == "unlike the training images"
     assert result.reason.isVisible()
     assert result.entry.words() == "Unknown"
     assert result.entry.is_right is None
@@ -239,6 +239,14 @@ def test_in_a_low_view_all_stays_within_reach_beside_the_test_images(qtbot, read
     qtbot.mouseClick(pictures.drop.buttons["from_test_set"], Qt.MouseButton.LeftButton)
     assert not pictures.picker.isVisible()
     assert not ready.state.is_picking
+
+
+@pytest.mark.parametrize("height", [900, 840, 780, 737, 700, 690])
+def test_the_drop_area_gives_way_before_the_recent_predictions_are_cut(qtbot, ready, height):
+    ready.resize(1424, height)
+    recent, bar = ready.panels["classify_earlier"], ready.findChild(QScrollArea).verticalScrollBar()
+    is_whole = lambda: recent.visibleRegion().boundingRect().size() == recent.size()  # noqa: E731
+    qtbot.waitUntil(lambda: is_whole() and not bar.isVisible())
 
 
 def test_files_are_pasted_by_their_paths(ready, service):

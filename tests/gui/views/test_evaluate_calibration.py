@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from tests.gui.views.pets import RESULT
 from tests.gui.views.scripted import give_weights
-from tests.gui.views.test_evaluate_view import RESULT
 from workbench.core.calibration.distance import references
 from workbench.core.calibration.reliability import kept_counts, reliability
 from workbench.protocol.messages import Done

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.gui.views.test_evaluate_view import RESULT, shown, view  # noqa: F401 - fixtures
+from tests.gui.views.pets import RESULT
+from tests.gui.views.test_evaluate_view import shown, view  # noqa: F401 - fixtures
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.trained.evaluate import Evaluate
@@ -56,6 +57,23 @@ def test_a_part_is_chosen_from_the_list(shown, qtbot):  # noqa: F811
     shown.part.set_offered(["test", "validation", "train", "other"])
     assert shown.part.currentText() == "Validation images"
     assert shown.part.findText("Other images") == 3
+
+
+def test_the_page_without_scores_says_that_it_is_being_evaluated(view, service, qtbot):  # noqa: F811
+    view.part.chosen.emit("train")
+    qtbot.waitUntil(view.hint.action.isVisible)
+    before = view.hint.title.text(), view.hint.text.text()
+    assert before[0] == "Not evaluated on the training images yet"
+    view.start.click()
+    assert view.hint.title.text() == "Evaluating"
+    _, answer = service.take(Evaluate)
+    answer(Progress(id=1, text="Evaluating the training images", fraction=0.25))
+    view.state.look()  # as when the view is shown again
+    qtbot.wait(100)
+    assert view.hint.title.text() == "Evaluating the training images, 25%"
+    assert view.hint.text.text() == "The scores appear here."
+    answer(Failed(id=1, error=ErrorParts(what="Canceled.")))
+    assert (view.hint.title.text(), view.hint.text.text()) == before
 
 
 def test_what_cannot_be_clicked_while_an_evaluation_runs_is_gray(view, service, qtbot):  # noqa: F811

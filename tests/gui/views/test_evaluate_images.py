@@ -5,61 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import msgspec
-import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from tests.gui.views.test_evaluate_view import RESULT
+from tests.gui.views.pets import numbers
 from workbench.core.projects.project import Choice
-from workbench.pictures.png import write_png
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
-from workbench.runs.store.image_scores import ScoredImages, joined_paths
-
-ACTUAL = np.array([0] * 5 + [1] * 15, np.int32)
-PREDICTED = np.array([0, 0, 0, 1, 1] + [0] * 3 + [1] * 12, np.int32)
 
 
 @pytest.fixture
-def files(tmp_path):
-    folder = tmp_path / "pets"
-    folder.mkdir()
-    for number in range(20):
-        write_png(folder / f"{number}.png", np.full((9, 9, 3), 10 * number, np.uint8))
-    return folder
-
-
-@pytest.fixture
-def view(qtbot, show_evaluate, service, model, files):
-    made = model("cifar")
-    path = made if hasattr(made, "joinpath") else made.path
-    dataset = {"key": "folder", "params": {"path": str(files)}}
-    shape = {"input_shape": [8, 8, 3], "fit": "crop", "graph": {}}
-    write_card(path, ModelCard(class_names=["cat", "dog"], dataset=dataset, **shape))
-    paths, lengths = joined_paths(tuple(str(files / f"{at}.png") for at in range(20)))
-    images = ScoredImages(
-        part=np.zeros(20, np.int8),
-        index=np.arange(20, dtype=np.int32),
-        actual=ACTUAL,
-        predicted=PREDICTED,
-        rank=(ACTUAL != PREDICTED).astype(np.int32),
-        probability=np.full(20, 0.75, np.float32),
-        loss=np.linspace(0, 4, 20, dtype=np.float32),
-        content=np.repeat(np.arange(20, dtype=np.uint8), 16).reshape(20, 16),
-        paths=paths,
-        lengths=lengths,
-    )
-    keep_evaluation(RunFolder(path), KeptEvaluation(result=RESULT, created=1.5), images)
-    view = show_evaluate(service=service)
-    panel = view.panels["evaluate_images"]
-    qtbot.waitUntil(lambda: panel.scored.images is not None)
-    return view
-
-
-def numbers(panel):
-    return [panel.rows.number(row) for row in range(panel.rows.rowCount())]
+def view(pets_view):
+    return pets_view
 
 
 def test_the_largest_losses_come_first(view):
@@ -82,8 +41,8 @@ def test_a_cell_leads_to_its_images_and_a_name_to_its_class(view, qtbot):
     assert numbers(panel) == [7, 6, 5]
 
 
-def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, context, files):
-    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, context, pets):
+    context.document.set_dataset(Choice("folder", {"path": str(pets)}))
     panel = view.panels["evaluate_images"]
     panel.grid.setCurrentIndex(panel.rows.index(0, 0))
     assert panel.relabel_button.isEnabled()
@@ -165,11 +124,11 @@ def test_images_are_compared_with_those_of_another_run(view, qtbot, model):
     assert panel.rows.lines(0)[2] == "loss 1.47"
 
 
-def test_the_project_is_trained_again_from_the_weights_of_the_run(view, qtbot, context, files):
+def test_the_project_is_trained_again_from_the_weights_of_the_run(view, qtbot, context, pets):
     panel, wanted, run = view.panels["evaluate_images"], [], view.state.run
     view.state.train_again.connect(wanted.append)
     assert not panel.train_button.isEnabled(), "the images are not of the open project"
-    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+    context.document.set_dataset(Choice("folder", {"path": str(pets)}))
     view.state.choose(run, "cifar")
     qtbot.mouseClick(panel.train_button, Qt.MouseButton.LeftButton)
     assert wanted == [run]
@@ -181,3 +140,22 @@ def test_scores_from_before_an_edit_are_remarked_on(view):
     assert view.note.isVisible()
     view.state.set_edited("")
     assert "edited" not in view.note.text()
+
+
+def test_in_a_narrow_panel_no_button_and_no_caption_is_cut(view, qtbot):
+    panel = view.panels["evaluate_images"]
+    panel.setParent(None)
+    qtbot.addWidget(panel)
+    panel.resize(panel.minimumWidth(), 600)
+    panel.show()
+    qtbot.waitUntil(lambda: panel.train_button.isVisible() and panel.width() <= 440)
+    parts = (
+        panel.relabel_button,
+        panel.leave_out_button,
+        panel.to_training_button,
+        panel.tag_button,
+        panel.train_button,
+    )
+    for part in parts:
+        qtbot.waitUntil(lambda part=part: part.width() >= part.sizeHint().width())
+    assert panel.subject.height() >= panel.subject.heightForWidth(panel.subject.width())

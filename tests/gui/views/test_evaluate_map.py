@@ -11,8 +11,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
-from tests.gui.views.test_evaluate_images import ACTUAL, PREDICTED, files, numbers  # noqa: F401
-from tests.gui.views.test_evaluate_view import RESULT
+from tests.gui.views.pets import ACTUAL, WEIGHTS, numbers, scored_pets
+from tests.lassos import RATE_MS, draw_around
 from tests.looks import flaws_of
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
@@ -20,38 +20,15 @@ from workbench.gui.evaluate.map.points import blended, class_color, class_colors
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.image_map import MapImages
-from workbench.runs.folder import RunFolder
-from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.runs.store.image_map import ImageMap, keep_image_map
-from workbench.runs.store.image_scores import ScoredImages, joined_paths
 
-WEIGHTS = "ab" * 32
-RATE_MS = 12
-"""pyqtgraph passes a hundred movements of the mouse a second on."""
 ANGLES = np.linspace(0, 2 * np.pi, 20, endpoint=False)
-
-
-def images_in(folder):
-    paths, lengths = joined_paths(tuple(str(folder / f"{at}.png") for at in range(20)))
-    return ScoredImages(
-        part=np.zeros(20, np.int8),
-        index=np.arange(20, dtype=np.int32),
-        actual=ACTUAL,
-        predicted=PREDICTED,
-        rank=(ACTUAL != PREDICTED).astype(np.int32),
-        probability=np.full(20, 0.75, np.float32),
-        loss=np.linspace(0, 4, 20, dtype=np.float32),
-        content=np.repeat(np.arange(20, dtype=np.uint8), 16).reshape(20, 16),
-        paths=paths,
-        lengths=lengths,
-    )
 
 
 def map_in(folder):
     """A circle of twenty images, of which the first twelve were trained on."""
     return ImageMap(
-        images=images_in(folder),
+        images=scored_pets(folder),
         role=np.array([0] * 12 + [2] * 8, np.int8),
         totals=np.array([30, 0, 8], np.int64),
         points={"pca": np.column_stack([np.cos(ANGLES), np.sin(ANGLES)]).astype(np.float32)},
@@ -62,20 +39,7 @@ def map_in(folder):
 
 
 @pytest.fixture
-def run(model, files):  # noqa: F811
-    made = model("cifar")
-    path = made if hasattr(made, "joinpath") else made.path
-    dataset = {"key": "folder", "params": {"path": str(files)}}
-    shape = {"input_shape": [8, 8, 3], "fit": "crop", "graph": {}}
-    card = ModelCard(class_names=["cat", "dog"], dataset=dataset, checksum=WEIGHTS, **shape)
-    write_card(path, card)
-    kept = KeptEvaluation(result=RESULT, created=1.5, checksum=WEIGHTS)
-    keep_evaluation(RunFolder(path), kept, images_in(files))
-    return RunFolder(path)
-
-
-@pytest.fixture
-def show(qtbot, show_evaluate, service, measurer, run):
+def show(qtbot, show_evaluate, service, measurer, pets_run):
     def shown():
         view = show_evaluate(service=service, measurer=measurer)
         view.panels.open("evaluate_map")
@@ -86,8 +50,8 @@ def show(qtbot, show_evaluate, service, measurer, run):
 
 
 @pytest.fixture
-def mapped(qtbot, show, run, files):  # noqa: F811
-    keep_image_map(run, map_in(files))
+def mapped(qtbot, show, pets_run, pets):
+    keep_image_map(pets_run, map_in(pets))
     view, panel = show()
     qtbot.waitUntil(lambda: panel.maps.map is not None)
     return view, panel
@@ -95,17 +59,7 @@ def mapped(qtbot, show, run, files):  # noqa: F811
 
 def drag_around(panel, wanted):
     """Draws a line around the points of these numbers with the mouse."""
-    places = panel.plot.pixels()[wanted]
-    (left, top), (right, bottom) = places.min(axis=0) - 12, places.max(axis=0) + 12
-    sides = ((left, top), (right, top), (right, bottom), (left, bottom))
-    corners = [panel.plot.mapFromScene(float(x), float(y)) for x, y in sides]
-    target = panel.plot.viewport()
-    QTest.mousePress(target, Qt.MouseButton.LeftButton, pos=corners[0])
-    for start, end in zip(corners, [*corners[1:], corners[0]], strict=True):
-        for step in range(1, 6):
-            QTest.mouseMove(target, start + (end - start) * (step / 5))
-            QTest.qWait(RATE_MS)
-    QTest.mouseRelease(target, Qt.MouseButton.LeftButton, pos=corners[0])
+    draw_around(panel.plot, panel.plot.pixels()[wanted])
 
 
 def test_all_images_are_points_and_a_sample_is_named(mapped):
@@ -126,17 +80,15 @@ def test_a_line_around_points_shows_their_images_the_largest_loss_first(mapped):
     assert numbers(images) == [6, 5, 4, 3, 2]
     assert images.isVisible()
     assert images.box.currentText() == "Picked on the map"
-    assert images.subject.full_text.startswith("Images of Folder") or "pets" in (
-        images.subject.full_text
-    )
+    assert images.subject.text().startswith("Images of Folder") or "pets" in (images.subject.text())
     images.box.setCurrentIndex(0)
     images.box.activated.emit(0)
     assert numbers(images) == [7, 6, 5, 4, 3]
 
 
-def test_picked_images_are_relabeled_and_undo_brings_them_back(mapped, context, files):  # noqa: F811
+def test_picked_images_are_relabeled_and_undo_brings_them_back(mapped, context, pets):
     view, panel = mapped
-    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+    context.document.set_dataset(Choice("folder", {"path": str(pets)}))
     drag_around(panel, [2, 3, 4])
     images = view.panels["evaluate_images"]
     images.grid.selectAll()
@@ -196,11 +148,11 @@ def test_the_point_under_the_mouse_is_described(mapped, qtbot):
     assert panel.card.words.text() == "dog 75.0%\nactual dog\ntest image"
 
 
-def test_an_image_that_was_relabeled_has_the_words_of_the_grid(mapped, context, files):  # noqa: F811
+def test_an_image_that_was_relabeled_has_the_words_of_the_grid(mapped, context, pets):
     """A point keeps its place; what is under the mouse says what is edited in the open project."""
     view, panel = mapped
     document = context.document
-    document.set_dataset(Choice("folder", {"path": str(files)}))
+    document.set_dataset(Choice("folder", {"path": str(pets)}))
     panel.plot.pointed.emit(3)
     assert panel.card.words.text() == "dog 75.0%\nactual cat\ntraining image"
     content = panel.maps.map.found.images.content_of(3)
@@ -218,7 +170,7 @@ def test_an_image_that_was_relabeled_has_the_words_of_the_grid(mapped, context, 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 def test_the_focus_stays_in_the_view_when_the_map_is_there(
-    show, run, measurer, qtbot, is_elsewhere
+    show, pets_run, measurer, qtbot, is_elsewhere
 ):
     view, panel = show()
     panel.start.setFocus()
@@ -227,7 +179,7 @@ def test_the_focus_stays_in_the_view_when_the_map_is_there(
     assert panel.cancel.hasFocus()
     if is_elsewhere:
         view.start.setFocus()
-    keep_image_map(run, map_in(run.path))
+    keep_image_map(pets_run, map_in(pets_run.path))
     answer(Done(id=1))
     qtbot.waitUntil(lambda: panel.maps.map is not None)
     assert (view.start if is_elsewhere else panel.plot).hasFocus()
@@ -265,12 +217,12 @@ def test_points_are_drawn_where_they_are(mapped):
         assert image.pixelColor(at * ratio) == QColor(*color)
 
 
-def test_a_map_is_computed_with_progress_and_can_be_canceled(show, run, measurer, qtbot, files):  # noqa: F811
+def test_a_map_is_computed_with_progress_and_can_be_canceled(show, pets_run, measurer, qtbot, pets):
     _, panel = show()
     assert panel.maps.map is None
     panel.start.click()
     request, answer = measurer.take(MapImages)
-    assert (request.model, request.method) == (str(run.path), "pca")
+    assert (request.model, request.method) == (str(pets_run.path), "pca")
     answer(Progress(id=1, text="Computing the features of the images", fraction=0.5))
     assert panel.status.text() == "Computing the features of the images, 50%"
     assert panel.cancel.isVisible()
@@ -279,7 +231,7 @@ def test_a_map_is_computed_with_progress_and_can_be_canceled(show, run, measurer
     assert panel.start.isVisible()
     panel.start.click()
     _, answer = measurer.take(MapImages)
-    keep_image_map(run, map_in(files))
+    keep_image_map(pets_run, map_in(pets))
     answer(Done(id=1))
     qtbot.waitUntil(lambda: panel.maps.map is not None)
     assert len(panel.shown) == 20
@@ -295,9 +247,9 @@ def test_umap_is_offered_where_it_is_installed_alone(mapped):
         assert "umap-learn" in panel.method.itemData(at, Qt.ItemDataRole.ToolTipRole)
 
 
-def test_a_damaged_map_is_named_and_can_be_computed_again(show, run, qtbot, files):  # noqa: F811
-    keep_image_map(run, map_in(files))
-    path = run.path / "image_map.npz"
+def test_a_damaged_map_is_named_and_can_be_computed_again(show, pets_run, qtbot, pets):
+    keep_image_map(pets_run, map_in(pets))
+    path = pets_run.path / "image_map.npz"
     path.write_bytes(path.read_bytes()[:500])
     _, panel = show()
     qtbot.waitUntil(lambda: "damaged" in panel.status.text())

@@ -9,14 +9,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from tests.gui.views.test_evaluate_images import files, numbers, view
-from tests.gui.views.test_evaluate_view import RESULT
+from tests.gui.views.pets import RESULT, numbers
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate import tagging
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 
-__all__ = ["files", "view"]  # fixtures
+
+@pytest.fixture
+def view(pets_view):
+    return pets_view
 
 
 @pytest.fixture
@@ -58,11 +60,11 @@ def test_a_row_leads_to_its_images(view, panel, qtbot):
     assert images.box.currentText() == "Predicted class: cat"
 
 
-def test_tags_are_those_of_the_project(panel, qtbot, view, context, files):
+def test_tags_are_those_of_the_project(panel, qtbot, view, context, pets):
     choose(qtbot, panel, "tag")
     assert panel.slices == []
     assert "No image has a tag yet" in panel.status.text()
-    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+    context.document.set_dataset(Choice("folder", {"path": str(pets)}))
     images = view.panels["evaluate_images"]
     images.grid.setCurrentIndex(images.rows.index(0, 0))
     assert images.tag_button.isEnabled()
@@ -83,8 +85,8 @@ def test_tags_are_those_of_the_project(panel, qtbot, view, context, files):
     qtbot.waitUntil(lambda: panel.slices == [])
 
 
-def test_a_tag_is_typed(view, context, files, monkeypatch):
-    context.document.set_dataset(Choice("folder", {"path": str(files)}))
+def test_a_tag_is_typed(view, context, pets, monkeypatch):
+    context.document.set_dataset(Choice("folder", {"path": str(pets)}))
     images = view.panels["evaluate_images"]
     images.grid.setCurrentIndex(images.rows.index(0, 0))
     for words, tags in (("  ", []), (" by\nnight ", ["bynight"])):

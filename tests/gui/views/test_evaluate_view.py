@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
+from tests.gui.views.pets import RESULT
 from tests.gui.views.scripted import give_weights, table_texts
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
@@ -16,24 +17,11 @@ from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import TestResult
 from workbench.protocol.messages import Failed, Progress
-from workbench.protocol.trained.evaluate import ClassScore, Evaluate, Evaluation
+from workbench.protocol.trained.evaluate import ClassScore, Evaluate
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import EVALUATION_NAME, KeptEvaluation, keep_evaluation
-
-RESULT = Evaluation(
-    id=1,
-    loss=0.51239,
-    accuracy=0.75,
-    classes=["cat", "dog"],
-    per_class=[
-        ClassScore(name="cat", precision=0.9, recall=0.6, f1=0.72, count=5),
-        ClassScore(name="dog", precision=0.4, recall=0.8, f1=0.53, count=15),
-    ],
-    confusion=[[3, 2], [3, 12]],
-    weights=KeptWeights(epoch=40),
-)
 
 
 def class_rows(view):

@@ -8,32 +8,14 @@ from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 
-from tests.bright_network import BRIGHT, bright_picture, keep_bright_network
+from tests.bright_network import BRIGHT, bright_picture
 from tests.gui.views.scripted import cat
-from workbench.gui.classify.view import ClassifyView
-from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.explain import Explain, Explained
 
 PATIENCE_MS = 120_000
-
-
-@pytest.fixture
-def real_view(show_view, context):
-    """With a real worker."""
-    return show_view(ClassifyView(context, panels_of("classify")), 1200, 800)
-
-
-@pytest.fixture
-def bright_view(real_view, written, open_library):
-    """With a run of which “light” is whatever is bright, by a convolution."""
-    run = written("bright").begin().train(1)
-    keep_bright_network(run.folder)
-    run.finish()
-    open_library()
-    return real_view
 
 
 @pytest.fixture

@@ -7,11 +7,9 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 
-from tests.bright_network import bright_picture, keep_bright_network
+from tests.bright_network import bright_picture
 from workbench.gui.classify.feature_maps.tile_grid import TileGrid
 from workbench.gui.classify.feature_maps.tiles import load_tiles
-from workbench.gui.classify.view import ClassifyView
-from workbench.gui.panels import panels_of
 from workbench.gui.plots.figure_file import figure_file
 from workbench.pictures.heat import heat_colors
 from workbench.protocol.trained.feature_maps import BINS, MOST_CHANNELS, Channel, LayerShown
@@ -22,14 +20,8 @@ KEY = "classify_feature_maps"
 
 
 @pytest.fixture
-def view(show_view, context, written, open_library):
-    """With a real worker, and a run of which “light” is whatever is bright, by a convolution."""
-    view = show_view(ClassifyView(context, panels_of("classify")), 1200, 800)
-    run = written("bright").begin().train(1)
-    keep_bright_network(run.folder)
-    run.finish()
-    open_library()
-    return view
+def view(bright_view):
+    return bright_view
 
 
 @pytest.fixture

@@ -12,7 +12,13 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.panels import panels_of
 from workbench.gui.train.runs import controller
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
-from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, SUMMARY_ROLE, chips, eye_rect
+from workbench.gui.train.runs.run_delegate import (
+    EYE_COLOR_ROLE,
+    SUMMARY_ROLE,
+    chips,
+    eye_rect,
+    fitting,
+)
 from workbench.gui.train.runs.run_menu import run_menu
 from workbench.gui.train.view import TrainView
 from workbench.runs.folder import create_run
@@ -302,3 +308,12 @@ def test_train_longer_is_offered_where_a_checkpoint_is_kept(qtbot, written, open
         "with": ("Train longer…", True),
         "without": ("Train longer (no checkpoint is kept)", False),
     }
+
+
+def test_where_room_is_short_a_verdict_is_whole_and_its_reason_left_out(qtbot):
+    metrics = QFontMetrics(ui_font(12))
+    words = "Overfitting since epoch 6: the validation loss rises · today 18:01"
+    head = "Overfitting since epoch 6"
+    assert fitting(words, metrics, 1000) == words
+    assert fitting(words, metrics, metrics.horizontalAdvance(head) + 1) == head
+    assert fitting(words, metrics, 60).endswith("…")

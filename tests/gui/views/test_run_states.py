@@ -179,9 +179,9 @@ def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, 
     run = written("resumed").begin().train(1)
     log(run, started(run, resumed_at_step=10, bit_exact=["another CPU"]))
     open_library()
-    qtbot.waitUntil(lambda: "Resumed at step 10" in view.header.how.full_text)
-    assert "not bit-exact: another CPU" in view.header.how.full_text
-    assert PLAN.words in view.header.how.full_text
+    qtbot.waitUntil(lambda: "Resumed at step 10" in view.header.how.text())
+    assert "not bit-exact: another CPU" in view.header.how.text()
+    assert PLAN.words in view.header.how.text()
     assert any(line.endswith(PLAN.words) for line in view.log.text.toPlainText().splitlines())
 
 
@@ -189,7 +189,7 @@ def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written
     run = written("plan").begin()
     log(run, started(run, replicas=8))
     open_library()
-    qtbot.waitUntil(lambda: view.header.how.full_text == PLAN.words)
+    qtbot.waitUntil(lambda: view.header.how.text() == PLAN.words)
     view.header.plan.click()
     facts = view.header.popup.rows.facts()
     assert facts["XLA compilation"] == "yes, pinned"
@@ -425,10 +425,18 @@ def test_a_finished_run_says_its_test_accuracy_and_which_weights_it_has_saved(
     qtbot.waitUntil(lambda: view.header.headline.text() == "Completed 3 epochs")
     assert view.header.test.isVisible()
     assert view.header.test.value.text() == "75.0%"
-    assert view.header.how.full_text.startswith(
-        "Saved weights: val. accuracy 53.0%, last epoch (3)"
-    )
+    assert view.header.how.text().startswith("Saved weights: val. accuracy 53.0%, last epoch (3)")
     assert view.header.best.toolTip() == "Best val. accuracy 53.0% (epoch 3)"
+
+
+def test_how_it_ran_is_whole_in_a_narrow_window(qtbot, view, written, open_library):
+    run = written("long")
+    log(run, started(run, resumed_at_step=10, bit_exact=["another CPU"]))
+    open_library()
+    view.resize(1024, 700)
+    how = view.header.how
+    qtbot.waitUntil(lambda: PLAN.words in how.text())
+    qtbot.waitUntil(lambda: how.height() >= how.heightForWidth(how.width()))
 
 
 def test_a_run_says_which_weights_it_will_save(qtbot, view, written, open_library):
@@ -436,4 +444,4 @@ def test_a_run_says_which_weights_it_will_save(qtbot, view, written, open_librar
     log(run, started(run, keep="best"))
     open_library()
     words = "Saves the weights of the best epoch"
-    qtbot.waitUntil(lambda: view.header.how.full_text.startswith(words))
+    qtbot.waitUntil(lambda: view.header.how.text().startswith(words))

@@ -115,7 +115,7 @@ def test_a_run_that_is_over_shows_what_its_saved_weights_reach(qtbot, view, writ
         "Last epoch, saved", "41.0%",
     )  # fmt: skip
     assert header.best.isVisible()
-    assert header.how.full_text.startswith("Saved weights: val. accuracy 41.0%")
+    assert header.how.text().startswith("Saved weights: val. accuracy 41.0%")
 
 
 @pytest.mark.parametrize("on_test", [False, True])

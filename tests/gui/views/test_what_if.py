@@ -11,7 +11,13 @@ from tests.gui.views.scripted import cat
 from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
 from workbench.gui.classify.what_if import bench as what_if_bench
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import AlteredScores, Classify, ClassifyAltered, Score, WarmUp
+from workbench.protocol.classify import (
+    AlteredScores,
+    Classify,
+    ClassifyAltered,
+    Score,
+    WarmUp,
+)
 from workbench.protocol.messages import Done, Failed
 
 
@@ -71,7 +77,7 @@ def test_of_the_positions_that_come_meanwhile_only_the_newest_is_computed(bench,
     answer(dogs(0.7))
     assert is_quiet(service)
     assert bench.bars.scores[0] == ("dog", 0.7)
-    assert bench.label.full_text == "dog 70.0%"
+    assert bench.label.text() == "dog 70.0%"
     assert bench.before.full_text == "Unaltered: cat 90.0%"
     assert bench.before.property("role") == "warning"
 
@@ -117,7 +123,7 @@ def test_an_answer_that_becomes_unknown_says_why(bench, service):
     bench.sliders.sliders["noise"].setValue(40)
     scores = [Score(name="cat", probability=0.9)]
     asked(service)[1](AlteredScores(id=1, scores=scores, input_bitmap="", unknown="too far"))
-    assert bench.label.full_text == "Unknown: too far"
+    assert bench.label.text() == "Unknown: too far"
     assert bench.before.property("role") == "warning"
 
 
@@ -153,7 +159,7 @@ def test_an_unreadable_picture_cannot_be_altered(qtbot, ready, bench, service):
         answer(Done(id=1))
     assert not bench.sliders.isEnabled()
     assert is_quiet(service)
-    assert "Classify a picture first" in bench.message.text()
+    assert bench.message.text() == "The picture cannot be read: there is nothing to alter."
 
 
 def test_a_failure_is_shown_and_the_next_position_is_computed(bench, service):
@@ -233,3 +239,18 @@ def test_it_fits_beside_the_explanation_in_a_small_window(bench):
     room_px = 670
     """Of a window of 1024 pixels, inside the card."""
     assert bench.minimumSizeHint().width() <= room_px
+
+
+def test_a_reason_and_a_remark_are_whole_in_a_narrow_view(qtbot, ready, bench, service):
+    before_px = bench.minimumSizeHint().width()
+    bench.sliders.sliders["noise"].setValue(40)
+    reason = "unlike the training images"
+    scores = [Score(name="cat", probability=0.9)]
+    asked(service)[1](AlteredScores(id=1, scores=scores, input_bitmap="", unknown=reason))
+    classify(qtbot, ready, service, "/x/other.jpg")
+    assert bench.kept.isVisible()
+    assert bench.minimumSizeHint().width() <= before_px  # else the view would scroll sideways
+    ready.resize(1000, 700)
+    label = bench.label
+    assert label.text() == f"Unknown: {reason}"
+    qtbot.waitUntil(lambda: label.height() >= label.heightForWidth(label.width()))

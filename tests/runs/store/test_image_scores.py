@@ -147,7 +147,8 @@ def test_a_damaged_file_is_refused(run, content):
 
 def test_a_file_that_is_too_large_is_neither_read_nor_written(run, monkeypatch):
     keep_evaluation(run, KEPT, IMAGES)
-    monkeypatch.setattr(image_scores, "_MAX_BYTES", 500)
+    small = replace(image_scores._SCORES, max_bytes=500)
+    monkeypatch.setattr(image_scores, "_SCORES", small)
     with pytest.raises(RunFolderError, match="damaged"):
         read_image_scores(run, KEPT)
     with pytest.raises(RunFolderError, match="too many"):

@@ -56,17 +56,25 @@ def test_few_sizes_are_listed_from_the_smallest_on():
     ]
 
 
-def test_many_sizes_are_ranges_with_width_and_height_from_the_smallest_on():
+def test_many_sizes_are_ranges_of_megapixels_from_the_smallest_on():
     sides = np.array([(4 * at, 3 * at) for at in range(100, 140)], np.int32)[::-1].copy()
     sides[7] = 0
     columns = {name: getattr(IMAGES, name).repeat(10, axis=0) for name in COLUMNS}
     found = sliced("size", replace(IMAGES, sizes=sides, **columns))
     assert len(found) == 6
-    assert found[0][0] == "400 × 300 to 428 × 321 px"
+    assert found[0][0] == "0.12–0.14 MP"
     assert found[-1][:2] == ("(unknown)", [7])
     areas = [int(sides[numbers].prod(axis=1).max()) for _, numbers, _ in found[:-1]]
     assert areas == sorted(areas)
     assert sorted(number for _, numbers, _ in found for number in numbers) == list(range(40))
+
+
+def test_ranges_of_size_that_are_close_have_more_digits():
+    sides = np.array([(400, 1000 + at) for at in range(40)], np.int32)
+    columns = {name: getattr(IMAGES, name).repeat(10, axis=0) for name in COLUMNS}
+    names = [name for name, _, _ in sliced("size", replace(IMAGES, sizes=sides, **columns))]
+    assert names[0] == "0.4–0.403 MP"
+    assert len({*names}) == 5
 
 
 def test_by_brightness_from_the_darkest_on():

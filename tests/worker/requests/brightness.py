@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
 import numpy as np
+import pytest
 from PIL import Image
 
 from workbench.core.network.graph import Edge, Graph, Node
@@ -54,10 +57,10 @@ def write_weights(path: Path) -> Path:
 
 
 class Brightness:
-    """A worker, pictures, and a run that distinguishes bright from dark."""
+    """A worker (`call`), pictures, and a run that distinguishes bright from dark."""
 
     def __init__(self, call: ServiceCall, folder: Path) -> None:
-        self._call = call
+        self.call = call
         self._id = 0
         self.folder = folder
         self.data = write_pictures(
@@ -73,9 +76,18 @@ class Brightness:
 
     def answers(self, kind, **fields) -> list[AnyAnswer]:
         self._id += 1
-        answers = list(self._call.answers(kind(id=self._id, **fields)))
+        answers = list(self.call.answers(kind(id=self._id, **fields)))
         assert {answer.id for answer in answers} == {self._id}
         return answers
 
     def last(self, kind, **fields) -> AnyAnswer:
         return self.answers(kind, **fields)[-1]
+
+
+@contextmanager
+def brightness_alone(folder: Path) -> Iterator[Brightness]:
+    """With a worker and a home that no other tests use, both in the folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(folder / "home"))
+        with ServiceCall() as call:
+            yield Brightness(call, folder / "service")

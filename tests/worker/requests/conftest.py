@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.bright_network import GRAPH, keep_bright_network
 from tests.window_parts import window_context
 from tests.worker.conftest import Service, chain, stripes
 from workbench.app import make_window
@@ -22,6 +23,7 @@ from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.export import ExportProject
+from workbench.runs.folder import create_run
 from workbench.runs.home import data_home
 
 CELLS = Path(__file__).parents[1] / "notebook_cells.py"
@@ -111,6 +113,14 @@ def run_cells(program: Path, cores: int, *words: str) -> str:
 
 def is_row(answer) -> bool:
     return isinstance(answer, Classified)
+
+
+@pytest.fixture(scope="session")
+def bright_run(tmp_path_factory):
+    """Path of a run of which “light” is whatever is bright."""
+    folder = create_run(Project(graph=GRAPH), home=tmp_path_factory.mktemp("bright-home"))
+    keep_bright_network(folder)
+    return str(folder.path)
 
 
 @pytest.fixture

@@ -8,21 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.bright_network import BRIGHT, GRAPH, bright_picture, keep_bright_network
-from workbench.core.projects.project import Project
+from tests.bright_network import BRIGHT, bright_picture
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.trained.explain import Explain, Explained
-from workbench.runs.folder import create_run
 
 pytestmark = pytest.mark.worker
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A run of the network."""
-    folder = create_run(Project(graph=GRAPH), home=tmp_path_factory.mktemp("explained-home"))
-    keep_bright_network(folder)
-    return str(folder.path)
 
 
 @pytest.fixture
@@ -36,10 +26,12 @@ def levels_of(path):
 
 
 @pytest.mark.parametrize("method", ["gradcam", "occlusion", "gradients"])
-def test_the_map_lies_on_the_whole_picture(service, run, picture, method):
-    answer = service.done(Explain, model=run, picture=picture, method=method, with_overlay=True)
+def test_the_map_lies_on_the_whole_picture(service, bright_run, picture, method):
+    answer = service.done(
+        Explain, model=bright_run, picture=picture, method=method, with_overlay=True
+    )
     assert isinstance(answer, Explained)
-    (classified, _) = service.answers(Classify, model=run, pictures=[picture])
+    (classified, _) = service.answers(Classify, model=bright_run, pictures=[picture])
     assert isinstance(classified, Classified)
     assert (answer.class_name, answer.probability) == (
         classified.label,
@@ -68,23 +60,23 @@ def test_the_map_lies_on_the_whole_picture(service, run, picture, method):
     assert (answer.check_png, answer.correlation) == ("", None)
 
 
-def test_the_other_class_has_an_empty_map_and_a_note(service, run, picture):
-    answer = service.done(Explain, model=run, picture=picture, class_name="dark")
+def test_the_other_class_has_an_empty_map_and_a_note(service, bright_run, picture):
+    answer = service.done(Explain, model=bright_run, picture=picture, class_name="dark")
     assert answer.class_name == "dark"
     assert answer.note == "The map is empty: nothing in the image raises the score of “dark”."
     assert set(levels_of(answer.heat_png).ravel().tolist()) == {0, 1}
 
 
-def test_the_check_gives_a_map_of_random_weights_and_a_correlation(service, run, picture):
-    answer = service.done(Explain, model=run, picture=picture, with_check=True)
+def test_the_check_gives_a_map_of_random_weights_and_a_correlation(service, bright_run, picture):
+    answer = service.done(Explain, model=bright_run, picture=picture, with_check=True)
     assert levels_of(answer.check_png).shape == (32, 64)
-    again = service.done(Explain, model=run, picture=picture)
+    again = service.done(Explain, model=bright_run, picture=picture)
     assert (levels_of(again.heat_png) == levels_of(answer.heat_png)).all()
     assert answer.correlation is None or -1 <= answer.correlation <= 1
 
 
-def test_an_unknown_class_names_those_there_are(service, run, picture):
-    error = service.failed(Explain, model=run, picture=picture, class_name="Light")
+def test_an_unknown_class_names_those_there_are(service, bright_run, picture):
+    error = service.failed(Explain, model=bright_run, picture=picture, class_name="Light")
     assert (error.what, error.received, error.expected) == (
         "Unknown class.",
         "Light",
@@ -92,17 +84,17 @@ def test_an_unknown_class_names_those_there_are(service, run, picture):
     )
 
 
-def test_a_picture_that_cannot_be_read_is_an_error(service, run, tmp_path):
+def test_a_picture_that_cannot_be_read_is_an_error(service, bright_run, tmp_path):
     bad = tmp_path / "bad.png"
     bad.write_bytes(b"\x89PNG\r\n\x1a\nnonsense")
-    assert service.failed(Explain, model=run, picture=str(bad)).kind == "PictureError"
+    assert service.failed(Explain, model=bright_run, picture=str(bad)).kind == "PictureError"
 
 
 def test_the_command_writes_the_overlay_and_prints_its_facts(
-    run_command, run, picture, tmp_path, capsys
+    run_command, bright_run, picture, tmp_path, capsys
 ):
     out = tmp_path / "out.png"
-    words = ["explain", run, picture, str(out), "--class", "light", "--json"]
+    words = ["explain", bright_run, picture, str(out), "--class", "light", "--json"]
     assert run_command(words) == 0
     (line,) = capsys.readouterr().out.splitlines()
     value = json.loads(line)
@@ -117,11 +109,13 @@ def test_the_command_writes_the_overlay_and_prints_its_facts(
     assert "rank correlation" in said or "cannot be compared" in said
 
 
-def test_the_command_refuses_other_formats_and_classes(run_command, run, picture, tmp_path, capsys):
+def test_the_command_refuses_other_formats_and_classes(
+    run_command, bright_run, picture, tmp_path, capsys
+):
     out = tmp_path / "out.jpg"
-    assert run_command(["explain", run, picture, str(out), "--json"]) == 2
+    assert run_command(["explain", bright_run, picture, str(out), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["expected"] == "OUT.png"
     out = tmp_path / "out.png"
-    assert run_command(["explain", run, picture, str(out), "--class", "cat", "--json"]) == 2
+    assert run_command(["explain", bright_run, picture, str(out), "--class", "cat", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["expected"] == "light, dark"
     assert not out.exists()

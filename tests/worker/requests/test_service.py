@@ -17,7 +17,7 @@ from PIL import Image
 
 from tests.worker.requests.brightness import (
     GREY_LIMIT,
-    Brightness,
+    brightness_alone,
     write_pictures,
     write_weights,
 )
@@ -41,10 +41,8 @@ pytestmark = pytest.mark.worker
 
 @pytest.fixture(scope="module")
 def brightness(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("service-home")))
-        with ServiceCall() as call:
-            yield Brightness(call, tmp_path_factory.mktemp("service"))
+    with brightness_alone(tmp_path_factory.mktemp("brightness")) as brightness:
+        yield brightness
 
 
 def classified(answers: list[AnyAnswer]) -> list[Classified]:
@@ -187,6 +185,20 @@ def test_each_part_of_the_split_is_evaluated_and_kept(brightness):
     kept = known.evaluations["train"]
     assert read_image_scores(run, kept).file(0) == train.images.files[0]
     assert read_image_scores(run, known.evaluations["test"]).file(0) == loaded.images.files[0]
+
+
+def test_files_whose_names_are_no_text_are_evaluated_and_named(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"dark": [5], "bright": [255]})
+    (data / "dark" / "00.png").rename(os.fsdecode(os.fsencode(data / "dark") + b"/\xff.png"))
+    answer = brightness.last(
+        Evaluate,
+        model=brightness.run,
+        source="folder",
+        params={"path": str(data)},
+        with_images=True,
+    )
+    assert isinstance(answer, Evaluation), answer
+    assert [file.rpartition("/")[2] for file in answer.images.files] == ["00.png", "\\udcff.png"]
 
 
 def test_another_source_is_matched_by_class_names(brightness, tmp_path):

@@ -7,22 +7,14 @@ from PIL import Image
 from PySide6.QtCore import Qt
 
 from tests.class_folders import write_photos
-from tests.window_parts import window_context
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.gui.data.view import DataView
 from workbench.gui.panels import panels_of
-from workbench.runs.home import data_home
 
 pytestmark = pytest.mark.worker
 
 WAIT_MS = 120_000
-
-
-@pytest.fixture
-def context(qapp):
-    with window_context(data_home()) as context:
-        yield context
 
 
 def test_own_images_are_checked_settled_and_undone(qtbot, context, tmp_path):

@@ -5,22 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.bright_network import bright_picture
-from tests.window_parts import window_context
 from tests.worker.conftest import ENDLESS
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.panels import panels_of
-from workbench.runs.home import data_home
 
 pytestmark = pytest.mark.worker
 
 WAIT_MS = 120_000
 KEY = "classify_feature_maps"
-
-
-@pytest.fixture
-def context(qapp):
-    with window_context(data_home()) as context:
-        yield context
 
 
 def test_the_maps_follow_the_saved_epochs_to_the_last_one(qtbot, context, small_project, tmp_path):

@@ -4,41 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 
-from tests.window_parts import window_context
+from tests.lassos import draw_around
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.pictures.png import write_png
-from workbench.runs.home import data_home
 
 pytestmark = pytest.mark.worker
 
 WAIT_MS = 120_000
-RATE_MS = 12
-"""pyqtgraph passes a hundred movements of the mouse a second on."""
-
-
-@pytest.fixture
-def context(qapp):
-    with window_context(data_home()) as context:
-        yield context
-
-
-def draw_around(plot, places):
-    """Draws a rectangle around places of the scene with the mouse."""
-    (left, top), (right, bottom) = places.min(axis=0) - 8, places.max(axis=0) + 8
-    sides = ((left, top), (right, top), (right, bottom), (left, bottom))
-    corners = [plot.mapFromScene(float(x), float(y)) for x, y in sides]
-    target = plot.viewport()
-    QTest.mousePress(target, Qt.MouseButton.LeftButton, pos=corners[0])
-    for start, end in zip(corners, [*corners[1:], corners[0]], strict=True):
-        for step in range(1, 5):
-            QTest.mouseMove(target, start + (end - start) * (step / 4))
-            QTest.qWait(RATE_MS)
-    QTest.mouseRelease(target, Qt.MouseButton.LeftButton, pos=corners[0])
 
 
 def test_images_within_a_line_are_relabeled_and_undo_brings_them_back(
@@ -62,6 +37,7 @@ def test_images_within_a_line_are_relabeled_and_undo_brings_them_back(
     panel.start.click()
     qtbot.waitUntil(lambda: panel.maps.map is not None, timeout=WAIT_MS)
     assert len(panel.shown) == 700
+    qtbot.waitUntil(lambda: images.scored.images is not None, timeout=WAIT_MS)
 
     places = panel.plot.pixels()
     middle = np.median(places, axis=0)

@@ -8,23 +8,15 @@ from PIL import Image
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from tests.window_parts import window_context
 from tests.worker.conftest import ENDLESS
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.gui.train.view import TrainView
-from workbench.runs.home import data_home
 
 pytestmark = pytest.mark.worker
 
 WAIT_MS = 120_000
-
-
-@pytest.fixture
-def context(qapp):
-    with window_context(data_home()) as context:
-        yield context
 
 
 def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_project, tmp_path):

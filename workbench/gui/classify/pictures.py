@@ -19,7 +19,7 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _LEAST_RESULTS_PX = 240
-_OTHERS_PX, _HIGH_PX = 576, 822
+_OTHERS_PX, _HIGH_PX = 621, 822
 """Height of the panels above and below, and of a view with room for all."""
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
 
@@ -105,12 +105,14 @@ class PicturesPanel(QWidget):
         state.picking_changed.connect(self._show_picker)
         state.folder_begun.connect(self._on_folder)
         state.folder_rows.connect(self.results.add)
-        state.folder_done.connect(self.results.finish)
+        state.folder_done.connect(lambda done: self.results.finish(done, state.kept_rows))
         self.results.truth_chosen.connect(lambda path: state.compare_folder(Path(path)))
         self.results.again.connect(lambda: state.classify_folder_again(self.results.files()))
         state.folder_changed.connect(lambda busy: self.results.set_complete(is_complete=not busy))
         state.closing.connect(self.results.close_background)
-        sorter = self.results.sorter
+        sorter, saver = self.results.sorter, self.results.saver
+        saver.said.connect(state.said)
+        saver.failed.connect(state.failed)
         sorter.progressed.connect(state.waiting)
         sorter.said.connect(state.said)
         sorter.failed.connect(state.failed)

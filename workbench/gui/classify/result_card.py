@@ -109,9 +109,8 @@ class ResultCard(QFrame):
         self.label.setFont(theme.font(26, weight=600))
         self.figure = plain_label(role="dim")
         self.figure.setFont(theme.font(16, tabular=True))
-        self.reason = ElidedLabel()
-        self.reason.setProperty("role", "warning")
-        self.reason.setFont(theme.font(16, tabular=True))
+        self.reason = plain_label(role="warning", wrap=True)
+        self.reason.setFont(theme.font(14, tabular=True))
         self.truth = ElidedLabel()
         self.message = plain_label(role="dim", wrap=True)
         self.bars = ScoreBars(theme)
@@ -217,7 +216,7 @@ class ResultCard(QFrame):
         self.label.set_full_text(label)
         self.figure.setText(figure)
         self.figure.setVisible(bool(figure))
-        self.reason.set_full_text(reason)
+        self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
 
     def _show_error(self, error: ErrorParts) -> None:

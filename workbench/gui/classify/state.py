@@ -300,6 +300,13 @@ class ClassifyState(QObject):
     # folders -----------------------------------------------------------------------------
 
     @property
+    def kept_rows(self) -> Path | None:
+        """The CSV file of the last folder's rows, until the window closes; None where they are in a
+        table of the user's, or nowhere.
+        """
+        return self._last_folder.rows if self._last_folder is not None else None
+
+    @property
     def is_watching(self) -> bool:
         """Whether a folder is being watched."""
         return isinstance(self._job, WatchJob)
@@ -314,6 +321,8 @@ class ClassifyState(QObject):
             if self.run is None:
                 self._waiting_folder = task
                 return
+            if task.table is None:
+                task = replace(task, rows=Path(f"{self.new_file('predictions')}.csv"))
             self._last_folder = task
             self._begin(FolderJob(self.context.measurer, self.run, task, self), "Cancel")
 

@@ -26,7 +26,7 @@ from workbench.gui.images.source import ImageSource
 from workbench.gui.images.thumbnails import ImageThumbnails
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
-from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
 
 _HINT = "Select images to edit them. Double-click or Enter enlarges."
@@ -59,8 +59,7 @@ class ImagesPanel(Box):
         self.others = NoWheelComboBox()
         self.others.setAccessibleName("Compare with")
         self.others.setToolTip("Which images one of two runs has right and the other wrong")
-        self.subject = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
-        self.subject.setProperty("role", "dim")
+        self.subject = plain_label(role="dim", wrap=True)
         self.relabel_button = button("Relabel to")
         self.leave_out_button = button("Leave out")
         self.to_training_button = button("To training")
@@ -83,9 +82,8 @@ class ImagesPanel(Box):
         self.column.addLayout(row((self.box, 1), (self.others, 1), spacing=8))
         self.column.addWidget(self.subject)
         self.column.addWidget(self.grid, 1)
-        self.column.addWidget(self.status)
-        line = row(*buttons, self.tag_button, STRETCH, self.train_button, spacing=8)
-        self.column.addLayout(line)
+        self.column.addLayout(row((self.status, 1), self.train_button, spacing=8))
+        self.column.addLayout(row(*buttons, self.tag_button, STRETCH, spacing=8))
 
     def _connect(self) -> None:
         self.scored.changed.connect(self._fill)
@@ -152,7 +150,7 @@ class ImagesPanel(Box):
         numbers = chosen.numbers(images, other) if images is not None else np.zeros(0, np.int64)
         if picked is not None:
             found, numbers = picked.found, picked.numbers
-        self.subject.set_full_text(self.scored.subject())
+        self.subject.setText(breakable(self.scored.subject()))
         self.rows.show_numbers(found, numbers, other)
         self.rows.set_edits(self.scored.edits())
         self.grid.updateGeometries()

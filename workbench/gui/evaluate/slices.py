@@ -30,7 +30,7 @@ COLUMNS = (
     Column("Slice"),
     Column("Accuracy", 76, "Images of the slice that are classified right"),
     Column("95% interval", 116, "Of the accuracy, by Wilson: it is wide where images are few"),
-    Column("Images", 96, f"Below {FEW} are marked as few"),
+    Column("Images", 78, f"Below {FEW} are marked as few"),
 )
 _HINT = "Click a row to see its images."
 _NOT_KEPT = "Evaluate again to see the slices: no prediction was kept of the images."

@@ -31,8 +31,10 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import ImageSet
 from workbench.runs.log.scores import SET_IMAGES
+from workbench.runs.store.evaluation import KnownScores
 
 NOT_YET = "Not evaluated yet"
+_WAIT = "The scores appear here."
 PART_SHOWS = (
     "Compared with the scores on the test images, those on the images of training and validation "
     "show how much the model has overfitted."
@@ -111,7 +113,7 @@ class EvaluateView(QWidget):
         self.other.clicked.connect(self._on_other)
         self.cancel.clicked.connect(self.state.cancel)
         self.state.started.connect(self._on_started)
-        self.state.progressed.connect(self.wait.wait_for)
+        self.state.progressed.connect(self._on_progressed)
         self.state.ended.connect(self._show_idle)
         self.state.evaluated.connect(self._on_evaluated)
         self.state.looked.connect(self._on_looked)
@@ -153,7 +155,13 @@ class EvaluateView(QWidget):
         if has_focus:
             self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
         self._set_enabled(is_enabled=False)
-        self.wait.wait_for("Evaluating")
+        self._on_progressed("Evaluating")
+        self.hint.text.setText(_WAIT)
+
+    def _on_progressed(self, words: str) -> None:
+        """Says it above, and in the middle where there are no scores yet."""
+        self.wait.wait_for(words)
+        self.hint.title.setText(words)
 
     def _set_enabled(self, *, is_enabled: bool) -> None:
         """What begins an evaluation, or chooses what it is of."""
@@ -167,13 +175,18 @@ class EvaluateView(QWidget):
     def _on_looked(self) -> None:
         """What the training's own test has found is shown until there is more."""
         if self.state.latest is None and self.state.known is not None:
-            title, text = hint_words(self.state.known.test, self.state.part)
-            self.hint.title.setText(title)
-            self.hint.text.setText(text)
+            self._show_hint(self.state.known)
             self._body.setCurrentIndex(0)
         elif self.state.latest is not None:
             self._body.setCurrentIndex(1)
         self._show_head()
+
+    def _show_hint(self, known: KnownScores) -> None:
+        if self.state.is_busy:  # it says how far that is
+            return
+        title, text = hint_words(known.test, self.state.part)
+        self.hint.title.setText(title)
+        self.hint.text.setText(text)
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
@@ -184,6 +197,8 @@ class EvaluateView(QWidget):
             self.start.setFocus(Qt.FocusReason.OtherFocusReason)
         self.cancel.hide()
         self.wait.say("")
+        if self.state.known is not None:
+            self._show_hint(self.state.known)
 
     # choosing ----------------------------------------------------------------------------
 

@@ -11,5 +11,5 @@ SPEC = PanelSpec(
     area="left",
     order=10,
     make=imported("workbench.gui.train.runs.run_list", "RunListPanel"),
-    width_px=240,
+    width_px=264,
 )

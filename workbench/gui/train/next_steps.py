@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.kit.buttons import button
@@ -20,6 +20,14 @@ _STEPS = {
 }
 
 
+class _WholeLabel(ElidedLabel):
+    """A remark that is left out where there is no room for all of it."""
+
+    def _elide(self) -> None:
+        is_room = self.fontMetrics().horizontalAdvance(self.full_text) <= self.width()
+        self.setText(self.full_text if is_room else "")
+
+
 class NextSteps(QWidget):
     """Evaluate, classify, train again or longer, report, open its project: `wanted` with the key of
     the choice.
@@ -34,7 +42,7 @@ class NextSteps(QWidget):
             link = self.buttons[key] = button(words, role="link")
             link.setToolTip(tip)
             link.clicked.connect(lambda _=False, key=key: self.wanted.emit(key))
-        self.drop = ElidedLabel("or drop an image on the window", mode=Qt.TextElideMode.ElideRight)
+        self.drop = _WholeLabel("or drop an image on the window")
         self.drop.setProperty("role", "dim")
         row(*self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
         self.show_run(None)

@@ -103,7 +103,7 @@ class RunHeader(QFrame):
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
-        self.how = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
+        self.how = plain_label(wrap=True)
         self.plan = button("Execution settings", role="link")
         self.popup = PlanPopup(self)
         self._tick = QTimer(self)
@@ -279,8 +279,8 @@ class RunHeader(QFrame):
         if started is None and outcome is not None and outcome.is_far:
             words = [far_words(outcome)[1]]
         text = " · ".join(filter(None, words))
-        if self.how.full_text != text:
-            self.how.set_full_text(text)
+        if self.how.text() != text:
+            self.how.setText(text)
 
     def _on_plan(self) -> None:
         started = self._follower.history.started if self._follower is not None else None

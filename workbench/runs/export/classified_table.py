@@ -95,7 +95,7 @@ class ClassifiedTable:
     ) -> None:
         self._path = path
         self._columns = columns
-        self._is_parquet = _is_parquet(path)
+        self._is_parquet = is_parquet(path)
         self._rows_path = path.with_name(f"{path.name}.rows.csv") if self._is_parquet else path
         self._note = _note_path(path)
         self._done: Counter[bytes] = Counter()
@@ -248,7 +248,8 @@ class ClassifiedTable:
         return cells
 
 
-def _is_parquet(path: Path) -> bool:
+def is_parquet(path: Path) -> bool:
+    """Whether a table of this name is a Parquet file; raises UsageError where it can be neither."""
     suffix = path.suffix.lower()
     if suffix not in {".csv", ".parquet"}:
         raise UsageError(

@@ -40,6 +40,16 @@ class ClassifiedColumns:
         """The columns for the classes of a model."""
         return cls(tuple(sorted(class_names)), has_truth)
 
+    @classmethod
+    def of_header(cls, header: Sequence[str]) -> ClassifiedColumns:
+        """Those of a table with this header, as it was read from the file."""
+        names = [without_guard(name) for name in header]
+        has_truth = names[1:2] == ["class"]
+        found = cls(tuple(names[5 + has_truth :]), has_truth)
+        if found.header() != names:
+            raise ValueError("other columns")
+        return found
+
     def header(self) -> list[str]:
         """The names of the columns."""
         truth = ["class"] if self.has_truth else []

@@ -16,21 +16,20 @@ The first is small and for the window, too; the features are for the worker alon
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from workbench.core.image_map import Features
 from workbench.core.projects.data_edits import PART_NAMES
-from workbench.errors import RunFolderError, WeightsError
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 from workbench.runs.store.image_scores import ScoredImages, columns_of, images_of
-from workbench.runs.store.weights_file import Arrays, read_arrays, write_arrays
+from workbench.runs.store.kept_arrays import KeptArrays
+from workbench.runs.store.weights_file import Arrays, write_arrays
 
 IMAGE_MAP_NAME = "image_map.npz"
 IMAGE_FEATURES_NAME = "image_features.npz"
@@ -38,12 +37,15 @@ IMAGE_FEATURES_NAME = "image_features.npz"
 TRAINING, VALIDATION, TEST = range(3)
 """Parts of a training, as `role` has them; their names are PART_NAMES."""
 
-_MAX_FEATURE_BYTES = 96 * 2**20
-"""30,000 rows of 512 numbers, and the directions."""
-_MAX_MAP_BYTES = 64 * 2**20
-"""40,000 images in files with long names."""
 _ROOM_BYTES = 100_000
 """Names, shapes and checksum."""
+_MAP = KeptArrays(
+    max_bytes=64 * 2**20 + _ROOM_BYTES,  # 40,000 images in files with long names
+    damage="The kept map of the images is damaged.",
+    fix="Compute it again.",
+)
+_FEATURES = replace(_MAP, max_bytes=96 * 2**20 + _ROOM_BYTES)
+"""30,000 rows of 512 numbers, and the directions."""
 
 Points = np.ndarray[Any, np.dtype[np.float32]]
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -126,12 +128,12 @@ def load_image_map(run: RunFolder, checksum: str, num_classes: int) -> ImageMap 
     Raises:
         RunFolderError: the file is damaged.
     """
-    arrays = _read(run.path / IMAGE_MAP_NAME, _MAX_MAP_BYTES)
+    arrays = _MAP.read(run.path / IMAGE_MAP_NAME)
     if arrays is None:
         return None
     images = images_of(arrays, num_classes)
     if images is None or not _is_map(arrays, len(images)):
-        raise _damaged(run.path / IMAGE_MAP_NAME, "columns that cannot be of this model")
+        raise _MAP.damaged(run.path / IMAGE_MAP_NAME, "columns that cannot be of this model")
     if arrays["model"].tobytes().hex() != checksum:
         return None
     methods: tuple[MapMethod, ...] = ("pca", "umap")
@@ -153,41 +155,21 @@ def load_features(run: RunFolder, found: ImageMap) -> Features | None:
         RunFolderError: the file is damaged.
     """
     path = run.path / IMAGE_FEATURES_NAME
-    arrays = _read(path, _MAX_FEATURE_BYTES)
+    arrays = _FEATURES.read(path)
     if arrays is None:
         return None
     if {*arrays} != {"features", "basis", "model", "created"} or not _has_marks(arrays):
-        raise _damaged(path, "other arrays than features")
+        raise _FEATURES.damaged(path, "other arrays than features")
     if float(arrays["created"]) != found.created:
         return None
     rows, basis = arrays["features"], arrays["basis"]
     if any(each.dtype != "<f2" or each.ndim != 2 for each in (rows, basis)):
-        raise _damaged(path, f"features {rows.dtype} {rows.shape}"[:100])
+        raise _FEATURES.damaged(path, f"features {rows.dtype} {rows.shape}"[:100])
     if len(rows) != len(found) or (basis.size and basis.shape[1] != rows.shape[1]):
-        raise _damaged(path, f"features {rows.shape} by {basis.shape}"[:100])
+        raise _FEATURES.damaged(path, f"features {rows.shape} by {basis.shape}"[:100])
     if not (np.isfinite(rows).all() and np.isfinite(basis).all()):
-        raise _damaged(path, "features that are not finite")
+        raise _FEATURES.damaged(path, "features that are not finite")
     return Features(rows, basis if basis.size else None)
-
-
-def _read(path: Path, most: int) -> Arrays | None:
-    if not path.is_file():
-        return None
-    if path.stat().st_size > most + _ROOM_BYTES:
-        raise _damaged(path, "more bytes than such a file has")
-    try:
-        return read_arrays(path)
-    except WeightsError as error:
-        raise _damaged(path, error.received) from error
-
-
-def _damaged(path: Path, received: str) -> RunFolderError:
-    return RunFolderError(
-        "The kept map of the images is damaged.",
-        where=str(path),
-        received=received[:200],
-        fix="Compute it again.",
-    )
 
 
 def _has_marks(arrays: Arrays) -> bool:

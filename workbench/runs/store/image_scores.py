@@ -23,16 +23,20 @@ from typing import Any
 import numpy as np
 
 from workbench.core.projects.data_edits import CONTENT_DIGITS, PART_NAMES
-from workbench.errors import RunFolderError, WeightsError
+from workbench.errors import RunFolderError
 from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.trained.evaluate import ImageSet
 from workbench.runs.folder import RunFolder
-from workbench.runs.store.weights_file import Arrays, read_arrays, write_arrays
+from workbench.runs.store.kept_arrays import KeptArrays
+from workbench.runs.store.weights_file import Arrays, write_arrays
 
 IMAGE_SCORES_NAME = "image_scores.npz"
 
-_MAX_BYTES = 512 * 2**20
-"""A million images in files with long names."""
+_SCORES = KeptArrays(
+    max_bytes=512 * 2**20,  # a million images in files with long names
+    damage="The kept scores of the images are damaged.",
+    fix="Evaluate again.",
+)
 _ID_BYTES = CONTENT_DIGITS // 2
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -158,7 +162,7 @@ def keep_image_scores(run: RunFolder, images: ScoredImages, part: ImageSet, crea
         SaveError: it cannot be written.
     """
     arrays = {**columns_of(images), "created": np.array(created, "<f8")}
-    if sum(array.nbytes for array in arrays.values()) > _MAX_BYTES - 10_000:
+    if sum(array.nbytes for array in arrays.values()) > _SCORES.max_bytes - 10_000:
         raise RunFolderError("There are too many images to keep their scores.", where=str(run.path))
     write_arrays(image_scores_path(run, part), arrays)
 
@@ -195,29 +199,15 @@ def load_image_scores(
         RunFolderError: the file is damaged, or too large.
     """
     path = image_scores_path(run, part)
-    if not path.is_file():
+    arrays = _SCORES.read(path)
+    if arrays is None:
         return None
-    if path.stat().st_size > _MAX_BYTES:
-        raise _damaged(path, "more bytes than a million images have")
-    try:
-        arrays = read_arrays(path)
-    except WeightsError as error:
-        raise _damaged(path, error.received) from error
     if {*arrays} | {*_MISSING} != {*_TYPES, *_PATH_TYPES, *_FACT_TYPES, "created"}:
-        raise _damaged(path, "other columns than scores")
+        raise _SCORES.damaged(path, "other columns than scores")
     images, time = images_of(arrays, num_classes), arrays["created"]
     if images is None or time.dtype != "<f8" or time.shape != ():
-        raise _damaged(path, "columns that cannot be of this model")
+        raise _SCORES.damaged(path, "columns that cannot be of this model")
     return images if float(time) == created else None
-
-
-def _damaged(path: Path, received: str) -> RunFolderError:
-    return RunFolderError(
-        "The kept scores of the images are damaged.",
-        where=str(path),
-        received=received[:200],
-        fix="Evaluate again.",
-    )
 
 
 def _is_sound(arrays: Arrays, num_classes: int) -> bool:

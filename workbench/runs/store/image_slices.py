@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from workbench.core.evaluation.slices import Slice, in_groups, in_ranges, worst_first
+from workbench.core.evaluation.slices import Marks, Slice, in_groups, in_ranges, worst_first
 from workbench.protocol.trained.evaluate import SliceBy
 from workbench.runs.store.image_scores import ScoredImages
 
@@ -24,6 +25,7 @@ SLICE_TITLES: dict[SliceBy, str] = {
 
 NO_TAG = "(no tag)"
 _FEW_SIZES = 5  # these are shown one by one
+_DIGITS = (2, 3, 4, 6, 10)
 _UNKNOWN_SIZE = "(unknown)"
 _NOT_KEPT = "This evaluation is of an earlier version, which did not measure it. Evaluate again."
 _NO_FILES = "The images of this data set are in no files of their own."
@@ -76,7 +78,7 @@ def _brightness(least: float, greatest: float) -> str:
 
 
 def _by_size(images: ScoredImages) -> list[Slice]:
-    """By width and height where there are few, else in ranges of their product; smallest first."""
+    """By width and height where there are few, else in ranges of megapixels; smallest first."""
     sizes = images.sizes.astype(np.int64)
     areas, is_right = sizes[:, 0] * sizes[:, 1], images.is_right
     known, rest = np.flatnonzero(areas), np.flatnonzero(areas == 0)
@@ -86,13 +88,7 @@ def _by_size(images: ScoredImages) -> list[Slice]:
         names = [_sides(*sides[at]) for at in order.tolist()]
         found = in_groups(np.argsort(order)[which.ravel()], is_right[known], names)
     else:
-        # Sizes of one area are one value; one of them stands for all in the name.
-        of_area = {width * height: (width, height) for width, height in sides.tolist()}
-        found = in_ranges(
-            areas[known],
-            is_right[known],
-            lambda least, greatest: _size_range(of_area[int(least)], of_area[int(greatest)]),
-        )
+        found = _in_megapixels(areas[known], is_right[known])
     found = [Slice(each.name, known[each.numbers], each.right) for each in found]
     if len(rest):
         found.append(Slice(_UNKNOWN_SIZE, rest, int(is_right[rest].sum())))
@@ -103,9 +99,19 @@ def _sides(width: int, height: int) -> str:
     return f"{width:,} × {height:,} px"
 
 
-def _size_range(least: tuple[int, int], greatest: tuple[int, int]) -> str:
-    ends = _sides(*least), _sides(*greatest)
-    return ends[0] if least == greatest else " to ".join((ends[0].removesuffix(" px"), ends[1]))
+def _in_megapixels(areas: _Numbers, is_right: Marks) -> list[Slice]:
+    """With as many digits as it takes to tell one range from another."""
+    found: list[Slice] = []
+    for digits in _DIGITS:
+        found = in_ranges(areas, is_right, partial(_megapixels, digits))
+        if len({each.name for each in found}) == len(found):
+            break
+    return found
+
+
+def _megapixels(digits: int, least: float, greatest: float) -> str:
+    first, last = (f"{pixels / 1e6:.{digits}g}" for pixels in (least, greatest))
+    return f"{first} MP" if first == last else f"{first}–{last} MP"
 
 
 def _folders(images: ScoredImages) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from workbench.client.question import Handlers, Question
@@ -30,6 +31,7 @@ class FolderTask:
     Attributes:
         folder: Its images, and those of the folders inside, are classified.
         table: CSV or Parquet file that the rows are written to; None for none.
+        rows: CSV file that the rows are written to where there is no such file, to be saved as one.
         starts_over: Replace that file.
         has_class_folders: The folders inside are named like the classes of their images.
         truth: CSV file with the true classes; None for none.
@@ -39,6 +41,7 @@ class FolderTask:
 
     folder: Path
     table: Path | None = None
+    rows: Path | None = None
     starts_over: bool = False
     has_class_folders: bool = False
     truth: Path | None = None
@@ -93,14 +96,14 @@ class FolderJob(QObject):
             id=0,
             model=str(self._model),
             sources=[ImageSource(path=path) for path in task.files or (str(task.folder),)],
-            table="" if task.table is None else str(task.table),
+            table=str(task.table or task.rows or ""),
             starts_over=task.starts_over,
             top=SCORES,
             has_class_folders=task.has_class_folders,
             truth="" if task.truth is None else str(task.truth),
         )
         handlers = Handlers(
-            on_done=self.finished.emit,
+            on_done=self._on_done,
             on_failed=self._on_failed,
             on_progress=lambda progress: self.progressed.emit(progress.text),
             on_part=self._on_rows,
@@ -116,6 +119,10 @@ class FolderJob(QObject):
     def dispose(self) -> None:
         """Deletes it."""
         self.deleteLater()
+
+    def _on_done(self, done: ManyClassified) -> None:
+        # Only what the user has chosen is a table to them.
+        self.finished.emit(done if self._task.table else msgspec.structs.replace(done, table=""))
 
     def _on_rows(self, answer: ClassifiedRows) -> None:
         self.rows_came.emit(answer.rows)

@@ -13,6 +13,7 @@ from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH, FolderMode
 from workbench.gui.classify.folder.other_model import OtherModelLine
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG, Filter
 from workbench.gui.classify.folder.sorter import FolderSorter
+from workbench.gui.classify.folder.table_saver import TableSaver
 from workbench.gui.common.context import WindowContext
 from workbench.gui.images.source import ImageSource
 from workbench.gui.images.thumbnails import ImageThumbnails
@@ -73,9 +74,8 @@ class FolderResults(QFrame):
         self.other_model = OtherModelLine()
         self.labels, self.states, self.uncertainties = (ElidedComboBox() for _ in range(3))
         self.sort_button = button("Sort into folders…")
-        self.sort_button.setToolTip(
-            "Copies or moves the images shown into a folder for each predicted class"
-        )
+        self.saver = TableSaver(self)
+        self.save_button = button("Save as table…")
         self.undo_button = button("Undo sorting…")
         self.undo_button.hide()
         self.cancel_button = button("Cancel")
@@ -83,9 +83,6 @@ class FolderResults(QFrame):
         self.close_button = button("Close")
         self.switch = SegmentedSwitch(((_IMAGES, "Images"), (_CLASSES, "Per class")))
         self.truth_button = button("Labels from table…")
-        self.truth_button.setToolTip(
-            "Compares with the true classes in a CSV file with columns path and label"
-        )
         self.filters = QWidget()
         self.table = _table(context, self.model)
         self.hint = plain_label(role="dim", wrap=True)
@@ -104,11 +101,18 @@ class FolderResults(QFrame):
         self.begin("", None, "")
 
     def _build(self) -> None:
+        self.sort_button.setToolTip(
+            "Copies or moves the images shown into a folder for each predicted class"
+        )
+        self.truth_button.setToolTip(
+            "Compares with the true classes in a CSV file with columns path and label"
+        )
         filters = row(self.labels, self.states, self.uncertainties, spacing=8, parent=self.filters)
         filters.setContentsMargins(0, 0, 0, 0)
         sorting = (self.undo_button, self.sort_button, self.cancel_button)
         top = row((self.heading, 1), self.truth_button, *sorting, self.close_button, spacing=8)
-        second = row(self.switch, self.filters, STRETCH, spacing=8)
+        self.save_button.setToolTip("Saves all rows, with the probability of each class")
+        second = row(self.switch, self.filters, STRETCH, self.save_button, spacing=8)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         column(self.hint, parent=self.table.viewport(), margins=(24, 8, 24, 8))
@@ -138,6 +142,7 @@ class FolderResults(QFrame):
         self.other_model.again.connect(self.again)
         self.switch.chosen.connect(self._show_page)
         self.truth_button.clicked.connect(lambda _=False: self._ask_truth())
+        self.save_button.clicked.connect(lambda _=False: self._on_save())
         self._connect_sorter()
         self._sorting.timeout.connect(self.model.sort_again)
 
@@ -190,6 +195,7 @@ class FolderResults(QFrame):
         """
         self._name, self._run, self._model = name, run, model
         self._is_complete, self._is_watched = False, is_watched
+        self._set_rows(None)
         self._show_other_model()
         self.sorter.forget()
         self._show_agreement(None)
@@ -228,9 +234,20 @@ class FolderResults(QFrame):
             self.table.setColumnHidden(TRUTH, False)
         self._show_counts()
 
-    def finish(self, done: ManyClassified) -> None:
-        """All images are there; and the scores of the classes, where true classes are known."""
+    def finish(self, done: ManyClassified, rows: Path | None = None) -> None:
+        """All images are there; and the scores of the classes, where true classes are known. Their
+        rows are in a CSV file where they are not in a table yet.
+        """
         self._show_agreement(done.agreement)
+        self._set_rows(rows)
+
+    def _set_rows(self, rows: Path | None) -> None:
+        self._rows = rows
+        self.save_button.setVisible(rows is not None)
+
+    def _on_save(self) -> None:
+        if self._rows is not None:
+            self.saver.ask(self._rows, f"{self._name}.csv")
 
     def _show_agreement(self, agreement: Agreement | None) -> None:
         is_known = agreement is not None and agreement.accuracy is not None
@@ -254,6 +271,7 @@ class FolderResults(QFrame):
         """Nothing is read or written any more."""
         self.thumbnails.close()
         self.sorter.close()
+        self.saver.close()
 
     def set_complete(self, *, is_complete: bool) -> None:
         """Whether all rows are there: only then they are sorted into folders."""

@@ -1,10 +1,11 @@
-"""All images of a folder, into a table."""
+"""All images of a folder, into a table from the first row on: it can be continued after a kill."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from workbench.gui.classify.folder.job import FolderTask
+from workbench.gui.classify.folder.table_saver import TABLES
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
 from workbench.gui.kit.file_dialogs import ask_folder
 from workbench.gui.kit.messages import ask_choice
@@ -24,8 +25,8 @@ class Folder(PictureSource):
         folder = ask_folder(self.owner, "Classify a folder", kind="pictures")
         if not folder:
             return
-        name, filters = f"{Path(folder).name}.csv", "CSV table (*.csv);;Parquet table (*.parquet)"
-        table, _ = ask_save_path(self.owner, "Save as table", name, filters, kind="table")
+        name = f"{Path(folder).name}.csv"
+        table, _ = ask_save_path(self.owner, "Save as table", name, TABLES, kind="table")
         if not table:
             return
         starts_over = Path(table).exists()

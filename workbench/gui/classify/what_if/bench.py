@@ -30,6 +30,7 @@ from workbench.gui.kit.messages import ask_text
 from workbench.protocol.classify import AlteredScores
 
 _NO_PICTURE = "Classify a picture first: then the sliders alter it."
+_UNREADABLE = "The picture cannot be read: there is nothing to alter."
 _SAVE_TIP = (
     "Each later run of this project is measured on its test images with these alterations. "
     "Evaluate shows the accuracies."
@@ -49,11 +50,11 @@ class WhatIfBench(QWidget):
         self.picture = PictureFrame(theme, "Altered model input", is_pixelated=True)
         self.sliders = AlterationSliders()
         self.reset = button("Reset")
-        self.kept = plain_label("Kept from the picture before.", role="dim")
+        self.kept = plain_label("Kept from the picture before.", role="dim", wrap=True)
         self.kept.hide()
         self.save = button("Save as robustness test…")
         self.save.setToolTip(_SAVE_TIP)
-        self.label = ElidedLabel()
+        self.label = plain_label(wrap=True)
         self.label.setFont(theme.font(20, weight=600))
         self.before = ElidedLabel()
         self.before.setProperty("role", "dim")
@@ -64,9 +65,8 @@ class WhatIfBench(QWidget):
         self._connect()
 
     def _build(self) -> None:
-        middle = column(
-            self.sliders, Gap(2), row(self.reset, self.kept, STRETCH), STRETCH, spacing=6
-        )
+        reset = row(self.reset, STRETCH)
+        middle = column(self.sliders, Gap(2), reset, self.kept, STRETCH, spacing=6)
         save = row(self.save, STRETCH)
         lines = (self.label, self.before, Gap(4), self.classes, self.message, save, STRETCH)
         answer = column(*lines, spacing=4)
@@ -103,9 +103,9 @@ class WhatIfBench(QWidget):
             return
         self.save.setEnabled(False)
         self.picture.show_image(QImage(), "Altered")
-        self.label.set_full_text("")
+        self.label.setText("")
         self.bars.set_scores([])
-        self._say(_NO_PICTURE)
+        self._say(_NO_PICTURE if entry is None else _UNREADABLE)
 
     def _start_again(self) -> None:
         self.live.forget()
@@ -128,7 +128,7 @@ class WhatIfBench(QWidget):
             return
         self._say("")
         words = f"{top.name} {share(top.probability)}"
-        self.label.set_full_text(unknown_words(answer.unknown) if answer.unknown else words)
+        self.label.setText(unknown_words(answer.unknown) if answer.unknown else words)
         before = entry.answer
         is_other = (top.name, bool(answer.unknown)) != (before.label, bool(before.unknown))
         set_role(self.before, "warning" if is_other else "dim")
@@ -140,7 +140,7 @@ class WhatIfBench(QWidget):
             self.picture.show_image(image, strength_words(self.sliders.strengths) or "Unaltered")
 
     def _show_error(self, error: WorkbenchError) -> None:
-        self.label.set_full_text("")
+        self.label.setText("")
         self.bars.set_scores([])
         self._say(" ".join(filter(None, (error.what, error.fix))), role="bad")
 

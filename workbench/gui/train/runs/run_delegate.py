@@ -103,7 +103,9 @@ class RunDelegate(QStyledItemDelegate):
         top = QRect(inner.left() + _DOT_PX, inner.top(), width, 18)
         painter.setPen(QColor(colors.text))
         painter.setFont(self._theme.font(13, weight=600))
-        title = painter.fontMetrics().elidedText(run.label, _ELIDE, top.width())
+        # Its end is what a run was started from, or differs in.
+        middle_left_out = Qt.TextElideMode.ElideMiddle
+        title = painter.fontMetrics().elidedText(run.label, middle_left_out, top.width())
         painter.drawText(top, _LEFT, title)
 
     def _paint_figure(self, painter: QPainter, line: QRect, run: RunSummary) -> None:
@@ -120,8 +122,7 @@ class RunDelegate(QStyledItemDelegate):
         below.setRight(self._paint_chips(painter, below, tags))
         painter.setFont(self._theme.font(12))
         painter.setPen(QColor(self._theme.colors.dim))
-        words = painter.fontMetrics().elidedText(words, _ELIDE, below.width())
-        painter.drawText(below, _LEFT, words)
+        painter.drawText(below, _LEFT, fitting(words, painter.fontMetrics(), below.width()))
 
     def _paint_chips(self, painter: QPainter, line: QRect, tags: list[str]) -> int:
         """Draws tags from the right; returns where the room left of them ends."""
@@ -140,6 +141,14 @@ class RunDelegate(QStyledItemDelegate):
     def _paint_eye(self, painter: QPainter, row: QRect, color: str) -> None:
         place = eye_rect(row).adjusted(4, 4, -4, -4)
         self._theme.icon("eye", color).paint(painter, place)
+
+
+def fitting(words: str, metrics: QFontMetrics, room_px: int) -> str:
+    """What fits of the words about a run: all, or a verdict without its reason; else elided."""
+    head = words.partition(": ")[0]
+    is_all = metrics.horizontalAdvance(words) <= room_px
+    is_head = not is_all and metrics.horizontalAdvance(head) <= room_px
+    return head if is_head else metrics.elidedText(words, _ELIDE, room_px)
 
 
 def chips(tags: list[str], metrics: QFontMetrics, room_px: int) -> list[tuple[str, int]]:

@@ -44,7 +44,7 @@ NAME_PX = 216
 """Least width of the names beside columns; where room is short, the rest is scrolled to."""
 
 TABLE_PX = 900
-LIST_PX = 240
+LIST_PX = 264
 
 
 class RunListView(QTreeView):

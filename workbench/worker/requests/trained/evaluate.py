@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import UsageError, WorkbenchError
 from workbench.pictures.prepare import PreparedPart
@@ -120,7 +121,7 @@ def _columns(part: PreparedPart, images: ScoredImages) -> ImageScores:
     return ImageScores(
         parts=[PART_NAMES[number] for number in images.part],
         indices=images.index.tolist(),
-        files=list(part.files),
+        files=list(map(path_text, part.files)),
         actual=images.actual.tolist(),
         predicted=images.predicted.tolist(),
         probability=images.probability.tolist(),
