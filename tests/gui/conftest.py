@@ -1,4 +1,6 @@
-"""The real window with all its parts; no worker is started unless a test needs one."""
+"""The real window with all its parts; no worker is started unless a test needs one, and none
+imports TensorFlow before a request needs it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ from PySide6.QtCore import QEvent
 
 from tests.window_parts import window_context
 from workbench.app import make_window
+from workbench.client import service_process
+from workbench.protocol.worker_command import worker_command
 from workbench.templates import find_template
 
 
@@ -18,7 +22,13 @@ def _delete_now(qapp):
 
 
 @pytest.fixture
-def context(qapp, tmp_path):
+def _lazy_worker(monkeypatch):
+    """Most workers here describe images; the import ahead of time is a matter of tests/worker."""
+    monkeypatch.setattr(service_process, "worker_command", lambda *w: worker_command(*w, "--lazy"))
+
+
+@pytest.fixture
+def context(qapp, tmp_path, _lazy_worker):
     with window_context(tmp_path) as context:
         context.theme.set_mode("light")
         context.theme.apply(qapp)
