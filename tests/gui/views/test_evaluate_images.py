@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
@@ -39,6 +40,37 @@ def test_a_cell_leads_to_its_images_and_a_name_to_its_class(view, qtbot):
     chart.point_at((1, 0))
     QTest.keyClick(chart, Qt.Key.Key_Return)
     assert numbers(panel) == [7, 6, 5]
+
+
+@pytest.fixture
+def keep(view):
+    """Keeps the pets of some numbers as another part of the run's split."""
+
+    def make(part, are_right):
+        run = RunFolder(view.chooser.path)
+        found = view.panels["evaluate_images"].scored
+        images = found.images
+        if are_right:
+            images = replace(images, predicted=images.actual, rank=np.zeros_like(images.rank))
+        confusion = images.confusion(2).tolist()
+        result = msgspec.structs.replace(found.found.kept.result, part=part, confusion=confusion)
+        kept = KeptEvaluation(result=result, created=2.5, checksum=found.found.kept.checksum)
+        keep_evaluation(run, kept, images)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("are_right", "words", "count"), [(False, "Wrong predictions", 5), (True, "Top losses", 20)]
+)
+def test_another_part_begins_with_its_own_choice(view, qtbot, keep, are_right, words, count):
+    panel = view.panels["evaluate_images"]
+    keep("train", are_right)
+    view.state.images_wanted.emit(0, 1)
+    assert panel.box.currentText() == "Actual cat, predicted dog"
+    view.part.chosen.emit("train")
+    qtbot.waitUntil(lambda: panel.box.currentText() == words)
+    assert panel.rows.rowCount() == count
 
 
 def test_images_are_edited_in_the_project_and_undo_brings_them_back(view, context, pets):

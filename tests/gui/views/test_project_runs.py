@@ -101,6 +101,22 @@ def test_a_project_without_a_run_shows_none_of_another(qtbot, both, classify, co
         view.close_background()
 
 
+def test_while_a_run_trains_the_empty_views_say_so(qtbot, both, classify, context):
+    evaluate = EvaluateView(context, panels_of("evaluate"))
+    qtbot.addWidget(evaluate)
+    context.document.new(find_template("lenet5").project)
+    library = context.library
+    empty = classify.empty, evaluate.empty
+    assert [page.title.text() for page in empty] == ["Train a model first"] * 2
+    project = library.project.id
+    library.runs = [replace(library.runs[0], project_id=project, outcome="running")]
+    library.runs_changed.emit()
+    assert [page.title.text() for page in empty] == ["Training is under way"] * 2
+    assert [page.action.isHidden() for page in empty] == [True] * 2
+    assert not classify.empty.second.isHidden()
+    evaluate.close_background()
+
+
 @pytest.fixture
 def train(qtbot, context):
     train = TrainView(context, panels_of("train"))

@@ -15,11 +15,10 @@ from workbench.gui.classify.sources import all_sources
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import DataDrop, DropKind
-from workbench.gui.common.model_chooser import ModelChooser
+from workbench.gui.common.model_chooser import ModelChooser, NoModelPage
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
@@ -50,13 +49,12 @@ class ClassifyView(QWidget):
         self.chooser = ModelChooser(context.library)
         self.load = button("Load weights…")
         self.wait = WaitLabel()
-        self.empty = EmptyPage(
+        self.empty = NoModelPage(
+            context.library,
             context.theme,
             "picture",
-            "Train a model first",
             "Classifying pictures needs a trained model. Train the model of this "
             "project, or load weights that fit it.",
-            action="Train",
             second="Load weights…",
         )
         self.top = QWidget()

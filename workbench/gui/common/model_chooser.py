@@ -8,15 +8,18 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.client.run_library import RunLibrary
+from workbench.client.run_library import LIVE, RunLibrary
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import row
+from workbench.gui.kit.theme import Theme
 from workbench.runs.library.index import RunSummary
 from workbench.runs.library.projects import full_name
 from workbench.runs.log.scores import figure_words
 
+UNDER_WAY = "The model can be chosen here once its training has saved the first weights."
 MIN_PX = 240
 MAX_PX = 460
 """As wide as its words up to here; longer ones are cut with an ellipsis, whole in the tooltip."""
@@ -158,3 +161,32 @@ class ModelChooser(QWidget):
         if run is None or self._library.is_own(run):
             return ""
         return f"This model is of another project: {run.project}."
+
+
+class NoModelPage(EmptyPage):
+    """What a view shows while there is no model to choose: that one is to be trained, or that its
+    training is under way.
+
+    Args:
+        library: All runs.
+        theme: Its icon's.
+        icon: Name of it.
+        text: What the view is for.
+        second: A second button; "" for none.
+    """
+
+    def __init__(
+        self, library: RunLibrary, theme: Theme, icon: str, text: str, *, second: str = ""
+    ) -> None:
+        super().__init__(theme, icon, "", text, action="Train", second=second)
+        self._library, self._text = library, text
+        library.runs_changed.connect(self._look)
+        library.outcome_changed.connect(self._look)
+        self._look()
+
+    def _look(self, _run: str = "") -> None:
+        library = self._library
+        is_live = any(run.outcome in LIVE and library.is_own(run) for run in library.runs)
+        self.title.setText("Training is under way" if is_live else "Train a model first")
+        self.text.setText(UNDER_WAY if is_live else self._text)
+        self.action.setVisible(not is_live)

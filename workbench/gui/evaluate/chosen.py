@@ -82,11 +82,11 @@ class Chosen:
         actual = f"actual {names[self.actual]}" if self.actual != ANY else ""
         predicted = f"predicted {names[self.predicted]}" if self.predicted != ANY else ""
         if not actual and not predicted:
-            return "Top losses" if self.is_wrong else "All images"
+            return "Wrong predictions" if self.is_wrong else "Top losses"
         words = ", ".join(filter(None, (actual, predicted)))
         return words[:1].upper() + words[1:]
 
 
-TOP_LOSSES, ALL = Chosen(is_wrong=True), Chosen()
+WRONG, TOP_LOSSES = Chosen(is_wrong=True), Chosen()
 GAINED, LOST = Chosen(change="gained"), Chosen(change="lost")
 RELABELED = Chosen(change="relabeled")

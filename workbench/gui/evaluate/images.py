@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, PartName
-from workbench.gui.evaluate.chosen import ALL, GAINED, LOST, RELABELED, TOP_LOSSES, Chosen
+from workbench.gui.evaluate.chosen import GAINED, LOST, RELABELED, TOP_LOSSES, WRONG, Chosen
 from workbench.gui.evaluate.image_rows import ScoredRows
 from workbench.gui.evaluate.scored import ScoredState, edited_words
 from workbench.gui.evaluate.state import EvaluateState
@@ -115,7 +115,7 @@ class ImagesPanel(Box):
         other = self.scored.other
         changes = [LOST, GAINED] if other is not None else []
         changes += [RELABELED] if other is not None and other.num_relabeled else []
-        choices = [TOP_LOSSES, *changes, ALL, *(Chosen(actual=at) for at in range(len(names)))]
+        choices = [WRONG, *changes, TOP_LOSSES, *(Chosen(actual=at) for at in range(len(names)))]
         for chosen in choices:
             self.box.addItem(chosen.words(names), chosen)
         self._fill_others()

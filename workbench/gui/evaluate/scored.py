@@ -15,7 +15,7 @@ from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, changed_images, read_edits
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import WorkbenchError
-from workbench.gui.evaluate.chosen import LOST, TOP_LOSSES, Chosen, OtherRun
+from workbench.gui.evaluate.chosen import LOST, TOP_LOSSES, WRONG, Chosen, OtherRun
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.images.source import ImageSource
 from workbench.runs.folder import RunFolder
@@ -112,7 +112,7 @@ class ScoredState(QObject):
         self.document = state.context.document
         self.found: ImagesOfRun | None = None
         self.problem = ""
-        self.chosen = TOP_LOSSES
+        self.chosen = WRONG
         self.picked: PickedImages | None = None
         self.others: list[tuple[Path, str]] = []
         self.other: OtherRun | None = None
@@ -165,8 +165,10 @@ class ScoredState(QObject):
     def _take(self, found: ImagesOfRun | None, problem: str) -> None:
         before = self.found
         self.found, self.problem, self.other, self.picked = found, problem, None, None
-        names, names_before = (each.class_names if each else [] for each in (found, before))
-        if names != names_before or self.chosen.change or self.chosen.name:
+        if _is_other(found, before) or self.chosen.change or self.chosen.name:
+            self.chosen = WRONG
+        images = found.images if found is not None else None
+        if self.chosen == WRONG and images is not None and images.is_right.all():
             self.chosen = TOP_LOSSES
         self.changed.emit()
         self._state.images_read.emit(found)
@@ -207,7 +209,7 @@ class ScoredState(QObject):
         kept = found.kept if found is not None else None
         self.picked = None
         if path is None or kept is None or images is None:
-            self.other, self.chosen = None, TOP_LOSSES
+            self.other, self.chosen = None, WRONG
             self.changed.emit()
             return
         title = next((name for other, name in self.others if other == path), path.name)
@@ -219,7 +221,7 @@ class ScoredState(QObject):
 
         def take(other: OtherRun | None) -> None:
             if self.found is found:
-                self.other, self.chosen = other, LOST if other is not None else TOP_LOSSES
+                self.other, self.chosen = other, LOST if other is not None else WRONG
                 self.changed.emit()
 
         self._state.background.run(work, take, lambda _error: take(None))
@@ -320,3 +322,14 @@ def edited_words(edits: DataEdits, images: list[str]) -> str:
     edited = {*edits.labels, *edits.left_out, *edits.parts}
     number = len(edited.intersection(images))
     return f"{count(number)} edited" if number else ""
+
+
+def _is_other(found: ImagesOfRun | None, before: ImagesOfRun | None) -> bool:
+    """Whether the images are of other classes or another part of the split: a choice made among the
+    earlier ones says nothing of them.
+    """
+    now, then = (
+        (each.class_names, each.kept and each.kept.part) if each is not None else None
+        for each in (found, before)
+    )
+    return now != then

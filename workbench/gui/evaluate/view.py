@@ -17,7 +17,7 @@ from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import DATA_KINDS, DataDrop, Drop
-from workbench.gui.common.model_chooser import ModelChooser
+from workbench.gui.common.model_chooser import ModelChooser, NoModelPage
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.evaluate.part_box import PartBox
@@ -64,13 +64,8 @@ class EvaluateView(QWidget):
         self.note = plain_label(role="warning", wrap=True)
         self.wait = WaitLabel()
         self.hint = EmptyPage(theme, "chart", NOT_YET, SHOWS, action="Evaluate")
-        self.empty = EmptyPage(
-            theme,
-            "chart",
-            "Train a model first",
-            "Its scores on held-out images appear here.",
-            action="Train",
-        )
+        text = "Its scores on held-out images appear here."
+        self.empty = NoModelPage(context.library, theme, "chart", text)
         self.top = QWidget()
         self._body = QStackedWidget()
         self._pages = QStackedWidget()
