@@ -64,6 +64,12 @@ def test_nothing_is_computed_before_it_is_opened(qtbot, ready, service):
     assert request.model == str(ready.chooser.path)
 
 
+def test_it_opens_where_a_robustness_test_is_wanted(ready, service):
+    service.take(WarmUp)[1](Done(id=1))
+    ready.state.what_if_wanted.emit()
+    assert ready.panels["classify_what_if"].section.is_open
+
+
 def test_of_the_positions_that_come_meanwhile_only_the_newest_is_computed(bench, service):
     slider = bench.sliders.sliders["rotation"]
     for degrees in range(1, 31):

@@ -31,7 +31,12 @@ from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
 from workbench.worker.input.sources import edits_of, match_classes, other_part, run_part
 from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.session import CancelledError, Job
-from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
+from workbench.worker.saved_models.evaluation import (
+    count_in_training,
+    evaluation_of,
+    keep,
+    scored_images,
+)
 from workbench.worker.saved_models.scoring import score_all
 
 
@@ -95,7 +100,14 @@ def _scored(job: Job, request: Evaluate) -> _Scored:
         part, names = run_part(job, card, request.part)
     truth = match_classes(part.y, names, card.class_names)
     results = score_all(runner, part.x, truth, partial(_report, job, images))
-    answer = evaluation_of(card, truth, results, request_id=job.id, part=images)
+    answer = evaluation_of(
+        card,
+        truth,
+        results,
+        request_id=job.id,
+        part=images,
+        num_in_training=count_in_training(RunFolder(Path(request.model)), images),
+    )
     return _Scored(card, part, answer, scored_images(part, truth, results, job))
 
 
