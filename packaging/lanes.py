@@ -2,9 +2,9 @@
 
     python packaging/lanes.py [LANE ...]
 
-Two lanes more run at a time than there are processors. What a lane prints goes to
-`build/lanes/LANE.log`, with its slowest tests; here is one line for each, and the end of those
-that fail.
+Two lanes more run at a time than there are processors, all but the one of the real mouse at a lower
+priority than that. What a lane prints goes to `build/lanes/LANE.log`, with its slowest tests; here
+is one line for each, and the end of those that fail.
 """
 
 from __future__ import annotations
@@ -28,10 +28,15 @@ AT_ONCE = (os.cpu_count() or 1) + 2
 
 @dataclass(frozen=True)
 class Lane:
-    """Commands that run one after the other; the first that fails is the last."""
+    """Commands that run one after the other; the first that fails is the last.
+
+    Attributes:
+        niceness: As of `nice`. A window that a mouse moves in must not wait for other lanes.
+    """
 
     name: str
     commands: tuple[tuple[str, ...], ...]
+    niceness: int = 5
 
     @property
     def log(self) -> Path:
@@ -51,39 +56,51 @@ def _program(name: str, *words: str) -> tuple[str, ...]:
     return (str(BIN / name), *words)
 
 
-def _tests(name: str, *words: str, is_measured: bool = True) -> Lane:
+def _tests(name: str, *words: str, is_measured: bool = True, niceness: int = 5) -> Lane:
     """A lane of pytest.
 
     Args:
         name: The lane's.
         words: Arguments of pytest.
+        niceness: As in Lane.
         is_measured: With coverage: it costs a quarter more where TensorFlow runs in the process
             of pytest, and sees nothing where all is done in other processes.
     """
     cache = f"cache_dir={LOGS / name}.cache"  # lanes must not write each other's
     before = ("-m", "coverage", "run") if is_measured else ()
     pytest = ("-m", "pytest", "-q", "--durations=30", "-o", cache)
-    return Lane(name, (_python(*before, *pytest, *words),))
+    return Lane(name, (_python(*before, *pytest, *words),), niceness)
 
 
 def _ignored(*folders: str) -> tuple[str, ...]:
     return tuple(f"--ignore={folder}" for folder in folders)
 
 
-_MODEL = tuple(f"tests/worker/{name}" for name in ("step", "model", "input", "checkpoints"))
-_REQUESTS = ("tests/worker/requests", "tests/worker/cluster", "tests/worker/checkup")
+def _worker(*folders: str) -> tuple[str, ...]:
+    return tuple(f"tests/worker/{name}" for name in folders)
+
+
+_MODEL = _worker("step", "model", "input", "checkpoints")
+_REQUESTS = _worker("requests", "cluster", "checkup")
+_TRAINER = _worker("trainer", "features")
 _PROGRAMS = ("tests/cli", "tests/remote", "tests/checkup", "tests/seams")
 _WINDOW = ("tests/gui", "tests/client", "tests/document")
 
+_EXPORTS = ("*notebook*.py", "*_script.py")
+"""Names of the modules of tests/worker/requests that run exported programs, a lane of their own."""
+_EXPORTED = [str(p) for n in _EXPORTS for p in (ROOT / "tests/worker/requests").glob(f"test_{n}")]
+
 LANES = (
-    _tests("training", "tests/worker", *_ignored(*_MODEL, *_REQUESTS), is_measured=False),
-    _tests("requests", *_REQUESTS),
-    _tests("end2end", "tests/end2end", is_measured=False),
+    _tests("end2end", "tests/end2end", is_measured=False, niceness=0),
+    _tests("exports", *sorted({*_EXPORTED})),
+    _tests("requests", *_REQUESTS, *(f"--ignore-glob=*/test_{name}" for name in _EXPORTS)),
+    _tests("training", *_TRAINER, is_measured=False),
     _tests("window", *_WINDOW),
     _tests("programs", *_PROGRAMS),
     # All that is in no other lane: a new folder of tests cannot be left out.
     _tests("rest", "tests", *_ignored("tests/worker", "tests/end2end", *_PROGRAMS, *_WINDOW)),
     _tests("model", *_MODEL),
+    _tests("worker", "tests/worker", *_ignored(*_MODEL, *_REQUESTS, *_TRAINER), is_measured=False),
     Lane("types", (_program("mypy"),)),
     Lane(
         "style",
@@ -149,7 +166,8 @@ def _report(lane: Lane, seconds: float, *, is_green: bool) -> None:
 def _run(lane: Lane) -> tuple[float, bool]:
     started = time.monotonic()
     with lane.log.open("wb") as log:
-        is_green = all(_is_done(command, log) for command in lane.commands)
+        polite = ("nice", "-n", str(lane.niceness))
+        is_green = all(_is_done((*polite, *command), log) for command in lane.commands)
     return time.monotonic() - started, is_green
 
 

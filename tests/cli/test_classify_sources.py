@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import queue
+import resource
 import shutil
 import signal
 import subprocess
@@ -163,6 +164,23 @@ def test_a_burst_is_printed_as_csv_and_a_folder_that_goes_ends_it(brightness, tm
     assert watching.finish(with_key=False) == 3
     assert watching.wait_for("images") == "300 images classified."
     watching.wait_for("The watched folder is gone.")
+
+
+def test_rows_that_a_full_disk_has_lost_are_an_error_in_the_end(brightness, tmp_path):
+    """The table may not grow beyond 100 bytes: its header and a part of a row."""
+    folder, table = tmp_path / "in", tmp_path / "t.csv"
+    folder.mkdir()
+    watching = Watching(brightness.run, folder, "--csv", table)
+    watching.wait_for("Watching")
+    resource.prlimit(watching.process.pid, resource.RLIMIT_FSIZE, (100, 100))
+    for number in range(3):
+        picture(folder / f"{number}.png", 240)
+        assert f"{number}.png: bright" in watching.line()
+    assert watching.finish() == 3
+    assert "t.csv cannot be written" in watching.wait_for("wait in memory")
+    assert watching.wait_for("classified") == "3 images classified."
+    watching.wait_for("The last rows of the table could not be written.")
+    assert table.stat().st_size == 100
 
 
 @pytest.mark.parametrize("words", [["a.png"], ["--class-folders"], ["--csv", "t.parquet"]])

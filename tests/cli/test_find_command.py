@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import itertools
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
-from workbench.cli import main
+from workbench.cli import _service, main
+from workbench.protocol.service_call import ServiceCall
 
 pytestmark = pytest.mark.worker
+
+
+@pytest.fixture(scope="module")
+def service():
+    """One service worker for all commands."""
+    with ServiceCall() as call:
+        yield call
+
+
+@pytest.fixture(autouse=True)
+def _one_service(service, monkeypatch):
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service))
+
+
+def write_rows(path, count):
+    random = np.random.default_rng(0)
+    y = np.arange(count) % 3
+    x = random.integers(0, 90, (count, 8, 8, 1), np.uint8)
+    x[np.arange(count), 1 + 2 * y] += 120
+    np.savez(path, x_train=x, y_train=y, x_test=x[:60], y_test=y[:60])
 
 
 @pytest.fixture
 def project(tmp_path):
     """A linear classifier of 8 x 8 images with a bright row per class, at a rate far too low."""
-    random = np.random.default_rng(0)
-    y = np.arange(500) % 3
-    x = random.integers(0, 90, (500, 8, 8, 1), np.uint8)
-    x[np.arange(500), 1 + 2 * y] += 120
-    np.savez(tmp_path / "rows.npz", x_train=x, y_train=y, x_test=x[:60], y_test=y[:60])
+    write_rows(tmp_path / "rows.npz", 500)
     path = tmp_path / "p.workbench"
     assert main(["new", "fashion_convnet", str(path)]) == 0
     plain = json.loads(path.read_text())
@@ -55,7 +73,8 @@ def test_the_terminal_prints_the_answer_and_the_comparison(project, capsys):
     assert "is better than your rate 1e-06. Good range: " in found["words"]
 
 
-def test_the_batch_size_comes_with_what_else_changes(project, capsys):
+def test_the_batch_size_comes_with_what_else_changes(project, tmp_path, capsys):
+    write_rows(tmp_path / "rows.npz", 60)  # each size that has as many images takes seconds
     capsys.readouterr()
     assert main(["find", "batch-size", str(project), "--json"]) == 0
     *_, found = (json.loads(line) for line in capsys.readouterr().out.splitlines())

@@ -103,3 +103,11 @@ def test_a_title_within_a_sentence_has_a_capital_only_for_abbreviations(title, w
 def test_a_path_that_is_no_unicode_becomes_text():
     assert numbers.path_text("a/\udcff.png") == "a/\\udcff.png"
     assert numbers.path_text("ä/b.png") == "ä/b.png"
+
+
+def test_class_names_can_be_shown_and_stored():
+    assert numbers.plain_name("rose") == "rose"
+    assert numbers.plain_name(" a\nb\udcff ") == "a?b?"
+    assert numbers.plain_name(b"caf\xc3\xa9\xff") == "café\N{REPLACEMENT CHARACTER}"
+    assert numbers.plain_name("n" * 120) == "n" * 100
+    assert numbers.plain_name("  ") == "(no name)"

@@ -227,6 +227,17 @@ def test_a_class_is_one_folder_whatever_its_name(label, name):
     assert folder_name(label) == name
 
 
+def test_files_that_are_there_before_are_counted(photos, tmp_path):
+    (tmp_path / "out" / "rose").mkdir(parents=True)
+    (tmp_path / "out" / "other").mkdir()
+    for name in ("rose/old.jpg", "rose/c.jpg", "other/d.jpg"):
+        (tmp_path / "out" / name).write_bytes(b"old")
+    plan = make_plan(answers(photos), tmp_path / "out")
+    assert plan.num_there == 2
+    assert "already have 2 files: predictions are mixed with them." in plan_words(plan, "cifar")
+    assert "already have" not in plan_words(make_plan(answers(photos), tmp_path / "new"), "cifar")
+
+
 def test_what_would_be_and_was_done_in_words(photos, tmp_path):
     out = tmp_path / "out"
     (out / "rose").mkdir(parents=True)
@@ -234,6 +245,7 @@ def test_what_would_be_and_was_done_in_words(photos, tmp_path):
     plan = make_plan(answers(photos), out)
     assert plan_words(plan, "cifar") == (
         "Predictions of cifar:\n\nlily: 1\nrose: 2\n\n47 bytes in total. Existing files are never overwritten.\n"
+        "These class folders already have 1 file: predictions are mixed with them.\n"
         "Renamed (name already taken): 2\nSkipped (no predicted class): 1"
     )
     files = [photos / f"many {number}.jpg" for number in range(15)]

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import msgspec
 from workbench.cli._options import refuse_existing
 from workbench.cli._output import print_line
 from workbench.cli._service import answers_of, open_service
-from workbench.core.format import plural
+from workbench.core.format import bytes_text, plural
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import SaveError, UsageError, os_errors_as
 from workbench.pictures.watching.folder_watch import FolderWatch
@@ -49,6 +50,7 @@ def watch_folder(arguments: argparse.Namespace, model: str, print_answer: Print)
     Raises:
         UsageError: there are options that do not go with it.
         DatasetError: the folder cannot be listed, or is gone.
+        SaveError: rows of the table could not be written until the end.
     """
     _refuse_options(arguments)
     watch = FolderWatch(arguments.watch)  # before the model is loaded: nothing is missed meanwhile
@@ -166,11 +168,32 @@ def _table(arguments: argparse.Namespace) -> Iterator[_Table]:
                 refuse_link(path)
                 path.unlink(missing_ok=True)
                 file = AppendFile(path, has_reserve=False)
-            stack.callback(file.close)
-            write, is_stdout = (lambda line: file.append(line.encode())), False
+            stack.callback(_close, file, path)
+            write, is_stdout = partial(_append, file, path), False
         table = _Table(write, is_stdout=is_stdout)
         stack.callback(table.finish)
         yield table
+
+
+def _append(file: AppendFile, path: Path, line: str) -> None:
+    """Writes a row. Where the disk has no room it waits in memory, which is reported once."""
+    had_room = file.problem is None
+    file.append(line.encode())
+    if had_room and file.problem is not None:
+        cause = file.problem.strerror
+        print_line(f"{path.name} cannot be written ({cause}): rows wait in memory for room.")
+
+
+def _close(file: AppendFile, path: Path) -> None:
+    """Raises SaveError where some rows could not be written until now."""
+    file.close()
+    if file.waiting_bytes:
+        raise SaveError(
+            "The last rows of the table could not be written.",
+            where=str(path),
+            received=f"no room for {bytes_text(file.waiting_bytes)}",
+            fix="Free some disk space and classify the folder again.",
+        )
 
 
 def _ignore(_line: str) -> None:

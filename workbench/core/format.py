@@ -121,6 +121,15 @@ def path_text(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def plain_name(value: object) -> str:
+    """A class name out of a file or of a folder's name, as it can be shown and stored.
+
+    Without control characters and bytes that are no text, at most 100 long.
+    """
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return "".join(c if c.isprintable() else "?" for c in text)[:100].strip() or "(no name)"
+
+
 def within_sentence(title: str) -> str:
     """Lowers the first letter of a title, but not of an abbreviation such as "TPU"."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]

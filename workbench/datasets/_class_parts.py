@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.core.format import plain_name
 from workbench.core.params import ChoiceParam
 from workbench.core.specs import FilePart, LoadContext, LoadedData
-from workbench.datasets._label_values import plain_name
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders import ClassFolders, class_folders
 from workbench.pictures.fits import FITS

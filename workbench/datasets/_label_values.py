@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.format import plain_name
 from workbench.errors import DatasetError
 
 Array = np.ndarray[Any, Any]
@@ -51,15 +52,6 @@ def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) ->
         return Labels(_cut(joined, flat), tuple(str(value) for value in values))
     note = f"The labels are {_listed(values)}; they are used as class names."
     return Labels(_cut(numbers, flat), tuple(str(value) for value in values), (note,))
-
-
-def plain_name(value: object) -> str:
-    """A class name out of a file or of a folder's name, as it can be shown and stored.
-
-    Without control characters and bytes that are no text, at most 100 long.
-    """
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return "".join(c if c.isprintable() else "?" for c in text)[:100].strip() or "(no name)"
 
 
 def _flat(labels: Array, where: str) -> Array:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
-from workbench.datasets._label_values import MAX_CLASSES, plain_name
+from workbench.datasets._label_values import MAX_CLASSES
 from workbench.errors import DatasetError
 from workbench.pictures.folders import is_picture, natural_key
 from workbench.pictures.listed.table import EXPECTED, PARTS, Row, read_table

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import EXPECTED, FIT, load_class_folders
-from workbench.datasets._label_values import plain_name
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders import class_folders
 

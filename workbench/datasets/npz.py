@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
-from workbench.datasets._label_values import plain_name, read_labels
+from workbench.datasets._label_values import read_labels
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member
 from workbench.datasets._picture_values import find_axes, find_scale, write_pictures
 from workbench.datasets.cifar10 import CLASS_NAMES as CIFAR10_NAMES

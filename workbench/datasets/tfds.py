@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.core.format import plain_name
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT
-from workbench.datasets._label_values import plain_name
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.unpack import load_records
 from workbench.errors import DatasetError

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import urllib.error
 import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.hardware.network_route import has_route
+
+if TYPE_CHECKING:
+    import http.client  # the window reads SPECs and never downloads
 
 _MAX_ADDRESS = 4096
 """Characters of the longest web address."""

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
+from workbench.core.format import path_text
 from workbench.errors import WireError, WorkbenchError
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import AnyAnswer, AnyRequest
@@ -56,8 +57,9 @@ def decode_answer(line: bytes) -> AnyAnswer:
 
 
 def error_parts(error: WorkbenchError) -> ErrorParts:
-    """An error in the form that messages carry."""
-    return ErrorParts(**error.to_dict(), kind=type(error).__name__)
+    """An error in the form that messages carry: names of files in it may be no text."""
+    texts = {key: path_text(text) for key, text in error.to_dict().items()}
+    return ErrorParts(**texts, kind=type(error).__name__)
 
 
 def error_from_parts(parts: ErrorParts) -> WorkbenchError:

@@ -168,3 +168,22 @@ def test_rows_are_ranked_by_the_larger_probability():
     assert [row.name for row in paired(first, second)] == ["b", "a"]
     assert paired([], second)[0] == PairedScore("b", None, 0.9)
     assert replace(paired(first, [])[0], name="x") == PairedScore("x", 0.5, None)
+
+
+def test_a_picture_that_cannot_be_read_is_not_compared(compared, ready, qtbot):
+    panel = compared.panel
+    compared.classify("/x/a.png", cat=0.9, dog=0.1)
+    panel.section.head.click()
+    compared.answer("/x/a.png", cat=0.8, dog=0.2)
+    assert panel.answers.isVisible()
+    ready.classify(["/x/notes.txt"])
+    _, answer = compared.take(ready.chooser.path)
+    error = ErrorParts(what="This file is not an image that can be read.")
+    with qtbot.waitSignal(ready.state.shown):
+        answer(Classified(file="/x/notes.txt", error=error))
+        answer(Done(id=1))
+    assert not panel.answers.isVisible()
+    assert panel.status.isVisible()
+    assert panel.status.text() == "The picture cannot be read: there is nothing to compare."
+    compared.classify("/x/b.png", cat=0.9, dog=0.1)
+    assert panel.answers.isVisible()

@@ -241,6 +241,14 @@ def test_in_a_low_view_all_stays_within_reach_beside_the_test_images(qtbot, read
     assert not ready.state.is_picking
 
 
+@pytest.mark.parametrize("height", [900, 840, 780, 737, 700, 690])
+def test_the_drop_area_gives_way_before_the_recent_predictions_are_cut(qtbot, ready, height):
+    ready.resize(1424, height)
+    recent, bar = ready.panels["classify_earlier"], ready.findChild(QScrollArea).verticalScrollBar()
+    is_whole = lambda: recent.visibleRegion().boundingRect().size() == recent.size()  # noqa: E731
+    qtbot.waitUntil(lambda: is_whole() and not bar.isVisible())
+
+
 def test_files_are_pasted_by_their_paths(ready, service):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/x/one.png"), QUrl("https://example.org/two.png")])

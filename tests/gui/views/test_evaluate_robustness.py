@@ -78,6 +78,15 @@ def test_without_a_test_it_says_where_one_is_made(open_view):
     assert not panel.start.isEnabled()
 
 
+def test_a_button_leads_to_where_a_test_is_made(open_view, qtbot, keep_tests):
+    panel = open_view()
+    with qtbot.waitSignal(panel._state.what_if_wanted):
+        panel.what_if.click()
+    keep_tests(SOFT)
+    assert panel.what_if.isHidden()
+    assert not panel.tests.isHidden()
+
+
 def test_what_was_kept_is_shown(open_view, run, keep_tests):
     keep_robustness(run, RESULT, "now")
     keep_tests(SOFT)
@@ -150,7 +159,7 @@ def test_a_test_is_removed_from_the_project_with_undo(open_view, context, keep_t
     assert action.text() == "Remove “Soft”"
     action.trigger()
     assert context.document.project.robustness == ()
-    assert not panel.tests.isEnabled()
+    assert panel.tests.isHidden()
     context.document.undo_stack.undo()
     assert context.document.project.robustness == (SOFT,)
 

@@ -11,7 +11,13 @@ from tests.gui.views.scripted import cat
 from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
 from workbench.gui.classify.what_if import bench as what_if_bench
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import AlteredScores, Classify, ClassifyAltered, Score, WarmUp
+from workbench.protocol.classify import (
+    AlteredScores,
+    Classify,
+    ClassifyAltered,
+    Score,
+    WarmUp,
+)
 from workbench.protocol.messages import Done, Failed
 
 
@@ -56,6 +62,12 @@ def test_nothing_is_computed_before_it_is_opened(qtbot, ready, service):
     request, _ = service.awaited(qtbot, ClassifyAltered)
     assert (request.picture, request.strengths) == ("/x/photo.jpg", {})
     assert request.model == str(ready.chooser.path)
+
+
+def test_it_opens_where_a_robustness_test_is_wanted(ready, service):
+    service.take(WarmUp)[1](Done(id=1))
+    ready.state.what_if_wanted.emit()
+    assert ready.panels["classify_what_if"].section.is_open
 
 
 def test_of_the_positions_that_come_meanwhile_only_the_newest_is_computed(bench, service):
@@ -153,7 +165,7 @@ def test_an_unreadable_picture_cannot_be_altered(qtbot, ready, bench, service):
         answer(Done(id=1))
     assert not bench.sliders.isEnabled()
     assert is_quiet(service)
-    assert "Classify a picture first" in bench.message.text()
+    assert bench.message.text() == "The picture cannot be read: there is nothing to alter."
 
 
 def test_a_failure_is_shown_and_the_next_position_is_computed(bench, service):

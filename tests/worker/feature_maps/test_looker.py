@@ -138,6 +138,15 @@ def test_outputs_that_are_not_finite_are_an_error_with_the_layer():
     assert caught.value.where == "conv2d_2"
 
 
+def test_filters_that_are_not_finite_are_an_error_with_the_layer():
+    runner = runner_of(chain(IMAGE, CONV, POOL, HEAD))
+    kernel = runner.built.layers["n1"].kernel
+    kernel.assign(np.full(kernel.shape, np.nan))
+    with pytest.raises(RunError, match="filters of this layer are not finite") as caught:
+        looker_of(runner).filters("conv2d_1")
+    assert caught.value.where == "conv2d_1"
+
+
 def test_channels_have_their_statistics_strongest_first():
     values = np.zeros((2, 2, 3), np.float32)
     values[..., 1] = [[-4, 0], [0, 2]]

@@ -25,6 +25,7 @@ from workbench.protocol.classify_many import (
 from workbench.protocol.messages import Cancel, Failed, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.export.classified_table import is_unfinished
+from workbench.worker.requests.many.listing import class_of_path
 
 pytestmark = pytest.mark.worker
 
@@ -58,6 +59,11 @@ def many(brightness, folder, **more):
     )
     rows = [row for each in answers if isinstance(each, ClassifiedRows) for row in each.rows]
     return rows, answers[-1]
+
+
+def no_text(folder: Path) -> Path:
+    """The name of a folder with bytes in it that are no UTF-8."""
+    return Path(os.fsdecode(os.fsencode(folder) + b"/odd\xff"))
 
 
 def table_rows(path: Path) -> list[dict[str, str]]:
@@ -217,3 +223,27 @@ def test_names_that_are_no_unicode_are_written_escaped(brightness, tmp_path):
     (row,), _ = many(brightness, tmp_path, table=str(path))
     assert row.label == "bright"
     assert table_rows(path)[0]["file"].endswith("caf\\udce9.png")
+
+
+def test_names_that_are_no_text_stop_nothing(brightness, tmp_path):
+    """Neither as the name of an image that cannot be read, nor as the folder it is in."""
+    odd = no_text(tmp_path)
+    for folder in (odd, tmp_path / "Bright"):
+        folder.mkdir()
+        Image.new("L", (6, 4), 200).save(folder / "good.png")
+    (odd / "broken.png").write_text("no image")
+    rows, done = many(brightness, tmp_path, has_class_folders=True)
+    assert isinstance(done, ManyClassified), done
+    found = {(row.truth, row.file.rpartition("/")[2], row.error is None) for row in rows}
+    expected = {("Bright", "good.png", True), ("odd?", "good.png", True)}
+    assert found == expected | {("odd?", "broken.png", False)}
+    assert (done.num_bad, done.agreement.num_right, done.agreement.num_foreign) == (1, 1, 1)
+    bad = next(row.error for row in rows if row.error is not None)
+    assert "odd\\udcff/broken.png" in bad.where
+
+
+def test_folders_are_named_as_the_classes_of_a_data_set_are():
+    """A class has no control characters and at most 100 characters."""
+    assert class_of_path("new\nline/a.png", {"new?line"}) == "new?line"
+    assert class_of_path(f"{'n' * 120}/deep/a.png", {"n" * 100}) == "n" * 100
+    assert class_of_path("a.png", {"a"}) == ""

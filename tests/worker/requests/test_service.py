@@ -31,8 +31,11 @@ from workbench.protocol.trained.evaluate import Evaluate, Evaluation, PickTestPi
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.scores import set_words
+from workbench.runs.log.scores import remark_words, set_words
+from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores, read_image_scores
+from workbench.runs.store.machine import this_machine
+from workbench.runs.store.provenance import ORIGIN_NAME, write_origin
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 from workbench.worker.requests.session import SessionFolder, sweep_session_folders
 
@@ -185,6 +188,38 @@ def test_each_part_of_the_split_is_evaluated_and_kept(brightness):
     kept = known.evaluations["train"]
     assert read_image_scores(run, kept).file(0) == train.images.files[0]
     assert read_image_scores(run, known.evaluations["test"]).file(0) == loaded.images.files[0]
+
+
+def test_a_data_set_that_has_other_images_than_in_the_training_is_said(brightness):
+    """The scores are still those of the images that are there."""
+    run = RunFolder(Path(brightness.run))
+    train = brightness.last(Evaluate, model=brightness.run, part="train")
+    num_train = sum(map(sum, train.confusion))
+    mark = DataMark(num_train=num_train, num_validation=0, num_test=5, digest="")
+    write_origin(run, this_machine({}), mark)
+    found = brightness.last(Evaluate, model=brightness.run)
+    train = brightness.last(Evaluate, model=brightness.run, part="train")
+    kept = known_scores(run).evaluations["test"].result
+    (run.path / ORIGIN_NAME).unlink()
+    assert sum(map(sum, found.confusion)) == 4
+    words = "The data set has changed: when the run was trained it had 5 test images."
+    assert remark_words(found) == remark_words(kept) == words
+    assert remark_words(train).startswith("The model was trained on these images")
+    assert remark_words(brightness.last(Evaluate, model=brightness.run)) == ""
+
+
+def test_files_whose_names_are_no_text_are_evaluated_and_named(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"dark": [5], "bright": [255]})
+    (data / "dark" / "00.png").rename(os.fsdecode(os.fsencode(data / "dark") + b"/\xff.png"))
+    answer = brightness.last(
+        Evaluate,
+        model=brightness.run,
+        source="folder",
+        params={"path": str(data)},
+        with_images=True,
+    )
+    assert isinstance(answer, Evaluation), answer
+    assert [file.rpartition("/")[2] for file in answer.images.files] == ["00.png", "\\udcff.png"]
 
 
 def test_another_source_is_matched_by_class_names(brightness, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from workbench.datasets._label_values import plain_name
+from workbench.core.format import plain_name
 from workbench.datasets._records.example import BadExampleError, Feature
 from workbench.pictures.signatures import DECODED, HEAD_BYTES, sniff
 

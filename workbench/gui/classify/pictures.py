@@ -19,7 +19,7 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _LEAST_RESULTS_PX = 240
-_OTHERS_PX, _HIGH_PX = 576, 822
+_OTHERS_PX, _HIGH_PX = 621, 822
 """Height of the panels above and below, and of a view with room for all."""
 _ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
 

@@ -45,6 +45,7 @@ class ClassifyState(QObject):
         predicted(): It is that of a picture the user has just brought in, and waits for.
         class_chosen(str): This class of it is to be explained.
         layer_chosen(str): The feature maps of the layer of this name are to be shown.
+        what_if_wanted(): The sliders that alter a picture are to be opened.
         source_chosen(str): The source of this key is to begin; see `sources`.
         addresses_came(list[str]): Web addresses of images were pasted or dropped.
         folder_changed(bool): Whether a folder is being classified.
@@ -78,6 +79,7 @@ class ClassifyState(QObject):
     predicted = Signal()
     class_chosen = Signal(str)
     layer_chosen = Signal(str)
+    what_if_wanted = Signal()
     source_chosen = Signal(str)
     addresses_came = Signal(list)
     folder_changed = Signal(bool)

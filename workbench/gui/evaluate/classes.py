@@ -17,7 +17,7 @@ from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import breakable, plain_label
-from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.kit.layout import STRETCH, FlowLayout, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.class_scores import class_row, class_table
 from workbench.gui.tables.number_table import Cell, Column, NumberTable
@@ -78,7 +78,10 @@ class ClassesPanel(TitledBox):
     def _build(self, figures: Sequence[Figure]) -> None:
         for page in (self.table, self.pairs, self.no_pairs):
             self._pages.addWidget(page)
-        self.column.addLayout(row(*figures, STRETCH, spacing=16))
+        flow = FlowLayout(spacing=16, line_spacing=6)
+        for figure in figures:
+            flow.addWidget(figure)
+        self.column.addLayout(flow)
         self.column.addWidget(self.source)
         self.column.addSpacing(2)
         self.saver = FigureSaver(

@@ -38,7 +38,7 @@ COLUMNS = (
     Column("Lost, points", 90, "Accuracy lost at the full strength, in percentage points"),
 )
 NO_TESTS = (
-    "This project has no robustness test yet. In Classify, open What-if, alter a picture, and "
+    "This project has no robustness test yet. Alter a picture in Classify under What-if, and "
     "choose Save as robustness test: each later run is measured on it."
 )
 NOT_YET = "This run was not measured on the robustness tests of the project yet."
@@ -63,6 +63,7 @@ class RobustnessPanel(TitledBox):
         self.start = button("Measure")
         self.cancel = button("Cancel")
         self.tests = button("Tests")
+        self.what_if = button("Open What-if")
         self.menu_button = SaveFigureButton(theme, "robustness")
         self._results, self._pages = QWidget(), QStackedWidget()
         self.setMinimumWidth(430)
@@ -79,7 +80,9 @@ class RobustnessPanel(TitledBox):
         self.menu_button.set_saver(self.saver)
         head = row((self.subject, 1), self.menu_button, spacing=8)
         column(head, self.plot, (self.table, 1), parent=self._results, spacing=6)
-        self._pages.addWidget(QWidget())
+        empty = QWidget()
+        column(row(self.what_if, STRETCH), STRETCH, parent=empty)
+        self._pages.addWidget(empty)
         self._pages.addWidget(self._results)
         self.column.addWidget(self.status)
         self.column.addWidget(self._pages, 1)
@@ -92,6 +95,7 @@ class RobustnessPanel(TitledBox):
         self.saver.said.connect(state.said)
         self.start.clicked.connect(self.measure)
         self.cancel.clicked.connect(self._question.cancel)
+        self.what_if.clicked.connect(lambda _=False: state.what_if_wanted.emit())
         self.table.chosen.connect(self._choose)
         self.tests.menu().aboutToShow.connect(self._fill_tests)
         for signal in (document.robustness_changed, document.project_replaced):
@@ -167,9 +171,10 @@ class RobustnessPanel(TitledBox):
 
     def _show(self) -> None:
         result = self.kept.result if self.kept is not None else None
+        self.what_if.setVisible(not self._tests)
         self.start.setEnabled(self._run is not None and bool(self._tests))
         self.start.setText("Measure" if result is None else "Measure again")
-        self.tests.setEnabled(bool(self._tests))
+        self.tests.setVisible(bool(self._tests))
         self.tests.setText(plural(len(self._tests), "test"))
         self._pages.setCurrentIndex(0 if result is None else 1)
         if not self._question.is_open:

@@ -51,6 +51,7 @@ class EvaluateState(QObject):
         images_picked(PickedImages): These images are to be shown, whatever the evaluation is of.
         slice_wanted(Chosen): These images are to be shown.
         images_read(ImagesOfRun): What was predicted for each image; None where that is not known.
+        what_if_wanted(): A picture is to be altered, for a robustness test.
         train_again(Path): The project is to be trained from the weights of the run in this folder.
         said(str): What was saved, or why not.
         closing(): The window closes.
@@ -78,6 +79,7 @@ class EvaluateState(QObject):
     images_wanted = Signal(int, int)
     images_picked = Signal(object)
     slice_wanted = Signal(object)
+    what_if_wanted = Signal()
     images_read = Signal(object)
     train_again = Signal(object)
     said = Signal(str)

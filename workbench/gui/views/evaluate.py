@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.view_spec import MakeView, ViewSpec, WindowServices
 from workbench.gui.panels import panels_of
+
+if TYPE_CHECKING:
+    from workbench.gui.classify.view import ClassifyView
+
+
+def _open_what_if(services: WindowServices) -> None:
+    """Where a picture is altered, and that is saved as a robustness test."""
+    cast("ClassifyView", services.show_view("classify")).state.what_if_wanted.emit()
 
 
 def _load() -> MakeView:
@@ -15,6 +25,7 @@ def _load() -> MakeView:
         view = EvaluateView(services.context, panels_of("evaluate"))
         view.train_requested.connect(services.train)
         view.state.train_again.connect(services.train_again)
+        view.state.what_if_wanted.connect(lambda: _open_what_if(services))
         view.state.said.connect(services.say)
         return view
 

@@ -47,12 +47,14 @@ class Plan:
         placements: Image by image, in order.
         skipped: (file, reason) of images that stay where they are.
         num_renamed: Images that get another name, as their own is taken there.
+        num_there: Files that are in these class folders before.
     """
 
     into: Path
     placements: tuple[Placement, ...]
     skipped: tuple[tuple[str, str], ...]
     num_renamed: int
+    num_there: int
 
     @property
     def num_bytes(self) -> int:
@@ -92,7 +94,13 @@ def make_plan(
         reason = planning.add(file, label)
         if reason:
             planning.skipped.append((file, reason))
-    return Plan(into, tuple(planning.placements), tuple(planning.skipped), planning.num_renamed)
+    return Plan(
+        into,
+        tuple(planning.placements),
+        tuple(planning.skipped),
+        planning.num_renamed,
+        planning.num_there,
+    )
 
 
 class _Planning:
@@ -103,7 +111,7 @@ class _Planning:
         self._last_numbers: dict[tuple[str, str], int] = {}
         self.placements: list[Placement] = []
         self.skipped: list[tuple[str, str]] = []
-        self.num_renamed = 0
+        self.num_renamed = self.num_there = 0
 
     def add(self, file: str, label: str) -> str:
         """Plans one image; the reason where it stays, "" where it does not."""
@@ -149,6 +157,7 @@ class _Planning:
             refuse_link(place)
             with os_errors_as(UsageError, "The folder cannot be listed.", place):
                 names = os.listdir(place) if place.exists() else []  # noqa: PTH208 - names only
+            self.num_there += len(names)
             self._taken[folder] = {name.casefold() for name in names}
         return self._taken[folder]
 

@@ -23,13 +23,16 @@ def plan_words(plan: Plan, model: str) -> str:
 
 
 def plan_notes(plan: Plan) -> list[str]:
-    """The size of all, how many are renamed, and how many are skipped with the reason; a line
-    each.
+    """The size of all, what is there before, how many are renamed, and how many are skipped with
+    the reason; a line each.
     """
     lines = []
     if plan.placements:
         size = bytes_text(plan.num_bytes)
         lines.append(f"{size} in total. Existing files are never overwritten.")
+    if plan.num_there:  # labels, where the folder is a data set
+        there = plural(plan.num_there, "file")
+        lines.append(f"These class folders already have {there}: predictions are mixed with them.")
     if plan.num_renamed:
         lines.append(f"Renamed (name already taken): {count(plan.num_renamed)}")
     for reason, number in plan.reasons().items():

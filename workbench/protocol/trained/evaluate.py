@@ -130,6 +130,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
         calibration: None in evaluations of earlier versions.
         top_k_accuracy: k -> share of images whose true class is among the k most probable, 0..1,
             where there are more classes than k; empty in evaluations of earlier versions.
+        num_in_training: Images of this part when the run was trained; 0 where that is not known.
         images, slices: Where the request has asked for them.
     """
 
@@ -143,5 +144,6 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     is_validated_on_test: bool = False
     calibration: CalibrationScores | None = None
     top_k_accuracy: dict[int, float] = {}
+    num_in_training: int = 0
     images: ImageScores | None = None
     slices: list[SliceScore] = []

@@ -110,7 +110,20 @@ def set_words(result: Evaluation, source: str = "") -> str:
 
 
 def remark_words(result: Evaluation) -> str:
-    """What qualifies all scores of an evaluation, as a sentence; "" for nothing."""
+    """What qualifies all scores of an evaluation, in sentences; "" for nothing."""
+    return " ".join(filter(None, (_changed_words(result), _seen_words(result))))
+
+
+def _changed_words(result: Evaluation) -> str:
+    """That the run was trained with another data set than the one that is there now."""
+    before = result.num_in_training
+    if not before or before == sum(map(sum, result.confusion)):
+        return ""
+    one, many = SET_IMAGES[result.part].removesuffix("s"), SET_IMAGES[result.part]
+    return f"The data set has changed: when the run was trained it had {plural(before, one, many)}."
+
+
+def _seen_words(result: Evaluation) -> str:
     if result.part == "train":
         return "The model was trained on these images: on new images the scores are usually lower."
     if _is_chosen_here(result) and not result.is_validated_on_test:

@@ -230,6 +230,7 @@ def _is_sound(kept: KeptEvaluation, class_names: list[str]) -> bool:
         and all(map(_is_score, result.per_class))
         and (result.accuracy is None or is_share(result.accuracy))
         and all(map(is_share, result.top_k_accuracy.values()))
+        and is_count(result.num_in_training)
         and (result.loss is None or math.isfinite(result.loss))
         and (result.weights is None or _is_known(result.weights))
     )

@@ -80,17 +80,14 @@ class Looker:
             return image.astype(np.float32)
         output = self._part(node)(np.float32(image[None]), training=False)
         values = np.asarray(output, np.float32)[0]
-        if not np.isfinite(values).all():
-            raise RunError(
-                "The outputs of this layer are not finite: the training diverged.",
-                where=layer,
-                fix="Train it again with a lower learning rate.",
-            )
+        _check_finite(values, "outputs", layer)
         return as_planes(values)
 
     def filters(self, layer: str) -> Filters:
-        """The filters of a layer that has some."""
-        return filters_of(self._built, self._graph, self._nodes[layer])
+        """The filters of a layer that has some; raises RunError where they are not finite."""
+        found = filters_of(self._built, self._graph, self._nodes[layer])
+        _check_finite(found.values, "filters", layer)
+        return found
 
     def _shown_nodes(self) -> dict[str, str]:
         """Node id by the layer's name, of the layers in the model."""
@@ -128,6 +125,15 @@ class Looker:
         if len(self._parts) > _KEPT_MODELS:
             self._parts.popitem(last=False)
         return self._parts[node]
+
+
+def _check_finite(values: Values, what: str, layer: str) -> None:
+    if not np.isfinite(values).all():
+        raise RunError(
+            f"The {what} of this layer are not finite: the training diverged.",
+            where=layer,
+            fix="Train it again with a lower learning rate.",
+        )
 
 
 def looker_of(runner: Runner) -> Looker:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.checks.shapes import Propagation
+from workbench.core.format import path_text
 from workbench.core.network.roles import input_node
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
@@ -103,7 +104,7 @@ def preview_augmentation(job: Job, request: PreviewAugmentation) -> AnyAnswer:
         paths = [str(folder / f"{row}-{number}.png") for number in range(len(pictures))]
         for path, picture in zip(paths, pictures, strict=True):
             write_png(path, picture)
-        label, file = chosen.labels[row], chosen.files[row]
+        label, file = chosen.labels[row], path_text(chosen.files[row])
         images.append(
             AugmentedImage(
                 index=index, label=label, file=file, original=paths[0], variants=paths[1:]

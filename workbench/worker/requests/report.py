@@ -26,7 +26,7 @@ from workbench.worker.explain.explainer import explainer_of
 from workbench.worker.input.sources import match_classes, run_test_part
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.requests.session import CancelledError, Job
-from workbench.worker.saved_models.evaluation import evaluation_of
+from workbench.worker.saved_models.evaluation import count_in_training, evaluation_of
 from workbench.worker.saved_models.scoring import score_all
 
 MOST_WRONG, MOST_RIGHT = 12, 9
@@ -104,7 +104,9 @@ def _computed(job: Job, facts: Facts, card: ModelCard, part: PreparedPart, truth
     """What the model answers for the images as they are now."""
     results = score_all(job.runner(str(facts.run.path)), part.x, truth, partial(_report, job))
     chosen = choose(truth, results)
-    return Scored(evaluation_of(card, truth, results), _examples(part, truth, results, chosen))
+    num = count_in_training(facts.run, "test")
+    result = evaluation_of(card, truth, results, num_in_training=num)
+    return Scored(result, _examples(part, truth, results, chosen))
 
 
 def _report(job: Job, fraction: float) -> None:

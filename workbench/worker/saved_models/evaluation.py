@@ -18,6 +18,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, weights_of
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.runs.store.image_scores import ScoredImages, joined_paths
+from workbench.runs.store.provenance import read_origin
 from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.saved_models.image_facts import brightness_of, sizes_of
@@ -33,6 +34,7 @@ def evaluation_of(
     *,
     request_id: int = 0,
     part: ImageSet = "test",
+    num_in_training: int = 0,
 ) -> Evaluation:
     """The evaluation of a model on images of these classes, int64 (n,)."""
     confusion = confusion_matrix(truth, results.predicted, len(card.class_names))
@@ -49,7 +51,19 @@ def evaluation_of(
         calibration=calibration_scores(card.calibration or Calibration(), results, truth),
         is_validated_on_test=part in ("test", "validation")
         and card.recipe.get("validation") == "test",
+        num_in_training=num_in_training,
     )
+
+
+def count_in_training(run: RunFolder, part: ImageSet) -> int:
+    """How many images of a part the run had when it was trained; 0 where that is not known."""
+    origin = read_origin(run)
+    if origin is None or part == "other":
+        return 0
+    data = origin.data
+    return {
+        "train": data.num_train, "validation": data.num_validation, "test": data.num_test,
+    }[part]  # fmt: skip
 
 
 def scored_images(

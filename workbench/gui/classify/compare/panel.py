@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QWidget
 from workbench.core.format import count
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.bar_rows import NAME_PX, NUM_ROWS, ROW_PX
+from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.compare.agreement import agree, answer_words, paired
 from workbench.gui.classify.compare.paired_bars import GAP_PX, PairedBars
 from workbench.gui.classify.compare.second import SecondAnswers
@@ -140,7 +141,8 @@ class ComparisonPanel(QFrame):
         answer = second.answer
         is_due = entry is not None and self._state.is_outdated(entry)
         first = entry.answer if entry is not None and not is_due else None
-        self.answers.setVisible(has_other and entry is not None)
+        is_readable = entry is not None and entry.answer.error is None
+        self.answers.setVisible(has_other and is_readable)
         self._show_side(0, self._state.title, answer_words(first) if first else "…")
         self._show_side(1, self._title(), answer_words(answer) if answer else "…")
         scores = [each.scores if each is not None else [] for each in (first, answer)]
@@ -156,13 +158,17 @@ class ComparisonPanel(QFrame):
         num_same, total = second.num_agreeing
         same = f"Same answer for {count(num_same)} of {count(total)} pictures" if total > 1 else ""
         self.summary.set_full_text(same)
-        self._say(has_other=has_other, has_entry=entry is not None, is_done=answer is not None)
+        self._say(has_other=has_other, entry=entry, is_done=answer is not None)
 
-    def _say(self, *, has_other: bool, has_entry: bool, is_done: bool) -> None:
-        words = _NO_OTHER if not has_other else "" if has_entry else "Classify a picture first."
+    def _say(self, *, has_other: bool, entry: ClassifiedPicture | None, is_done: bool) -> None:
+        words = "" if entry is not None else "Classify a picture first."
+        if entry is not None and entry.answer.error is not None:
+            words = "The picture cannot be read: there is nothing to compare."
+        if not has_other:
+            words = _NO_OTHER
         if words or is_done:
             self.status.say(words)
-        self.status.setVisible(not is_done)
+        self.status.setVisible(bool(words) or not is_done)
 
     def _title(self) -> str:
         summary = self._state.context.library.summary(self.second.run)

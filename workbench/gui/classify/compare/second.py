@@ -85,6 +85,9 @@ class SecondAnswers(QObject):
         self.changed.emit()
         if self.run is None or self.entry is None or self.answer is not None:
             return
+        if self.entry.answer.error is not None:  # no network can read it
+            self._question.drop()
+            return
         handlers = Handlers(
             on_done=lambda _done: None,
             on_failed=self._on_failed,

@@ -30,6 +30,7 @@ from workbench.gui.kit.messages import ask_text
 from workbench.protocol.classify import AlteredScores
 
 _NO_PICTURE = "Classify a picture first: then the sliders alter it."
+_UNREADABLE = "The picture cannot be read: there is nothing to alter."
 _SAVE_TIP = (
     "Each later run of this project is measured on its test images with these alterations. "
     "Evaluate shows the accuracies."
@@ -104,7 +105,7 @@ class WhatIfBench(QWidget):
         self.picture.show_image(QImage(), "Altered")
         self.label.setText("")
         self.bars.set_scores([])
-        self._say(_NO_PICTURE)
+        self._say(_NO_PICTURE if entry is None else _UNREADABLE)
 
     def _start_again(self) -> None:
         self.live.forget()

@@ -8,7 +8,7 @@ from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.what_if.bench import WhatIfBench
 from workbench.gui.kit.collapsible import CollapsibleSection
-from workbench.gui.kit.layout import column
+from workbench.gui.kit.layout import column, scroll_to
 
 
 class WhatIfPanel(QFrame):
@@ -26,11 +26,16 @@ class WhatIfPanel(QFrame):
         self.section.opening.connect(self._open)
         state.shown.connect(self._take)
         state.cleared.connect(lambda: self._take(None))
+        state.what_if_wanted.connect(self._show)
 
     def _take(self, entry: ClassifiedPicture | None) -> None:
         self._entry = entry
         if self.bench is not None:
             self.bench.set_entry(entry if self.section.is_open else None)
+
+    def _show(self) -> None:
+        self.section.head.setChecked(True)
+        scroll_to(self)
 
     def _open(self) -> None:
         if self.bench is None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.layout import FlowLayout
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve_button import HOW, CurveButton, only
 
@@ -34,7 +35,7 @@ class Legend(QWidget):
         self._theme = theme
         self._hidden: set[Hashable] = set()
         self.buttons: dict[Hashable, CurveButton] = {}
-        self._flow = _FlowLayout(self)
+        self._flow = FlowLayout(self, spacing=4)
         self._hint = plain_label("dashed: validation of overlaid runs", role="dim")
         self.setAccessibleName("Runs in the plots")
 
@@ -89,55 +90,3 @@ def short_title(place: QWidget, title: str, room_px: int) -> str:
     """A run's name in one line, as far as it fits, in the font of the widget that shows it."""
     text = " ".join(title.split())
     return place.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room_px)
-
-
-class _FlowLayout(QLayout):
-    """Widgets from left to right, in as many lines as they need."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._items: list[QLayoutItem] = []
-        self.setContentsMargins(0, 0, 0, 0)
-        self.setSpacing(4)
-
-    def addItem(self, item: QLayoutItem) -> None:
-        self._items.append(item)
-        self.invalidate()  # Qt leaves it to the layout to request another pass
-
-    def count(self) -> int:
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:  # None ends it
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:  # None ends it
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
-
-    def hasHeightForWidth(self) -> bool:
-        return True
-
-    def heightForWidth(self, width: int) -> int:
-        return self._place(QRect(0, 0, width, 0), is_test=True)
-
-    def setGeometry(self, rect: QRect) -> None:
-        super().setGeometry(rect)
-        self._place(rect, is_test=False)
-
-    def sizeHint(self) -> QSize:
-        return self.minimumSize()
-
-    def minimumSize(self) -> QSize:
-        return reduce(QSize.expandedTo, (item.minimumSize() for item in self._items), QSize())
-
-    def _place(self, rect: QRect, *, is_test: bool) -> int:
-        """Height in pixels that the lines need."""
-        x, y, line = rect.x(), rect.y(), 0
-        for item in self._items:
-            size = item.sizeHint()
-            if x > rect.x() and x + size.width() > rect.right() + 1:
-                x, y, line = rect.x(), y + line + self.spacing(), 0
-            if not is_test:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x += size.width() + self.spacing()
-            line = max(line, size.height())
-        return y + line - rect.y()

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workbench.core.format import plain_name
 from workbench.errors import DatasetError
 from workbench.pictures.folders import each_picture
 from workbench.pictures.listed.labels import ListedLabels
@@ -49,7 +50,7 @@ def each_image(
             images = iter([_of_file(source)])
         for image in images:
             listed = labels.of(image.path) if labels is not None else ""
-            yield replace(image, truth=listed) if listed else image
+            yield replace(image, truth=plain_name(listed)) if listed else image
 
 
 def listed_labels(request: ClassifyMany) -> ListedLabels | None:
@@ -89,7 +90,8 @@ def class_of_path(path: str, known: Collection[str]) -> str:
         path: Relative to the folder that is classified.
         known: The classes of the model, in lower case.
     """
-    folders = Path(path).parts[:-1]
+    # As the classes of a data set are named after its folders.
+    folders = [plain_name(each) for each in Path(path).parts[:-1]]
     named = (each for each in reversed(folders) if each.casefold().strip() in known)
     return next(named, folders[0] if folders else "")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import UsageError, WorkbenchError
 from workbench.pictures.prepare import PreparedPart
@@ -30,7 +31,12 @@ from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
 from workbench.worker.input.sources import edits_of, match_classes, other_part, run_part
 from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.session import CancelledError, Job
-from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
+from workbench.worker.saved_models.evaluation import (
+    count_in_training,
+    evaluation_of,
+    keep,
+    scored_images,
+)
 from workbench.worker.saved_models.scoring import score_all
 
 
@@ -94,7 +100,14 @@ def _scored(job: Job, request: Evaluate) -> _Scored:
         part, names = run_part(job, card, request.part)
     truth = match_classes(part.y, names, card.class_names)
     results = score_all(runner, part.x, truth, partial(_report, job, images))
-    answer = evaluation_of(card, truth, results, request_id=job.id, part=images)
+    answer = evaluation_of(
+        card,
+        truth,
+        results,
+        request_id=job.id,
+        part=images,
+        num_in_training=count_in_training(RunFolder(Path(request.model)), images),
+    )
     return _Scored(card, part, answer, scored_images(part, truth, results, job))
 
 
@@ -120,7 +133,7 @@ def _columns(part: PreparedPart, images: ScoredImages) -> ImageScores:
     return ImageScores(
         parts=[PART_NAMES[number] for number in images.part],
         indices=images.index.tolist(),
-        files=list(part.files),
+        files=list(map(path_text, part.files)),
         actual=images.actual.tolist(),
         predicted=images.predicted.tolist(),
         probability=images.probability.tolist(),

@@ -35,7 +35,7 @@ def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
     Raises:
         UsageError: the network has no such layer, or that has no filters; or no image was given.
         PictureError: the image cannot be read.
-        RunError: the layer's output is not finite.
+        RunError: the layer's output, or its kernel, is not finite.
     """
     runner = job.runner(request.model)
     started = time.perf_counter()
