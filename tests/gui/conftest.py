@@ -21,14 +21,14 @@ def _delete_now(qapp):
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _lazy_worker(monkeypatch):
     """Most workers here describe images; the import ahead of time is a matter of tests/worker."""
     monkeypatch.setattr(service_process, "worker_command", lambda *w: worker_command(*w, "--lazy"))
 
 
 @pytest.fixture
-def context(qapp, tmp_path, _lazy_worker):
+def context(qapp, tmp_path):
     with window_context(tmp_path) as context:
         context.theme.set_mode("light")
         context.theme.apply(qapp)

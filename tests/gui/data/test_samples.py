@@ -135,6 +135,7 @@ def test_rescanning_keeps_the_focus_where_it_is(view, qtbot):
     source = view.panels["data_source"]
     view.window().activateWindow()
     qtbot.waitUntil(view.isActiveWindow, timeout=WAIT_MS)
+    qtbot.waitUntil(source.describe_button.isVisible, timeout=WAIT_MS)  # all is decoded
     source.describe_button.setFocus()
     qtbot.waitUntil(source.describe_button.hasFocus)
     QTest.mouseClick(source.describe_button, Qt.MouseButton.LeftButton)
