@@ -97,6 +97,10 @@ def test_it_shows_the_error_before_and_after(panel):
     assert panel.calibrate.isHidden()
 
 
+def test_the_mean_loss_says_that_it_is_of_before(view, panel):
+    assert "loss before calibration" in view.panels["evaluate_classes"].source.text()
+
+
 def test_on_validation_images_it_is_said_that_they_made_the_temperature(qtbot, view, panel, run):
     assert panel.source.text() == "Test set, 20 images"
     result = msgspec.structs.replace(RESULT, part="validation", calibration=SCORES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -109,7 +110,7 @@ def test_while_a_run_trains_the_empty_views_say_so(qtbot, both, classify, contex
     empty = classify.empty, evaluate.empty
     assert [page.title.text() for page in empty] == ["Train a model first"] * 2
     project = library.project.id
-    library.runs = [replace(library.runs[0], project_id=project, outcome="running")]
+    library.runs = [msgspec.structs.replace(library.runs[0], project_id=project, outcome="running")]
     library.runs_changed.emit()
     assert [page.title.text() for page in empty] == ["Training is under way"] * 2
     assert [page.action.isHidden() for page in empty] == [True] * 2

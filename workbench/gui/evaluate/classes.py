@@ -102,8 +102,10 @@ class ClassesPanel(TitledBox):
         counts = np.array(result.confusion, np.int64)
         low, high = wilson_interval(int(counts.trace()), int(counts.sum()))
         interval = f"accuracy 95% interval {share(low)} to {share(high)}"
-        loss = "" if self._temperature is None else " · loss before calibration"
-        self.source.setText(breakable(f"{self._state.subject} · {interval}{loss}"))
+        found = result.calibration
+        is_scaled = found is not None and found.temperature is not None
+        parts = [self._state.subject, interval, "loss before calibration" if is_scaled else ""]
+        self.source.setText(breakable(" · ".join(filter(None, parts))))
         self.accuracy.value.setText(share(result.accuracy))
         for k, figure in self.top_k.items():
             figure.value.setText(share(result.top_k_accuracy.get(k)))
@@ -116,12 +118,6 @@ class ClassesPanel(TitledBox):
         totals: list[int] = counts.sum(axis=1).tolist()
         self.pairs.set_rows(map(partial(_pair_row, result.classes, totals), self._pairs))
         self._show_page(self._page)
-
-    @property
-    def _temperature(self) -> float | None:
-        known = self._state.known
-        found = known.calibration if known is not None else None
-        return found.temperature if found is not None else None
 
     def _writer(self, path: Path) -> Callable[[], None]:
         """The table that is shown, as it looks or with all of its rows."""
