@@ -87,11 +87,12 @@ class Photographer:
         window.show_view("train")
         self._both("train")
         evaluate = window.show_view("evaluate")
-        answers: list[object] = []
-        evaluate.state.evaluated.connect(answers.append)
-        evaluate.evaluate()
-        wait(lambda: answers, 120)
+        wait(lambda: evaluate.state.evaluation is not None, 30)
         self._both("evaluate")
+        evaluate.state.cell_pointed.emit(6, 0)
+        evaluate.state.images_wanted.emit(6, 0)
+        pause(5_000)
+        self._both("evaluate_images")
         window.classify([str(path) for path in sample_paths()])
         answer = window.views.currentWidget().panels["classify_result"]
         wait(lambda: answer.entry is not None, 60)
