@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import activation_param, same_shape
+from workbench.layers._onnx import activation
 
 SPEC = LayerSpec(
     key="activation",
@@ -15,4 +16,5 @@ SPEC = LayerSpec(
     infer_shape=same_shape,
     describe=lambda params: str(params["activation"]),
     keywords=("function", "nonlinearity", "relu", "sigmoid", "tanh", "gelu", "swish", "silu"),
+    onnx=activation,
 )

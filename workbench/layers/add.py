@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.layers._merging import merge_layer
+from workbench.layers._onnx import merging
 
 SPEC = merge_layer(
     key="add",
@@ -10,4 +11,5 @@ SPEC = merge_layer(
     summary="Adds its inputs element by element, as at the end of a residual block.",
     common_rank=10,
     keywords=("merge", "sum", "residual", "skip", "plus"),
+    onnx=merging("Add"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from workbench.layers._onnx import pooling
 from workbench.layers._pooling import pooling_layer
 
 SPEC = pooling_layer(
@@ -14,4 +15,5 @@ SPEC = pooling_layer(
     # One addition for each value in each window.
     count_multiply_adds=lambda params, _, output: math.prod((*output, *params["pool_size"])),
     keywords=("subsample", "downsample", "shrink", "average", "mean"),
+    onnx=pooling("AveragePool"),
 )

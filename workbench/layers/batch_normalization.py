@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import (
     normalized_range,
     one_per_value,
@@ -14,6 +17,7 @@ from workbench.layers._common import (
     with_regularizers,
 )
 from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
+from workbench.layers._onnx import affine, affine_weights
 
 
 def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
@@ -23,6 +27,19 @@ def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
 
 def _describe(params: Params) -> str:
     return describe_affine(params, unless(params, "momentum", 0.99, "momentum {:g}"))
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    (value,), params = layer.inputs, layer.params
+    mean, variance = layer.weight("moving_mean"), layer.weight("moving_variance")
+    gamma, beta = affine_weights(layer)
+    scale = np.ones_like(mean) if gamma is None else gamma
+    offset = np.zeros_like(mean) if beta is None else beta
+    if value.is_channels_first or len(value.shape) == 1:  # then it can be folded into a kernel
+        constants = scale, offset, mean, variance
+        return layer.mapped("BatchNormalization", value, *constants, epsilon=params["epsilon"])
+    factor = (scale / np.sqrt(variance + np.float32(params["epsilon"]))).astype(np.float32)
+    return affine(layer, value, factor, offset - mean * factor)
 
 
 SPEC = LayerSpec(
@@ -53,4 +70,5 @@ SPEC = LayerSpec(
     training_class=TrainingClass.FUSED_BATCH_NORM,
     common_rank=7,
     keywords=("bn", "batchnorm", "normalize", "standardize"),
+    onnx=_write,
 )

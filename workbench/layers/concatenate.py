@@ -7,6 +7,8 @@ from typing import Any
 
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.layers._onnx import alike
 
 _AXES = {"channels": -1, "height": 1, "width": 2}
 """Choice -> Keras's axis, which counts the batch."""
@@ -46,6 +48,13 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
     return {"axis": _AXES[params["axis"]]}
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    is_first, names = alike(layer, layer.inputs)
+    axis = _axis(layer.params, len(layer.shape))
+    tensor_axis = (2, 3, 1)[axis] if is_first else axis + 1
+    return layer.out(layer.op("Concat", *names, axis=tensor_axis), is_channels_first=is_first)
+
+
 SPEC = LayerSpec(
     key="concatenate",
     title="Concatenate",
@@ -67,4 +76,5 @@ SPEC = LayerSpec(
     keras_arguments=_keras_arguments,
     common_rank=11,
     keywords=("merge", "join", "inception", "densenet", "concat"),
+    onnx=_write,
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import Params
 from workbench.core.specs import ParamCount, Shape, ShapeProblem, TrainingClass
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import need_picture
 from workbench.layers._convolution import (
     DILATION,
@@ -16,6 +17,7 @@ from workbench.layers._convolution import (
     strides_to,
     window_shape,
 )
+from workbench.layers._onnx import activated, bias_of, convolve
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -54,6 +56,11 @@ def _projection(shape: Shape, wanted: Shape) -> Params | None:
     return {"filters": wanted[2], "kernel_size": (1, 1), "strides": strides, "padding": "same"}
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    kernel, groups = layer.weight("kernel"), layer.params["groups"]
+    return activated(layer, convolve(layer, layer.inputs[0], kernel, bias_of(layer), groups))
+
+
 SPEC = convolution_layer(
     DILATION,
     GROUPS,
@@ -68,4 +75,5 @@ SPEC = convolution_layer(
     training_class=TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN,
     common_rank=2,
     keywords=("convolution", "filter", "kernel", "cnn"),
+    onnx=_write,
 )

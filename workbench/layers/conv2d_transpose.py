@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.core.params import Params
 from workbench.core.specs import ParamCount, Shape, ShapeProblem, TrainingClass
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import need_picture
 from workbench.layers._convolution import DILATION, check_dilation, convolution_layer
+from workbench.layers._onnx import activated, bias_of
 
 
 def _length(size: int, kernel: int, stride: int, dilation: int, padding: str) -> int:
@@ -49,6 +53,28 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(inputs[0]) * math.prod(params["kernel_size"]) * int(params["filters"])
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    (value,), params = layer.inputs, layer.params
+    kernel, bias = layer.weight("kernel"), bias_of(layer)
+    pads, more = [0, 0, 0, 0], [0, 0]
+    for axis in (0, 1):
+        reach = (kernel.shape[axis] - 1) * params["dilation_rate"][axis] + 1
+        surplus = (value.shape[axis] - 1) * params["strides"][axis] + reach - layer.shape[axis]
+        pads[axis], pads[axis + 2] = max(0, surplus) // 2, -(-max(0, surplus) // 2)
+        more[axis] = max(0, -surplus)
+    name = layer.op(
+        "ConvTranspose",
+        layer.first(value),
+        np.ascontiguousarray(kernel.transpose(3, 2, 0, 1)),
+        *([] if bias is None else [bias]),
+        strides=[*params["strides"]],
+        dilations=[*params["dilation_rate"]],
+        pads=pads,
+        output_padding=more,
+    )
+    return activated(layer, name)
+
+
 SPEC = convolution_layer(
     DILATION,
     key="conv2d_transpose",
@@ -59,4 +85,5 @@ SPEC = convolution_layer(
     count_multiply_adds=_count_multiply_adds,
     training_class=TrainingClass.EXACT_BIAS,
     keywords=("deconvolution", "upsampling", "enlarge", "decoder"),
+    onnx=_write,
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.core.format import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._borders import describe_sides, sides_arguments, sides_param
 from workbench.layers._common import need_picture
 
@@ -25,6 +28,19 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     return (rows, columns, channels)
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    top, _, left, _ = layer.params["cropping"]
+    height, width, _ = layer.shape
+    name = layer.op(
+        "Slice",
+        layer.first(layer.inputs[0]),
+        np.array([top, left], np.int64),
+        np.array([top + height, left + width], np.int64),
+        np.array([2, 3], np.int64),
+    )
+    return layer.out(name, is_channels_first=True)
+
+
 SPEC = LayerSpec(
     key="cropping2d",
     title="Cropping2D",
@@ -36,4 +52,5 @@ SPEC = LayerSpec(
     describe=describe_sides("cropping"),
     keras_arguments=sides_arguments("cropping"),
     keywords=("border", "crop", "cut"),
+    onnx=_write,
 )

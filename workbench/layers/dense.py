@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Role, Shape, TrainingClass
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import (
     activation_param,
     extras,
@@ -15,6 +16,7 @@ from workbench.layers._common import (
     weight_params,
     with_regularizers,
 )
+from workbench.layers._onnx import activated, bias_of
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -42,6 +44,14 @@ def _projection(shape: Shape, wanted: Shape) -> Params | None:
 def _refits(params: Params, output: Shape, wanted: Shape) -> Iterator[Params]:
     if len(output) == len(wanted):
         yield {"units": wanted[-1]}
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    name = layer.op("MatMul", layer.last(layer.inputs[0]), layer.weight("kernel"))
+    bias = bias_of(layer)
+    if bias is not None:
+        name = layer.op("Add", name, bias)
+    return activated(layer, name, is_channels_first=False)
 
 
 SPEC = LayerSpec(
@@ -72,4 +82,5 @@ SPEC = LayerSpec(
     training_class=TrainingClass.EXACT_BIAS,
     common_rank=4,
     keywords=("fully connected", "linear", "classifier", "units"),
+    onnx=_write,
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import Params
 from workbench.core.specs import ParamCount, Shape, TrainingClass
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import need_picture
 from workbench.layers._convolution import (
     DEPTH_MULTIPLIER,
@@ -14,6 +15,7 @@ from workbench.layers._convolution import (
     convolution_layer,
     window_shape,
 )
+from workbench.layers._onnx import activated, bias_of, depthwise
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -32,6 +34,10 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(output) * math.prod(params["kernel_size"])
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    return activated(layer, depthwise(layer, layer.weight("kernel"), bias_of(layer)))
+
+
 SPEC = convolution_layer(
     DEPTH_MULTIPLIER,
     DILATION,
@@ -48,4 +54,5 @@ SPEC = convolution_layer(
     tpu_hint=lambda params, output: (
         "Depthwise convolutions hardly use a TPU's matrix unit: they run on its vector unit."
     ),
+    onnx=_write,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec, TrainingClass
+from workbench.core.specs.onnx import same
 from workbench.layers._common import same_shape
 from workbench.layers._regularization import describe_rate, rate_param
 
@@ -20,4 +21,5 @@ SPEC = LayerSpec(
     training_class=TrainingClass.FAST_DROPOUT,
     common_rank=6,
     keywords=("overfitting", "regularize", "random"),
+    onnx=same,
 )

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import same_shape, unless
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    return layer.mapped("Elu", layer.inputs[0], alpha=layer.params["alpha"])
+
 
 SPEC = LayerSpec(
     key="elu",
@@ -17,4 +23,5 @@ SPEC = LayerSpec(
     infer_shape=same_shape,
     describe=lambda params: unless(params, "alpha", 1.0, "alpha {:g}"),
     keywords=("activation", "exponential"),
+    onnx=_write,
 )

@@ -7,10 +7,15 @@ from collections.abc import Sequence
 
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Role, Shape
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     return (math.prod(inputs[0]),)
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    return layer.out(layer.op("Flatten", layer.last(layer.inputs[0]), axis=1))
 
 
 SPEC = LayerSpec(
@@ -23,4 +28,5 @@ SPEC = LayerSpec(
     role=Role.FLATTEN,
     common_rank=5,
     keywords=("vector", "row", "reshape"),
+    onnx=_write,
 )

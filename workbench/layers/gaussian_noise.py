@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
+from workbench.core.specs.onnx import same
 from workbench.layers._common import same_shape
 
 SPEC = LayerSpec(
@@ -27,4 +28,5 @@ SPEC = LayerSpec(
     describe=lambda params: f"stddev {params['stddev']:g}",
     randomness="stddev",
     keywords=("noise", "overfitting", "regularize", "random"),
+    onnx=same,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import Role
+from workbench.layers._onnx import global_pooling
 from workbench.layers._pooling import global_pooling_layer
 
 SPEC = global_pooling_layer(
@@ -13,4 +14,5 @@ SPEC = global_pooling_layer(
     "channel, without weights.",
     role=Role.FLATTEN,
     keywords=("flatten", "gap", "average", "whole image"),
+    onnx=global_pooling("GlobalAveragePool"),
 )

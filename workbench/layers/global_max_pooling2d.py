@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.layers._onnx import global_pooling
 from workbench.layers._pooling import global_pooling_layer
 
 SPEC = global_pooling_layer(
@@ -9,4 +10,5 @@ SPEC = global_pooling_layer(
     title="GlobalMaxPooling2D",
     summary="Keeps the largest value of each channel over the whole image.",
     keywords=("flatten", "gap", "max", "whole image"),
+    onnx=global_pooling("GlobalMaxPool"),
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.core.params import Params, SizeParam
 from workbench.core.specs import LayerSpec, Role, Shape
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import size_text
 
 
@@ -17,6 +18,10 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
 
 def _keras_arguments(params: Params) -> dict[str, Any]:
     return {"shape": tuple(params["shape"])}
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    return layer.mapped("Cast", layer.inputs[0], to=1)
 
 
 SPEC = LayerSpec(
@@ -43,4 +48,5 @@ SPEC = LayerSpec(
     role=Role.INPUT,
     common_rank=1,
     keywords=("picture", "image", "start", "shape"),
+    onnx=_write,
 )

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import same_shape
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    return layer.mapped("LeakyRelu", layer.inputs[0], alpha=layer.params["negative_slope"])
+
 
 SPEC = LayerSpec(
     key="leaky_relu",
@@ -23,4 +29,5 @@ SPEC = LayerSpec(
     infer_shape=same_shape,
     describe=lambda params: f"slope {params['negative_slope']:g}",
     keywords=("activation", "rectified"),
+    onnx=_write,
 )

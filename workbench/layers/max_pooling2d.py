@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.core.params import Params
 from workbench.core.specs import Shape
 from workbench.layers._convolution import strides_to
+from workbench.layers._onnx import pooling
 from workbench.layers._pooling import pooling_layer
 
 
@@ -21,4 +22,5 @@ SPEC = pooling_layer(
     projection=_projection,
     common_rank=3,
     keywords=("subsample", "downsample", "shrink", "max"),
+    onnx=pooling("MaxPool"),
 )

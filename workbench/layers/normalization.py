@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.core.params import Params
 from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ParamCount, Shape
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import normalized_range, one_per_value, same_shape
 
 _LEAST_DEVIATION = 1e-7  # Keras's epsilon
@@ -22,6 +23,14 @@ def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tupl
     mean, variance = (np.asarray(value, np.float32) for value in (layer.mean, layer.variance))
     scale = 1 / np.maximum(np.sqrt(variance), np.float32(_LEAST_DEVIATION))
     return pictures, curve.then(scale, -mean * scale)
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    (value,) = layer.inputs
+    mean = layer.by_channel(layer.weight("mean").reshape(-1), value)
+    variance = layer.by_channel(layer.weight("variance").reshape(-1), value)
+    deviation = np.maximum(np.sqrt(variance), np.float32(_LEAST_DEVIATION))
+    return layer.mapped("Div", layer.mapped("Sub", value, mean), deviation)
 
 
 SPEC = LayerSpec(
@@ -38,4 +47,5 @@ SPEC = LayerSpec(
     is_adapted=True,
     pipeline_form=IntensityTransform(_curve),
     keywords=("standardize", "mean", "variance", "adapt", "scale"),
+    onnx=_write,
 )

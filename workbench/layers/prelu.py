@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.core.params import BoolParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import (
     regularizer_params,
     same_shape,
@@ -38,6 +39,14 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
     return arguments
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    (value,) = layer.inputs
+    slopes = layer.weight("alpha")
+    if value.is_channels_first:
+        slopes = slopes.transpose(2, 0, 1)
+    return layer.mapped("PRelu", value, slopes)
+
+
 SPEC = LayerSpec(
     key="prelu",
     title="PReLU",
@@ -58,4 +67,5 @@ SPEC = LayerSpec(
     describe=lambda params: "shared" if params["share_places"] else "",
     keras_arguments=_keras_arguments,
     keywords=("activation", "parametric", "rectified", "learned"),
+    onnx=_write,
 )

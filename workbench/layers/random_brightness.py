@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.specs import Curve, Draw, IntensityTransform, between
+from workbench.core.specs.onnx import same
 from workbench.layers._augmentation import (
     VALUE_RANGE,
     augmentation_layer,
@@ -38,4 +39,5 @@ SPEC = augmentation_layer(
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
     keywords=("augmentation", "light", "dark", "color", "random"),
+    onnx=same,
 )

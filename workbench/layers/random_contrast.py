@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.specs import Curve, Draw, IntensityTransform, between
+from workbench.core.specs.onnx import same
 from workbench.layers._augmentation import (
     VALUE_RANGE,
     augmentation_layer,
@@ -36,4 +37,5 @@ SPEC = augmentation_layer(
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
     keywords=("augmentation", "color", "random"),
+    onnx=same,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.core.params import ChoiceParam
 from workbench.core.specs import AffineTransform, Draw, Matrix
+from workbench.core.specs.onnx import same
 from workbench.layers._augmentation import augmentation_layer
 
 _FLIPPED_BELOW = 0.5
@@ -37,4 +38,5 @@ SPEC = augmentation_layer(
     describe=lambda params: str(params["mode"]).replace("_", " "),
     pipeline_form=AffineTransform(_matrix, draws=1),
     keywords=("augmentation", "mirror", "random"),
+    onnx=same,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.core.params import Params
 from workbench.core.specs import AffineTransform, Draw, Matrix, between
+from workbench.core.specs.onnx import same
 from workbench.layers._augmentation import FILL, augmentation_layer, factor_param
 
 
@@ -39,4 +40,5 @@ SPEC = augmentation_layer(
     describe=_describe,
     pipeline_form=AffineTransform(_matrix, draws=1),
     keywords=("augmentation", "rotate", "turn", "angle", "random"),
+    onnx=same,
 )

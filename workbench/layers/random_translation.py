@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.core.params import Params
 from workbench.core.specs import AffineTransform, Draw, Matrix, between
+from workbench.core.specs.onnx import same
 from workbench.layers._augmentation import FILL, augmentation_layer, factor_param, plus_minus
 
 
@@ -38,4 +39,5 @@ SPEC = augmentation_layer(
     describe=_describe,
     pipeline_form=AffineTransform(_matrix, draws=2),
     keywords=("augmentation", "shift", "move", "random"),
+    onnx=same,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.core.params import BoolParam, Params
 from workbench.core.specs import AffineTransform, Draw, Matrix, between
+from workbench.core.specs.onnx import same
 from workbench.layers._augmentation import FILL, augmentation_layer, factor_param, plus_minus
 
 
@@ -55,4 +56,5 @@ SPEC = augmentation_layer(
     pipeline_form=AffineTransform(_matrix, draws=2),
     keras_arguments=_keras_arguments,
     keywords=("augmentation", "scale", "enlarge", "random"),
+    onnx=same,
 )

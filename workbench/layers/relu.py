@@ -6,7 +6,9 @@ from typing import Any
 
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import LayerSpec
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import join, same_shape, unless
+from workbench.layers._onnx import clipped, number
 
 
 def _keras_arguments(params: Params) -> dict[str, Any]:
@@ -19,6 +21,22 @@ def _describe(params: Params) -> str:
         unless(params, "negative_slope", 0.0, "slope {:g}"),
         unless(params, "threshold", 0.0, "from {:g}"),
     )
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    (x,), params = layer.inputs, layer.params
+    limit, slope, threshold = (params[key] for key in ("max_value", "negative_slope", "threshold"))
+    if threshold:
+        is_above = layer.mapped("Cast", layer.mapped("Greater", x, number(threshold)), to=1)
+        result = layer.mapped("Mul", x, is_above)
+    else:
+        result = layer.mapped("Relu", x)
+    if limit:
+        result = clipped(layer, result, 0, limit)
+    if not slope:
+        return result
+    below = layer.mapped("Relu", layer.mapped("Add", layer.mapped("Neg", x), number(threshold)))
+    return layer.mapped("Sub", result, layer.mapped("Mul", below, number(slope)))
 
 
 SPEC = LayerSpec(
@@ -52,4 +70,5 @@ SPEC = LayerSpec(
     keras_arguments=_keras_arguments,
     common_rank=8,
     keywords=("activation", "rectified", "relu6"),
+    onnx=_write,
 )

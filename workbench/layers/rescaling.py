@@ -6,7 +6,9 @@ from typing import Any
 
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ValueRange
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import one_per_value, same_shape
+from workbench.layers._onnx import number
 
 
 def _describe(params: Params) -> str:
@@ -24,6 +26,11 @@ def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tupl
     if layer.scale < 0:  # bounds would change places
         return Curve(layer.scale, layer.offset).of(tf, curve.of(tf, pictures)), Curve()
     return pictures, curve.then(float(layer.scale), float(layer.offset))
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    scaled = layer.mapped("Mul", layer.inputs[0], number(layer.params["scale"]))
+    return layer.mapped("Add", scaled, number(layer.params["offset"]))
 
 
 SPEC = LayerSpec(
@@ -58,4 +65,5 @@ SPEC = LayerSpec(
     pipeline_form=IntensityTransform(_curve),
     common_rank=12,
     keywords=("scale", "normalize", "255", "divide"),
+    onnx=_write,
 )

@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from workbench.core.format import shape_text
 from workbench.core.params import Params, ShapeParam
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -37,6 +40,11 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
     return {"target_shape": tuple(params["target_shape"])}
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    shape = np.array([-1, *layer.shape], np.int64)
+    return layer.out(layer.op("Reshape", layer.last(layer.inputs[0]), shape))
+
+
 SPEC = LayerSpec(
     key="reshape",
     title="Reshape",
@@ -55,4 +63,5 @@ SPEC = LayerSpec(
     describe=lambda params: "×".join("rest" if n == -1 else str(n) for n in params["target_shape"]),
     keras_arguments=_keras_arguments,
     keywords=("shape", "view", "axes"),
+    onnx=_write,
 )

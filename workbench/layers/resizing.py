@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from workbench.core.params import ChoiceParam, IntParam, Params
 from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import interpolates_in_float32, join, need_picture, unless
+from workbench.layers._resizing import resized
 
 
 def _side(key: str, title: str) -> IntParam:
@@ -41,6 +45,34 @@ def _stops_learning(params: Params) -> bool:
     return bool(params["interpolation"] == "area")
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    (value,), params = layer.inputs, layer.params
+    height, width = params["height"], params["width"]
+    if params["fit"] != "stretch":
+        value = _fitted(layer, value, is_crop=params["fit"] == "crop")
+    return resized(layer, value, height, width, params["interpolation"])
+
+
+def _fitted(layer: OnnxLayer, value: OnnxValue, *, is_crop: bool) -> OnnxValue:
+    """The image cropped, or padded with zeros, to about the proportions of the output, as in Keras:
+    what is cropped or padded is the same at both sides.
+    """
+    (rows, columns, channels), (height, width, _) = value.shape, layer.shape
+    tall, wide = columns * height // width, rows * width // height
+    name = layer.first(value)
+    if is_crop:
+        shape = max(1, min(rows, tall)), max(1, min(columns, wide))
+        starts = [(rows - shape[0]) // 2, (columns - shape[1]) // 2]
+        ends = [starts[0] + shape[0], starts[1] + shape[1]]
+        bounds = (np.array(each, np.int64) for each in (starts, ends, [2, 3]))
+        name = layer.op("Slice", name, *bounds)
+    else:
+        more = [(max(rows, tall) - rows) // 2, (max(columns, wide) - columns) // 2]
+        shape = rows + 2 * more[0], columns + 2 * more[1]
+        name = layer.op("Pad", name, np.array([0, 0, *more, 0, 0, *more], np.int64))
+    return OnnxValue(name, (*shape, channels), is_channels_first=True)
+
+
 SPEC = LayerSpec(
     key="resizing",
     title="Resizing",
@@ -69,4 +101,5 @@ SPEC = LayerSpec(
     place="either",
     keras_arguments=_keras_arguments,
     keywords=("scale", "size", "shrink", "enlarge"),
+    onnx=_write,
 )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.core.params import Params
 from workbench.core.specs import ParamCount, Shape, TrainingClass
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import need_picture
 from workbench.layers._convolution import (
     DEPTH_MULTIPLIER,
@@ -14,6 +17,7 @@ from workbench.layers._convolution import (
     convolution_layer,
     window_shape,
 )
+from workbench.layers._onnx import activated, bias_of, depthwise
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -35,6 +39,13 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(output[:2]) * _weights(params, inputs)
 
 
+def _write(layer: OnnxLayer) -> OnnxValue:
+    name = depthwise(layer, layer.weight("depthwise_kernel"), None)
+    mixing = np.ascontiguousarray(layer.weight("pointwise_kernel").transpose(3, 2, 0, 1))
+    bias = bias_of(layer)
+    return activated(layer, layer.op("Conv", name, mixing, *([] if bias is None else [bias])))
+
+
 SPEC = convolution_layer(
     DEPTH_MULTIPLIER,
     DILATION,
@@ -48,4 +59,5 @@ SPEC = convolution_layer(
     count_multiply_adds=_count_multiply_adds,
     training_class=TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN,
     keywords=("convolution", "depthwise", "pointwise", "mobilenet", "xception"),
+    onnx=_write,
 )

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec, Role
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import same_shape
+from workbench.layers._onnx import softmax
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    return softmax(layer, layer.inputs[0])
+
 
 SPEC = LayerSpec(
     key="softmax",
@@ -15,4 +22,5 @@ SPEC = LayerSpec(
     role=Role.SOFTMAX,
     common_rank=9,
     keywords=("probabilities", "classifier", "activation", "output"),
+    onnx=_write,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
+from workbench.core.specs.onnx import same
 from workbench.layers._common import picture_same_shape
 from workbench.layers._regularization import describe_rate, rate_param
 
@@ -19,4 +20,5 @@ SPEC = LayerSpec(
     describe=describe_rate,
     randomness="rate",
     keywords=("overfitting", "regularize", "channels", "random"),
+    onnx=same,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.layers._merging import merge_layer
+from workbench.layers._onnx import merging
 
 SPEC = merge_layer(
     key="subtract",
@@ -10,4 +11,5 @@ SPEC = merge_layer(
     summary="Subtracts the second input from the first, element by element.",
     max_inputs=2,
     keywords=("merge", "difference", "minus"),
+    onnx=merging("Sub"),
 )

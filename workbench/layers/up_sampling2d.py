@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import ChoiceParam, Params, SizeParam
 from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import (
     interpolates_in_float32,
     join,
@@ -13,6 +14,7 @@ from workbench.layers._common import (
     size_text,
     unless,
 )
+from workbench.layers._resizing import resized
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -23,6 +25,11 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
 
 def _describe(params: Params) -> str:
     return join(size_text(params["size"]), unless(params, "interpolation", "nearest"))
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    height, width, _ = layer.shape
+    return resized(layer, layer.inputs[0], height, width, layer.params["interpolation"])
 
 
 SPEC = LayerSpec(
@@ -49,4 +56,5 @@ SPEC = LayerSpec(
     describe=_describe,
     needs_float32=interpolates_in_float32,
     keywords=("enlarge", "upscale", "resize"),
+    onnx=_write,
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._borders import describe_sides, sides_arguments, sides_param
 from workbench.layers._common import need_picture
 
@@ -14,6 +17,12 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     height, width, channels = need_picture("ZeroPadding2D", inputs)
     top, bottom, left, right = params["padding"]
     return (height + top + bottom, width + left + right, channels)
+
+
+def _write(layer: OnnxLayer) -> OnnxValue:
+    top, bottom, left, right = layer.params["padding"]
+    pads = np.array([0, 0, top, left, 0, 0, bottom, right], np.int64)
+    return layer.out(layer.op("Pad", layer.first(layer.inputs[0]), pads), is_channels_first=True)
 
 
 SPEC = LayerSpec(
@@ -27,4 +36,5 @@ SPEC = LayerSpec(
     describe=describe_sides("padding"),
     keras_arguments=sides_arguments("padding"),
     keywords=("border", "pad", "frame"),
+    onnx=_write,
 )

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import Any, Literal
 
 from workbench.core.params import ChoiceParam, Param, Params, defaults
+from workbench.core.specs.onnx import WriteOnnx
 from workbench.core.specs.pipeline_form import AffineTransform, IntensityTransform
 
 Shape = tuple[int, ...]
@@ -160,6 +161,7 @@ class LayerSpec:
         pipeline_form: How it runs in the input pipeline in one function with its neighbors;
             None where it runs there as Keras has it.
         common_rank: Its place among the layers that are used most, from 1; None for others.
+        onnx: Writes it in ONNX; None where nothing does: it then needs TensorFlow.
     """
 
     key: str
@@ -191,6 +193,7 @@ class LayerSpec:
     training_class: TrainingClass | None = None
     pipeline_form: AffineTransform | IntensityTransform | None = None
     common_rank: int | None = None
+    onnx: WriteOnnx | None = None
 
     def defaults(self) -> dict[str, Any]:
         """The default value of each parameter."""

@@ -1,0 +1,89 @@
+"""From a network and its weights to an ONNX model of uint8 images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from workbench.core.checks.shapes import Propagation
+from workbench.core.checks.structure import check_inputs, check_outputs
+from workbench.core.network.graph import Graph, Node
+from workbench.core.network.names import keras_names
+from workbench.core.network.roles import Layers, find_outputs
+from workbench.core.specs.onnx import Array, OnnxValue, Shape
+from workbench.errors import GraphError
+from workbench.onnx import protobuf
+from workbench.onnx.writer import OnnxWriter, WrittenLayer
+
+OPSET = 17
+IMAGES, SCORES, HIDDEN = "images", "scores", "hidden"
+"""Names of the model's input and outputs."""
+
+_BATCH = "n"
+_HEAD_BYTES = 4096
+"""Room for what is in a model beside the parts of its graph."""
+
+
+def onnx_model(
+    graph: Graph, layers: Layers, weights: Mapping[str, Array], *, hidden: str | None = None
+) -> bytes:
+    """The whole network, preprocessing inside, what only training does left out.
+
+    Args:
+        graph: A network without errors.
+        layers: The layer types.
+        weights: By "layer/weight", as `runs.store.weights_file` keeps them.
+        hidden: A node whose outputs are wanted too, flat.
+
+    Returns:
+        A model of `images`, uint8 (n, height, width, channels), for `scores`, float32 (n, classes),
+        and for `hidden`, float32 (n, d).
+
+    Raises:
+        GraphError: the network has errors or a layer that has no rule, or would be longer than an
+            ONNX file can be.
+        WeightsError: a weight is missing.
+    """
+    known = Propagation(graph, layers)
+    _refuse_errors(graph, layers, known)
+    output = find_outputs(graph, layers)[0]
+    writer = OnnxWriter()
+    values: dict[str, OnnxValue] = {}
+    names = keras_names(graph)
+    for node in graph.order:
+        write = layers[graph.nodes[node].kind].onnx
+        if write is None:
+            raise _no_rule(graph.nodes[node])
+        shape = known.shapes[node]
+        sources = [values[source] for source in graph.sources(node)]
+        inputs = sources or [OnnxValue(IMAGES, shape)]
+        layer = WrittenLayer(writer, known.params[node], inputs, shape, weights, names[node])
+        values[node] = write(layer)
+    ends = {SCORES: values[output]} | ({HIDDEN: values[hidden]} if hidden is not None else {})
+    return _model(writer, known.shapes[next(iter(graph.order))], ends)
+
+
+def _refuse_errors(graph: Graph, layers: Layers, known: Propagation) -> None:
+    ports = (*check_inputs(graph, layers, None), *check_outputs(graph, layers, known))
+    for problem in (*known.problems, *ports):
+        if problem.stops_training:
+            message = f"The network cannot be written in ONNX: {problem.message}"
+            raise GraphError(message, where=problem.title)
+
+
+def _no_rule(node: Node) -> GraphError:
+    return GraphError("This layer cannot be written in ONNX.", where=node.name, received=node.kind)
+
+
+def _model(writer: OnnxWriter, picture: Shape, ends: Mapping[str, OnnxValue]) -> bytes:
+    ports = []
+    for name, value in ends.items():
+        flat = writer.last(value)
+        if len(value.shape) > 1:
+            flat = writer.op("Flatten", flat, axis=1)
+        writer.name(flat, name)
+        ports.append(protobuf.port(name, "float32", [_BATCH, math.prod(value.shape)]))
+    images = protobuf.port(IMAGES, "uint8", [_BATCH, *picture])
+    if sum(map(len, writer.parts)) > protobuf.MAX_BYTES - _HEAD_BYTES:
+        raise GraphError("The network is too large for an ONNX file.", expected="at most 2 GB")
+    return protobuf.model(writer.parts, [images], ports, OPSET)
