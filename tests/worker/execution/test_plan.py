@@ -140,11 +140,11 @@ def test_a_way_that_was_too_long_to_measure_is_measured_for_a_longer_run():
     )
     known = Known().with_search(computer.search(variants, steps=2_000))
     assert known.timings.keys() == {BF16, PLAIN}
-    left_s = known.skipped[BF16_XLA]
-    assert 0 < left_s < 4.0
-    # 2 % of so many steps of 0.1 s: a little more than was left, then clearly more.
-    assert known.to_measure(variants, round(1.4 * left_s / 0.002)) == ()
-    assert known.to_measure(variants, round(1.6 * left_s / 0.002)) == (BF16_XLA,)
+    assert 0 < known.skipped[BF16_XLA] < 4.0
+    # 2 % of so many steps of 0.1 s, of which 0.2 s are for the first: too little for 5 s of
+    # compiling and two steps of 0.3 s, then enough.
+    assert known.to_measure(variants, 2_850) == ()
+    assert known.to_measure(variants, 2_950) == (BF16_XLA,)
 
     busy = Computer(bfloat16=0.2, bfloat16_xla=0.1)  # everything is half as fast today
     racing = (BF16, *known.to_measure(variants, 100_000))
@@ -155,6 +155,21 @@ def test_a_way_that_was_too_long_to_measure_is_measured_for_a_longer_run():
     )
     assert known.skipped == {}
     assert known.to_measure(variants, 10**9) == ()
+
+
+def test_a_way_that_is_expected_in_time_is_tried_again_with_clearly_more_of_it():
+    known = Known({BF16: Timing(0.1, 0.1), PLAIN: Timing(0.3, 1.0)}, {BF16_XLA: 3.0})
+    variants = (BF16, PLAIN, BF16_XLA)
+    assert known.to_measure(variants, round(1.4 * 3.0 / 0.002)) == ()
+    assert known.to_measure(variants, round(1.6 * 3.0 / 0.002)) == (BF16_XLA,)
+
+
+def test_last_time_s_answer_spares_a_race_of_one():
+    computer = Computer(bfloat16=0.1, float32=0.3)
+    known = Known().with_search(computer.search((BF16, PLAIN), steps=300))
+    assert computer.started == [BF16]
+    assert known.to_measure((BF16, PLAIN), 300) == ()
+    assert known.to_measure((BF16, PLAIN), 10_000) == (PLAIN,)
 
 
 def test_a_way_that_was_never_tried_is_measured():

@@ -76,7 +76,7 @@ def search(
     skipped = {}
     for variant in variants[1:]:
         spent = clock() - began
-        if spent + _expected_s(variant, first.start_s, shortest[variants[0]]) > budget:
+        if spent + expected_s(variant, first.start_s, shortest[variants[0]]) > budget:
             skipped[variant] = max(0.0, budget - spent)
             continue
         on_progress(variant, spent / budget)
@@ -98,6 +98,6 @@ def budget_s(steps: int, step_s: float) -> float:
     return min(LONGEST_S, LARGEST_SHARE * steps * step_s)
 
 
-def _expected_s(variant: Variant, start_s: float, step_s: float) -> float:
+def expected_s(variant: Variant, start_s: float, step_s: float) -> float:
     """A guess at what looking at a way costs."""
     return start_s * (_XLA_START if variant.xla else 1.0) + 2 * _SLOWER * step_s

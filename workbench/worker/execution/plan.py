@@ -123,8 +123,7 @@ def _measured(
     racing = (variants[0], *known.to_measure(variants, steps))
     result = search(racing, start, steps=steps, on_progress=report)
     known = known.with_search(result)
-    if len(known.timings) > 1:
-        keep_known(key, known)
+    keep_known(key, known)
     expected.restore_state(start_state)
     recipe, timings = task.project.recipe, known.timings
     variant = best_variant(variants, timings, steps=steps)

@@ -21,7 +21,7 @@ from workbench.core.storage.save import save_with_folder
 from workbench.errors import SaveError
 from workbench.runs.home import cache_home
 from workbench.targets.this_computer import computes_bfloat16, cpu_flags, cpu_model, num_cores
-from workbench.worker.execution.autotune import SearchResult, budget_s
+from workbench.worker.execution.autotune import SearchResult, budget_s, expected_s
 from workbench.worker.process.versions import versions
 from workbench.worker.step.variants import Timing, Variant
 
@@ -54,17 +54,21 @@ class Known:
 
     def to_measure(self, variants: Sequence[Variant], steps: int) -> tuple[Variant, ...]:
         """Those of `variants` that a run of so many steps should race against the first of them:
-        all where the first is not known, else those never tried, or tried with clearly less time.
+        all where the first is not known, else those never tried, or tried with clearly less time,
+        as far as last time's answer says that there is time for them: a race of the first alone
+        would take seconds and decide nothing.
         """
         first = self.timings.get(variants[0])
         if first is None:
             return tuple(variants[1:])
         today_s = budget_s(steps, first.step_s)
+        left_s = today_s - 2 * first.step_s  # it takes part itself
         return tuple(
             variant
             for variant in variants[1:]
             if variant not in self.timings
             and today_s > _CLEARLY_MORE * self.skipped.get(variant, 0.0)
+            and left_s >= expected_s(variant, first.start_s, first.step_s)
         )
 
     def with_search(self, result: SearchResult) -> Known:
