@@ -113,7 +113,23 @@ def test_a_model_longer_than_a_protobuf_is_refused(monkeypatch):
 
 def test_a_missing_weight_is_named():
     with pytest.raises(WeightsError, match="scores/bias"):
-        onnx_model(graph_of(), all_layers(), {"scores/kernel": KERNEL})
+        onnx_model(graph_of(), all_layers(), {"scores/kernel": KERNEL, "scores/other": BIAS})
+
+
+@pytest.mark.parametrize(
+    ("weights", "number"),
+    [
+        ({**WEIGHTS, "scores/bias": BIAS[:1]}, "37"),  # ONNX would repeat it
+        ({**WEIGHTS, "scores/more": BIAS}, "42"),
+        ({"other/kernel": KERNEL, "other/bias": BIAS}, "0"),
+        ({**WEIGHTS, "flat/kernel": BIAS}, "3"),
+    ],
+)
+def test_weights_of_another_network_are_refused(weights, number):
+    with pytest.raises(WeightsError, match="do not fit") as caught:
+        onnx_model(graph_of(), all_layers(), weights)
+    assert caught.value.received == f"{number} numbers"
+    assert caught.value.where in {"scores", "flat"}
 
 
 @pytest.mark.parametrize(

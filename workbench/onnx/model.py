@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 
 from workbench.core.checks.shapes import Propagation
@@ -11,7 +12,7 @@ from workbench.core.network.graph import Graph, Node
 from workbench.core.network.names import keras_names
 from workbench.core.network.roles import Layers, find_outputs
 from workbench.core.specs.onnx import Array, OnnxValue, Shape
-from workbench.errors import GraphError
+from workbench.errors import GraphError, WeightsError
 from workbench.onnx import protobuf
 from workbench.onnx.writer import OnnxWriter, WrittenLayer
 
@@ -42,7 +43,7 @@ def onnx_model(
     Raises:
         GraphError: the network has errors or a layer that has no rule, or would be longer than an
             ONNX file can be.
-        WeightsError: a weight is missing.
+        WeightsError: a weight is missing, or a layer has more or fewer numbers than it should.
     """
     known = Propagation(graph, layers)
     _refuse_errors(graph, layers, known)
@@ -50,6 +51,7 @@ def onnx_model(
     writer = OnnxWriter()
     values: dict[str, OnnxValue] = {}
     names = keras_names(graph)
+    _refuse_misfits(graph, layers, known, weights)
     for node in graph.order:
         write = layers[graph.nodes[node].kind].onnx
         if write is None:
@@ -69,6 +71,25 @@ def _refuse_errors(graph: Graph, layers: Layers, known: Propagation) -> None:
         if problem.stops_training:
             message = f"The network cannot be written in ONNX: {problem.message}"
             raise GraphError(message, where=problem.title)
+
+
+def _refuse_misfits(
+    graph: Graph, layers: Layers, known: Propagation, weights: Mapping[str, Array]
+) -> None:
+    """Fewer numbers than a layer has could be repeated unnoticed."""
+    sizes: Counter[str] = Counter()
+    for key, array in weights.items():
+        sizes[key.rpartition("/")[0]] += array.size
+    for node, name in keras_names(graph).items():
+        count = layers[graph.nodes[node].kind].count_params
+        wanted = count(known.params[node], known.inputs[node]).total
+        if sizes[name] != wanted:
+            raise WeightsError(
+                "These weights do not fit this network.",
+                where=name,
+                received=f"{sizes[name]:,} numbers",
+                expected=f"{wanted:,}",
+            )
 
 
 def _no_rule(node: Node) -> GraphError:
