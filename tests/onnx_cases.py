@@ -176,6 +176,13 @@ class Network:
     graph: Graph
     parts: tuple[tuple[str, int], ...]
 
+    def slices(self) -> Iterator[tuple[str, slice]]:
+        """Each case, and where its values are."""
+        start = 0
+        for what, count in self.parts:
+            yield what, slice(start, start + count)
+            start += count
+
 
 def networks(cases: Sequence[Case]) -> Iterator[Network]:
     """Networks of all cases."""
