@@ -84,6 +84,7 @@ _MODEL = _worker("step", "model", "input", "checkpoints")
 _REQUESTS = _worker("requests", "cluster", "checkup")
 _TRAINER = _worker("trainer", "features")
 _PROGRAMS = ("tests/cli", "tests/remote", "tests/checkup", "tests/seams")
+_VIEWS = "tests/gui/views"
 _WINDOW = ("tests/gui", "tests/client", "tests/document")
 
 _EXPORTS = ("*notebook*.py", "*_script.py")
@@ -95,7 +96,8 @@ LANES = (
     _tests("exports", *sorted({*_EXPORTED})),
     _tests("requests", *_REQUESTS, *(f"--ignore-glob=*/test_{name}" for name in _EXPORTS)),
     _tests("training", *_TRAINER, is_measured=False),
-    _tests("window", *_WINDOW),
+    _tests("views", _VIEWS),
+    _tests("window", *_WINDOW, f"--ignore={_VIEWS}"),
     _tests("programs", *_PROGRAMS),
     # All that is in no other lane: a new folder of tests cannot be left out.
     _tests("rest", "tests", *_ignored("tests/worker", "tests/end2end", *_PROGRAMS, *_WINDOW)),

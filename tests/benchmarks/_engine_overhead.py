@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.benchmarks._engine_speed import Case, in_turns, settle
 from tests.benchmarks._runs import wait_for
+from tests.virtual_screen import virtual_screen
 from workbench.protocol.events import Batch, EpochFinished, TimeSpent
 from workbench.runs.control import request_stop
 from workbench.runs.environment import trainer_environment
@@ -106,7 +107,7 @@ def _watched_slowdown(case: Case, pairs: int) -> float:
 
 
 def _open_window(run: RunFolder) -> subprocess.Popen[bytes]:
-    command = ["xvfb-run", "-a", "-s", "-screen 0 1440x900x24", sys.executable]
+    command = [*virtual_screen(), sys.executable]
     command += ["-m", "tests.benchmarks._watch", str(run.path)]
     environment = {**os.environ, "QT_QPA_PLATFORM": "xcb"}
     return subprocess.Popen(command, env=environment, cwd=ROOT, start_new_session=True)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.virtual_screen import virtual_screen
+
 ROOT = Path(__file__).resolve().parents[2]
 
 _OFFLINE = ("unshare", "--map-root-user", "--net")
@@ -39,9 +41,15 @@ def at_screen(tmp_path_factory):
             pytest.skip("this computer allows no network namespace")
         home = tmp_path_factory.mktemp("home")
         alone = _OFFLINE if is_offline else ()
-        at_screen = (*alone, "xvfb-run", "-a", "-s", f"-screen 0 {screen}x24")
         result = subprocess.run(
-            [*at_screen, sys.executable, "-m", f"tests.end2end.{module}", *words],
+            [
+                *alone,
+                *virtual_screen(screen),
+                sys.executable,
+                "-m",
+                f"tests.end2end.{module}",
+                *words,
+            ],
             cwd=ROOT,
             env={
                 **os.environ,

@@ -76,7 +76,7 @@ def _act(window: MainWindow, shots: Path | None) -> dict[str, object]:
     user.classify(Path(sys.argv[1]))
     return seen | {
         "label": user.result.label.full_text,
-        "reason": user.result.reason.full_text,
+        "reason": user.result.reason.text(),
         "has_tensorflow": "tensorflow" in sys.modules,
     }
 

@@ -66,8 +66,10 @@ def start_manager() -> QProcess:
         done = subprocess.run(asked, capture_output=True, text=True, check=True)
         if "window id" in done.stdout:
             return manager
-        time.sleep(0.05)
-    raise SystemExit(f"openbox is not ready: {manager.errorString()}")
+        if manager.waitForFinished(50):
+            break
+    errors = manager.readAllStandardError().toStdString().strip()
+    raise SystemExit(f"openbox is not ready: {errors or manager.errorString()}")
 
 
 def main(shots: Path | None) -> int:

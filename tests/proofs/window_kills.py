@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from tests.proofs._tiny_runs import history_of, tiny_project, write_stripes
+from tests.virtual_screen import virtual_screen
 from workbench.core.projects.project_file import project_text
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.history import MetricHistory
@@ -33,7 +33,6 @@ from workbench.runs.state.outcome import outcome_of
 _REPORT_MS = 100
 _LIFE_S = 4.0
 _PATIENCE_S = 600.0
-_SCREEN = "-screen 0 1440x900x24 -nolisten tcp"
 
 
 @dataclass
@@ -231,8 +230,7 @@ def main() -> int:
     if options.report is not None:
         return run_window(options.report, options.project)
     if not os.environ.get("DISPLAY") and os.environ.get("QT_QPA_PLATFORM") != "offscreen":
-        xvfb = shutil.which("xvfb-run") or "xvfb-run"
-        command = [xvfb, "-a", "-s", _SCREEN, sys.executable, "-m", "tests.proofs.window_kills"]
+        command = [*virtual_screen(), sys.executable, "-m", "tests.proofs.window_kills"]
         return subprocess.run([*command, *sys.argv[1:]], check=False).returncode
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.environ["WORKBENCH_HOME"] = str(Path(folder) / "home")
