@@ -22,7 +22,11 @@ _BATCH = "n"
 
 
 def onnx_model(
-    graph: Graph, layers: Layers, weights: Mapping[str, Array], *, hidden: str | None = None
+    graph: Graph,
+    layers: Layers,
+    weights: Mapping[str, Array],
+    *,
+    hidden: str | None = None,
 ) -> bytes:
     """The whole network, preprocessing inside, what only training does left out.
 
@@ -30,7 +34,7 @@ def onnx_model(
         graph: A network without errors.
         layers: The layer types.
         weights: By "layer/weight", as `runs.store.weights_file` keeps them.
-        hidden: A node whose outputs are wanted too, flat.
+        hidden: A node whose outputs are wanted too: of feature maps the mean over their places.
 
     Returns:
         A model of `images`, uint8 (n, height, width, channels), for `scores`, float32 (n, classes),
@@ -53,8 +57,21 @@ def onnx_model(
         inputs = sources or [OnnxValue(IMAGES, shape)]
         layer = WrittenLayer(writer, known.params[node], inputs, shape, weights, names[node])
         values[node] = write(layer)
-    ends = {SCORES: values[output]} | ({HIDDEN: values[hidden]} if hidden is not None else {})
+    ends = {SCORES: values[output]}
+    if hidden is not None:
+        ends[HIDDEN] = _mean_over_places(writer, values[hidden])
     return _model(writer, known.shapes[next(iter(graph.order))], ends)
+
+
+def _mean_over_places(writer: OnnxWriter, value: OnnxValue) -> OnnxValue:
+    rank = len(value.shape)
+    if rank == 1:
+        return value
+    first = 2 if value.is_channels_first else 1
+    name = writer.op(
+        "ReduceMean", value.name, axes=list(range(first, first + rank - 1)), keepdims=0
+    )
+    return OnnxValue(name, value.shape[-1:])
 
 
 def _no_rule(node: Node) -> GraphError:

@@ -26,7 +26,6 @@ from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.setup import raise_oom_score
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.session import Job, Session, SessionFolder
-from workbench.worker.saved_models.runner_cache import RunnerCache
 
 _BESIDE = (FetchPicture,)
 """Requests that wait for a network, not for the processor: others are done meanwhile."""
@@ -61,7 +60,7 @@ class Service:
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
         self.lazy_keras = LazyKeras()
         self._channel = channel
-        self._session = Session(folder.path, self.lazy_keras, RunnerCache())
+        self._session = Session(folder.path, self.lazy_keras)
         self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._jobs_lock = threading.Lock()
@@ -149,7 +148,6 @@ _MODULES = {
     "measure_robustness": "trained.robustness",
     "map_images": "trained.image_map",
     "find_nearest": "trained.image_map",
-    "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",
     "show_found": "check_data",

@@ -15,6 +15,7 @@ from PIL import Image
 from tests.living import wait_until_gone
 from tests.proofs._killed_table import classify_killed
 from tests.worker.requests.brightness import brightness_alone
+from workbench.inference.many.listing import class_of_path
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.classify_many import (
     ClassifiedRows,
@@ -25,7 +26,6 @@ from workbench.protocol.classify_many import (
 from workbench.protocol.messages import Cancel, Failed, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.export.classified_table import is_unfinished
-from workbench.worker.requests.many.listing import class_of_path
 
 pytestmark = pytest.mark.worker
 

@@ -16,6 +16,7 @@ import numpy as np
 from workbench.core.calibration.distance import Halves
 from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
+from workbench.inference.answers import Answers, answers_of
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.trained.calibration import Calibration, calibration_words
 from workbench.runs.store.references import keep_calibration
@@ -30,10 +31,9 @@ from workbench.worker.model.hidden_outputs import (
     hidden_node,
     with_hidden,
 )
-from workbench.worker.model.image_results import Answers, answers_of
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.saved_models.calibrating import Floats, Measure, fit_calibration, refusal
-from workbench.worker.saved_models.model_runner import load_runner
+from workbench.worker.saved_models.loading import load_runner
 
 _BATCH = 64
 """Images at once, where the training itself has as many: what it fits into is enough here."""

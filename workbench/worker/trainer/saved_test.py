@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import WorkbenchError
+from workbench.inference.answers import ImageResults
+from workbench.inference.scoring import score_all
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.events import TestResult
 from workbench.runs.store.robustness import keep_robustness
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE
-from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import EventLogger, finite
 from workbench.worker.process.load_context import BaseLoadContext
 from workbench.worker.process.stop import StoppedError
 from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
-from workbench.worker.saved_models.model_runner import load_runner
+from workbench.worker.saved_models.loading import load_runner
 from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
-from workbench.worker.saved_models.scoring import score_all
 
 _MAX_WORDS = 400
 """Of a fault of a library; TensorFlow's can be pages long."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
+from workbench.inference.answers import ImageResults
 from workbench.protocol.events import TestResult
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.library.median_stopping import MedianRule
@@ -27,7 +28,6 @@ from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes
 from workbench.worker.input.sharding import WHOLE
-from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
