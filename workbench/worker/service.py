@@ -31,11 +31,11 @@ _BESIDE = (FetchPicture,)
 """Requests that wait for a network, not for the processor: others are done meanwhile."""
 
 
-def serve(write_fd: int, *, is_lazy: bool = False) -> int:
+def serve(write_fd: int) -> int:
     """Serves requests from stdin until it closes; returns the exit code.
 
-    Answers go to `write_fd`, from `claim_stdout`. TensorFlow is imported at once, or with
-    `is_lazy` only when a request needs it.
+    Answers go to `write_fd`, from `claim_stdout`. TensorFlow is imported when a request needs it:
+    classifying does not.
     """
     # Ctrl+C reaches the whole process group: the parent process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -47,10 +47,7 @@ def serve(write_fd: int, *, is_lazy: bool = False) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     with SessionFolder() as folder:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        service = Service(channel, folder)
-        if not is_lazy:
-            service.lazy_keras.load_ahead()
-        service.run()
+        Service(channel, folder).run()
     return 0
 
 
@@ -58,9 +55,8 @@ class Service:
     """The loop: a reader thread fills the queue, the main thread does the work."""
 
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
-        self.lazy_keras = LazyKeras()
         self._channel = channel
-        self._session = Session(folder.path, self.lazy_keras)
+        self._session = Session(folder.path, LazyKeras())
         self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._jobs_lock = threading.Lock()

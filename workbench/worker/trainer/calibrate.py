@@ -33,7 +33,7 @@ from workbench.worker.model.hidden_outputs import (
 )
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.saved_models.calibrating import Floats, Measure, fit_calibration, refusal
-from workbench.worker.saved_models.loading import load_runner
+from workbench.worker.saved_models.keras_runner import load_keras_runner
 
 _BATCH = 64
 """Images at once, where the training itself has as many: what it fits into is enough here."""
@@ -89,7 +89,7 @@ def _measuring(
     validation = images.validation
     assert validation is not None  # noqa: S101 - for the type: it was refused
     if not is_on_processors(ready.target.strategy):
-        runner = load_runner(job.run.path)
+        runner = load_keras_runner(job.run.path)
         measure = _by_pieces(runner.outputs)
         return images.train, validation, runner.hidden_size, measure
     size = min(_BATCH, compiled.loop.step.batch_size)

@@ -19,6 +19,7 @@ from workbench.worker.process.event_logger import EventLogger, finite
 from workbench.worker.process.load_context import BaseLoadContext
 from workbench.worker.process.stop import StoppedError
 from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
+from workbench.worker.saved_models.keras_runner import load_keras_runner
 from workbench.worker.saved_models.loading import load_runner
 from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
 
@@ -43,7 +44,7 @@ def saved_test(job: TrainingJob, ready: PreparedTraining) -> ImageResults | None
         return None
     phase = partial(job.events.phase, "testing", "Evaluating on the test set")
     try:
-        return score_all(load_runner(job.run.path), part.x, part.y, phase)
+        return score_all(load_keras_runner(job.run.path), part.x, part.y, phase)
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
         return None

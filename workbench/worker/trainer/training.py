@@ -37,6 +37,7 @@ from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.final_checkpoint import longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
+from workbench.worker.trainer.onnx_check import check_onnx
 from workbench.worker.trainer.saved_test import (
     is_saved_test_needed,
     keep_measured,
@@ -261,6 +262,7 @@ class Training:
             manager.keep_test(self.test)
         if answers is not None and ready.images.test is not None:
             keep_test(self._job, ready.images.test, answers)
+            check_onnx(self._job, ready, answers)
             keep_measured(self._job, ready.images.test)
 
     def _tested(
