@@ -15,7 +15,7 @@ compile --universal pyproject.toml --group dev -o packaging/requirements-dev.loc
 same=(--constraint packaging/requirements.lock)
 on_linux=(--python-platform x86_64-manylinux_2_28)
 mkdir -p resources/environments
-grep -v -i -E 'pyside6|pyqtgraph' pyproject.toml >"$tool/pyproject.toml"
+grep -v -i -E 'pyside6|pyqtgraph|onnxruntime' pyproject.toml >"$tool/pyproject.toml"
 compile --universal "${same[@]}" "$tool/pyproject.toml" -o resources/environments/worker.lock
 # TensorFlow for TPUs ended with 2.19; newer libtpu abort its import. Keras as everywhere.
 others=$(sed -n '/^dependencies/,/^]/p' pyproject.toml | grep -oE '"(msgspec|numpy|pillow|platformdirs|send2trash)[^"]*"' | tr -d '"')

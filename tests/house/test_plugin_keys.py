@@ -54,6 +54,7 @@ ALLOWED = (
     ("folder", "hardware/address.py", "a part of an address"),
     ("python", "hardware/address.py", "a part of an address"),
     ("add", "gui/design/canvas_*.py", "an action and its icon"),
+    ("Flatten", "onnx/model.py", "an operator of ONNX"),
     ("folder", "protocol/trained/evaluate.py", "what images are sliced by"),
     ("folder", "runs/store/image_slices.py", "what images are sliced by"),
     ("folder", "cli/*.py", "an argument, or a field of JSON"),

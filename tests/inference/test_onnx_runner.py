@@ -180,7 +180,7 @@ def test_weights_of_another_network_are_refused(tmp_path):
     del arrays["end/kernel"]
     checksum = write_arrays(run.weights_path, arrays)
     write_card(run.path, msgspec.structs.replace(keras.card, checksum=checksum))
-    with pytest.raises(WeightsError, match="not those of the network"):
+    with pytest.raises(WeightsError, match="do not fit this network"):
         load_onnx_runner(run.path)
 
 

@@ -7,9 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -40,7 +40,7 @@ def run(tmp_path_factory):
     return str(folder.path)
 
 
-def test_no_library_of_tensorflow_is_opened_and_no_process_started(run, tmp_path):
+def test_only_onnx_runtime_is_opened_and_no_process_started(run, tmp_path):
     if shutil.which("strace") is None:
         pytest.skip("not installed: strace")
     log = tmp_path / "trace"
@@ -51,7 +51,9 @@ def test_no_library_of_tensorflow_is_opened_and_no_process_started(run, tmp_path
     lines = log.read_text(errors="replace").splitlines()
     assert any("onnxruntime_pybind11_state" in line for line in lines), "the trace sees libraries"
     opened = [line for line in lines if "openat(" in line and "ENOENT" not in line]
-    assert not [line for line in opened if "tensorflow" in line or "/keras/" in line]
+    assert not [
+        line for line in opened if "-packages/tensorflow" in line or "-packages/keras" in line
+    ]
     assert len([line for line in lines if "execve(" in line and line.endswith("= 0")]) == 1
     assert not [line for line in lines if "connect(" in line and "AF_INET" in line]
 
@@ -127,11 +129,10 @@ def test_a_caller_that_goes_away_cancels(run, tmp_path):
     Path(bright_picture(folder)).rename(folder / "0.png")
     for number in range(1, 20_000):
         (folder / f"{number}.png").hardlink_to(folder / "0.png")
-    began = time.monotonic()
+    table = tmp_path / "t.csv"
     with LocalCall(run) as call:
-        answers = call.answers(request(folder))
+        answers = call.answers(msgspec.structs.replace(request(folder), table=str(table)))
         while not isinstance(next(answers), ClassifiedRows):
             pass
-        first = time.monotonic() - began
         answers.close()
-    assert time.monotonic() - began < 20 * first + 20, "the rest was not classified"
+    assert 32 <= len(table.read_text().splitlines()) < 10_000, "the rest was not classified"

@@ -94,9 +94,11 @@ def _written(graph: Graph, arrays: Arrays, hidden: str | None, where: str) -> by
         return onnx_model(graph, all_layers(), arrays, hidden=hidden)
     except GraphError as error:
         raise NeedsTensorFlowError(error.what, where=error.where or where) from error
-    except (KeyError, ValueError) as error:
-        raise WeightsError(
-            "The weights are not those of the network.", where=where, received=str(error)[:400]
+    except WeightsError as error:
+        raise WeightsError(error.what, where=where, received=error.received) from error
+    except ValueError as error:  # weights of shapes that NumPy cannot compute with
+        raise NeedsTensorFlowError(
+            "The network cannot be written in ONNX.", where=where, received=str(error)[:400]
         ) from error
 
 

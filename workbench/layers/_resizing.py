@@ -49,7 +49,8 @@ def _centers(old: int, new: int) -> Array:
 
 def _nearest(old: int, new: int) -> Array:
     places = np.minimum(np.floor(_centers(old, new)).astype(int), old - 1)
-    return np.eye(old, dtype=np.float32)[places]
+    matrix: Array = np.eye(old, dtype=np.float32)[places]
+    return matrix
 
 
 def _bilinear(old: int, new: int) -> Array:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from workbench.core.checks.shapes import Propagation
+from workbench.core.checks.structure import check_inputs, check_outputs
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.names import keras_names
 from workbench.core.network.roles import Layers, find_outputs
@@ -19,6 +20,8 @@ IMAGES, SCORES, HIDDEN = "images", "scores", "hidden"
 """Names of the model's input and outputs."""
 
 _BATCH = "n"
+_HEAD_BYTES = 4096
+"""Room for what is in a model beside the parts of its graph."""
 
 
 def onnx_model(
@@ -41,9 +44,12 @@ def onnx_model(
         and for `hidden`, float32 (n, d).
 
     Raises:
-        GraphError: the network has errors, or would be longer than an ONNX file can be.
+        GraphError: the network has errors or a layer that has no rule, or would be longer than an
+            ONNX file can be.
+        WeightsError: a weight is missing.
     """
     known = Propagation(graph, layers)
+    _refuse_errors(graph, layers, known)
     output = find_outputs(graph, layers)[0]
     writer = OnnxWriter()
     values: dict[str, OnnxValue] = {}
@@ -68,10 +74,17 @@ def _mean_over_places(writer: OnnxWriter, value: OnnxValue) -> OnnxValue:
     if rank == 1:
         return value
     first = 2 if value.is_channels_first else 1
-    name = writer.op(
-        "ReduceMean", value.name, axes=list(range(first, first + rank - 1)), keepdims=0
-    )
+    places = list(range(first, first + rank - 1))
+    name = writer.op("ReduceMean", value.name, axes=places, keepdims=0)
     return OnnxValue(name, value.shape[-1:])
+
+
+def _refuse_errors(graph: Graph, layers: Layers, known: Propagation) -> None:
+    ports = (*check_inputs(graph, layers, None), *check_outputs(graph, layers, known))
+    for problem in (*known.problems, *ports):
+        if problem.stops_training:
+            message = f"The network cannot be written in ONNX: {problem.message}"
+            raise GraphError(message, where=problem.title)
 
 
 def _no_rule(node: Node) -> GraphError:
@@ -87,6 +100,6 @@ def _model(writer: OnnxWriter, picture: Shape, ends: Mapping[str, OnnxValue]) ->
         writer.name(flat, name)
         ports.append(protobuf.port(name, "float32", [_BATCH, math.prod(value.shape)]))
     images = protobuf.port(IMAGES, "uint8", [_BATCH, *picture])
-    if sum(map(len, writer.parts)) > protobuf.MAX_BYTES:
+    if sum(map(len, writer.parts)) > protobuf.MAX_BYTES - _HEAD_BYTES:
         raise GraphError("The network is too large for an ONNX file.", expected="at most 2 GB")
     return protobuf.model(writer.parts, [images], ports, OPSET)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs.onnx import Array, OnnxValue, Shape
+from workbench.errors import WeightsError
 from workbench.onnx import protobuf
 
 _TO_FIRST, _TO_LAST = (0, 3, 1, 2), (0, 2, 3, 1)
@@ -75,7 +76,10 @@ class WrittenLayer:
     name: str
 
     def weight(self, name: str) -> Array:
-        return np.asarray(self.weights[f"{self.name}/{name}"], np.float32)
+        full = f"{self.name}/{name}"
+        if full not in self.weights:
+            raise WeightsError("These weights do not fit this network.", received=f"no “{full}”")
+        return np.asarray(self.weights[full], np.float32)
 
     def op(self, kind: str, *inputs: str | Array, num_outputs: int = 1, **attributes: Any) -> str:
         return self.writer.op(kind, *inputs, num_outputs=num_outputs, **attributes)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from workbench.errors import WorkbenchError
 from workbench.inference.answers import ImageResults
+from workbench.inference.runner import Runner
 from workbench.inference.scoring import score_all
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.events import TestResult
 from workbench.runs.store.robustness import keep_robustness
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
-from workbench.worker.input.sharding import WHOLE
+from workbench.worker.input.sharding import WHOLE, is_on_processors
 from workbench.worker.process.event_logger import EventLogger, finite
 from workbench.worker.process.load_context import BaseLoadContext
 from workbench.worker.process.stop import StoppedError
@@ -28,11 +31,12 @@ _MAX_WORDS = 400
 
 
 def is_saved_test_needed(ready: PreparedTraining) -> bool:
-    """Whether the training computes with fewer digits than what answers later, in float32. Of
-    several machines only one has the weights.
+    """Whether what answers later computes otherwise than the training: with more digits, or by ONNX
+    Runtime. Of several machines only one has the weights.
     """
     compiled = ready.compiled
-    return compiled.plan.precision != "float32" and compiled.loop.share == WHOLE
+    is_other = compiled.plan.precision != "float32" or is_on_processors(ready.target.strategy)
+    return is_other and compiled.loop.share == WHOLE
 
 
 def saved_test(job: TrainingJob, ready: PreparedTraining) -> ImageResults | None:
@@ -44,7 +48,10 @@ def saved_test(job: TrainingJob, ready: PreparedTraining) -> ImageResults | None
         return None
     phase = partial(job.events.phase, "testing", "Evaluating on the test set")
     try:
-        return score_all(load_keras_runner(job.run.path), part.x, part.y, phase)
+        # Another device is faster than ONNX Runtime on the processor.
+        is_here = is_on_processors(ready.target.strategy)
+        load: Callable[[Path], Runner] = load_runner if is_here else load_keras_runner
+        return score_all(load(job.run.path), part.x, part.y, phase)
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
         return None

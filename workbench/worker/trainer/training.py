@@ -257,12 +257,13 @@ class Training:
             raise self._spoilt(ready.compiled, trainer) from error
         self.kept = self.counters.kept(self._recipe, model.epoch)
         found = calibrate_run(self._job, ready) if self._company.is_chief else Calibrated()
+        if self._company.is_chief:
+            check_onnx(self._job, ready)
         self.test, answers = self._tested(ready, trainer, model, found)
         if self.test is not None:
             manager.keep_test(self.test)
         if answers is not None and ready.images.test is not None:
             keep_test(self._job, ready.images.test, answers)
-            check_onnx(self._job, ready, answers)
             keep_measured(self._job, ready.images.test)
 
     def _tested(

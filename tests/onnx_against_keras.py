@@ -1,0 +1,119 @@
+"""Networks in ONNX Runtime beside the same ones in Keras, with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnxruntime
+
+from tests.onnx_cases import ALL, Network
+from workbench.core.network.graph import Graph
+from workbench.core.network.roles import Layers
+from workbench.layers import all_layers
+from workbench.onnx.model import HIDDEN, IMAGES, SCORES, onnx_model
+from workbench.worker.model.build import BuiltModel, assign_weights, build_model, read_weights
+
+LIMIT = 1e-5
+"""Largest difference, as a part of the largest output."""
+
+BATCH = 5
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def session_of(model: bytes) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def images_for(shape: tuple[int, ...], rng: np.random.Generator, count: int = BATCH) -> Array:
+    return rng.integers(0, 256, (count, *shape)).astype(np.uint8)
+
+
+def random_weights(built: BuiltModel, rng: np.random.Generator) -> Mapping[str, Array]:
+    """Weights that keep values in their size, with the statistics of a trained network."""
+    made = {}
+    for name, array in read_weights(built).items():
+        if array.dtype.kind != "f":
+            made[name] = array
+            continue
+        fan_in = max(1, int(np.prod(array.shape[:-1])))
+        new = rng.normal(size=array.shape) * (0.3 if array.ndim < 2 else fan_in**-0.5)
+        if name.endswith(("variance", "gamma")):
+            new = np.abs(new) + 0.5
+        made[name] = new.astype(np.float32)
+    return made
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A network with random weights in both.
+
+    Attributes:
+        built: As Keras has it.
+        weights: Of both.
+        images: uint8 (BATCH, height, width, channels).
+    """
+
+    graph: Graph
+    built: BuiltModel
+    weights: Mapping[str, Array]
+    images: Array
+
+    def keras(self, node: str | None = None, images: Array | None = None) -> Array:
+        """Outputs of a node, or of the network, flat."""
+        import keras
+
+        model = self.built.model
+        if node is not None:
+            model = keras.Model(model.input, self.built.outputs[node])
+        given = self.images if images is None else images
+        outputs = np.asarray(model(given.astype(np.float32), training=False))
+        return outputs.reshape(len(given), -1)
+
+    def onnx(self, node: str | None = None, layers: Layers | None = None) -> Array:
+        """The same by ONNX Runtime; `layers` where other rules than the program's are wanted."""
+        rules = layers or all_layers()
+        session = session_of(onnx_model(self.graph, rules, self.weights, hidden=node))
+        return session.run([SCORES if node is None else HIDDEN], {IMAGES: self.images})[0]
+
+
+def pair_of(graph: Graph, seed: int) -> Pair:
+    rng = np.random.default_rng(seed)
+    built = build_model(graph, all_layers(), whole=True, pretrained=False)
+    weights = random_weights(built, rng)
+    assign_weights(built, weights)
+    return Pair(graph, built, weights, images_for(built.input_shape, rng))
+
+
+def difference(got: Array, wanted: Array) -> float:
+    """The largest one, as a part of the largest output; at least of 1, as of probabilities.
+
+    Infinite where only one of both is no number.
+    """
+    assert got.shape == wanted.shape, (got.shape, wanted.shape)
+    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    if same.all():
+        return 0.0
+    size = max(1.0, float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0)))
+    worst = float(np.abs(got - wanted)[~same].max()) / size
+    return worst if np.isfinite(worst) else float("inf")
+
+
+def differences(
+    network: Network, seed: int = 1, layers: Layers | None = None
+) -> list[tuple[str, float]]:
+    """Of each case of a network, the largest; `layers` as in `Pair.onnx`."""
+    pair = pair_of(network.graph, seed)
+    got, wanted = pair.onnx(ALL, layers), pair.keras(ALL)
+    found, start = [], 0
+    for what, count in network.parts:
+        part = slice(start, start + count)
+        found.append((what, difference(got[:, part], wanted[:, part])))
+        start += count
+    return found
