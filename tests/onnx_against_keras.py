@@ -101,7 +101,7 @@ def difference(got: Array, wanted: Array) -> float:
     if same.all():
         return 0.0
     size = max(1.0, float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0)))
-    worst = float(np.abs(got - wanted)[~same].max()) / size
+    worst = float(np.abs(got[~same] - wanted[~same]).max()) / size
     return worst if np.isfinite(worst) else float("inf")
 
 

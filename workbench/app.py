@@ -36,6 +36,7 @@ from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.kit.theme import Theme
 from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
+from workbench.gui.shell.ready_keeper import ReadyKeeper
 from workbench.layers import all_layers
 from workbench.runs.home import APP_NAME, data_home, runs_home
 from workbench.settings.options.autosave_seconds import SPEC as AUTOSAVE_SECONDS
@@ -76,9 +77,11 @@ def run_window(project_path: str | None = None) -> int:
     recovery.recovered.connect(lambda: window.show_view("design"))
     recovery.said.connect(window.say)
     _follow_autosave(context.settings, recovery)
+    keeper = keep_trainer_ready(window)
     window.show()
     QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path, faults))
     code = app.exec()
+    keeper.close()
     recovery.close()
     close_context(context)
     faults.uninstall()
@@ -137,6 +140,14 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
 def make_window(context: WindowContext, home: Path) -> MainWindow:
     """The window around the parts, not shown yet."""
     return MainWindow(context, WindowState(context.settings, home / "window.ini", context.document))
+
+
+def keep_trainer_ready(window: MainWindow) -> ReadyKeeper:
+    """Keeps a trainer ready for the window, until it is closed."""
+    context = window.context
+    keeper = ReadyKeeper(context.document, context.library, context.settings, window)
+    window.top.switch.chosen.connect(keeper.touch)
+    return keeper
 
 
 def close_context(context: WindowContext) -> None:

@@ -91,7 +91,7 @@ def _load(run: RunFolder, card: ModelCard) -> OnnxRunner:
 
 def _written(graph: Graph, arrays: Arrays, hidden: str | None, where: str) -> bytes:
     try:
-        return onnx_model(graph, all_layers(), arrays, hidden=hidden)
+        return onnx_model(graph, all_layers(), arrays, hidden=hidden, as_logits=True)
     except GraphError as error:
         raise NeedsTensorFlowError(error.what, where=error.where or where) from error
     except WeightsError as error:

@@ -25,8 +25,6 @@ _MOST_TOGETHER = 256
 _MOST_THREADS = 8
 """Pieces that are computed at the same time: each takes memory of its own."""
 
-_EPSILON = np.float32(1e-7)
-
 Values = np.ndarray[Any, np.dtype[np.float32]]
 
 
@@ -35,8 +33,8 @@ class OnnxRunner(Runner):
 
     Args:
         card: Its card, with the calibration and a name for each output.
-        model: The network in ONNX, see `onnx_model`; with the outputs of the last hidden layer
-            where there is one.
+        model: The network in ONNX, with logits, see `onnx_model`; and with the outputs of the last
+            hidden layer where there is one.
         largest_layer: Numbers that its largest layer gives for an image.
         hidden_size: Outputs of the last hidden layer; 0 without one.
         references: What the distance from the training images is measured by; None for nothing.
@@ -67,11 +65,10 @@ class OnnxRunner(Runner):
         found: Iterable[list[Values]] = map(self._run, pieces)
         if len(pieces) > 1:
             found = self._threads.map(self._run, pieces)
-        scores, *hidden = (np.concatenate(column) for column in zip(*found, strict=True))
+        logits, *hidden = (np.concatenate(column) for column in zip(*found, strict=True))
         inner = hidden[0] if hidden else np.zeros((len(x), 0), np.float32)
-        is_logits = self.card.is_logits
-        losses = None if labels is None else cross_entropy(scores, labels, is_logits=is_logits)
-        return Outputs(softmax(scores) if is_logits else scores, inner, losses)
+        losses = None if labels is None else cross_entropy(logits, labels)
+        return Outputs(softmax(logits), inner, losses)
 
     def _run(self, x: Pixels) -> list[Values]:
         found: list[Values] = self._session.run(self._wanted, {IMAGES: x})
@@ -91,20 +88,12 @@ def softmax(logits: Values) -> Values:
     return shares
 
 
-def cross_entropy(scores: Values, labels: Labels, *, is_logits: bool) -> Values:
-    """The loss of each image (n,), as Keras computes it.
-
-    Args:
-        scores: Logits or probabilities (n, classes).
-        labels: The true classes (n,).
-        is_logits: They are logits. Of probabilities Keras takes none below 1e-7, nor one nearer to
-            1: keras.losses.sparse_categorical_crossentropy.
-    """
+def cross_entropy(logits: Values, labels: Labels) -> Values:
+    """The loss of each image (n,), of logits (n, classes) and labels (n,)."""
     with np.errstate(invalid="ignore"):
-        logits = scores if is_logits else np.log(np.clip(scores, _EPSILON, 1 - _EPSILON))
-        logits = logits - logits.max(axis=1, keepdims=True)
-        own = np.take_along_axis(logits, labels[:, None], axis=1)[:, 0]
-        losses: Values = np.log(np.exp(logits).sum(axis=1)) - own
+        shifted = logits - logits.max(axis=1, keepdims=True)
+        own = np.take_along_axis(shifted, labels[:, None], axis=1)[:, 0]
+        losses: Values = np.log(np.exp(shifted).sum(axis=1)) - own
     return losses
 
 

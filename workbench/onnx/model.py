@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_outputs
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.names import keras_names
-from workbench.core.network.roles import Layers, find_outputs
+from workbench.core.network.roles import Layers, ends_in_softmax, find_outputs
 from workbench.core.specs.onnx import Array, OnnxValue, Shape
-from workbench.errors import GraphError
+from workbench.errors import GraphError, WeightsError
 from workbench.onnx import protobuf
 from workbench.onnx.writer import OnnxWriter, WrittenLayer
 
@@ -30,6 +32,7 @@ def onnx_model(
     weights: Mapping[str, Array],
     *,
     hidden: str | None = None,
+    as_logits: bool = False,
 ) -> bytes:
     """The whole network, preprocessing inside, what only training does left out.
 
@@ -38,6 +41,7 @@ def onnx_model(
         layers: The layer types.
         weights: By "layer/weight", as `runs.store.weights_file` keeps them.
         hidden: A node whose outputs are wanted too: of feature maps the mean over their places.
+        as_logits: The scores are those before a softmax at the end, where the network has one.
 
     Returns:
         A model of `images`, uint8 (n, height, width, channels), for `scores`, float32 (n, classes),
@@ -46,7 +50,7 @@ def onnx_model(
     Raises:
         GraphError: the network has errors or a layer that has no rule, or would be longer than an
             ONNX file can be.
-        WeightsError: a weight is missing.
+        WeightsError: a weight is missing, or a layer has more or fewer numbers than it should.
     """
     known = Propagation(graph, layers)
     _refuse_errors(graph, layers, known)
@@ -54,6 +58,7 @@ def onnx_model(
     writer = OnnxWriter()
     values: dict[str, OnnxValue] = {}
     names = keras_names(graph)
+    _refuse_misfits(graph, layers, known, weights)
     for node in graph.order:
         write = layers[graph.nodes[node].kind].onnx
         if write is None:
@@ -63,7 +68,10 @@ def onnx_model(
         inputs = sources or [OnnxValue(IMAGES, shape)]
         layer = WrittenLayer(writer, known.params[node], inputs, shape, weights, names[node])
         values[node] = write(layer)
-    ends = {SCORES: values[output]}
+    scores = values[output]
+    if as_logits and ends_in_softmax(graph, layers, output):
+        scores = replace(scores, name=writer.before_softmax(scores.name))
+    ends = {SCORES: scores}
     if hidden is not None:
         ends[HIDDEN] = _mean_over_places(writer, values[hidden])
     return _model(writer, known.shapes[next(iter(graph.order))], ends)
@@ -85,6 +93,25 @@ def _refuse_errors(graph: Graph, layers: Layers, known: Propagation) -> None:
         if problem.stops_training:
             message = f"The network cannot be written in ONNX: {problem.message}"
             raise GraphError(message, where=problem.title)
+
+
+def _refuse_misfits(
+    graph: Graph, layers: Layers, known: Propagation, weights: Mapping[str, Array]
+) -> None:
+    """Fewer numbers than a layer has could be repeated unnoticed."""
+    sizes: Counter[str] = Counter()
+    for key, array in weights.items():
+        sizes[key.rpartition("/")[0]] += array.size
+    for node, name in keras_names(graph).items():
+        count = layers[graph.nodes[node].kind].count_params
+        wanted = count(known.params[node], known.inputs[node]).total
+        if sizes[name] != wanted:
+            raise WeightsError(
+                "These weights do not fit this network.",
+                where=name,
+                received=f"{sizes[name]:,} numbers",
+                expected=f"{wanted:,}",
+            )
 
 
 def _no_rule(node: Node) -> GraphError:

@@ -17,19 +17,19 @@ from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.own_file import open_own
 from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
+from workbench.processes.session import start_session
 from workbench.runs.control import clear_command
-from workbench.runs.environment import is_remote, trainer_environment
+from workbench.runs.environment import is_remote
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
-from workbench.runs.lock import LOCK_FD_VARIABLE
 from workbench.runs.ownership import check_own
 from workbench.runs.places import check_known, place_of
+from workbench.runs.ready import LOCK_FD, can_be_ready, ready_trainer, variables_of
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""
 
-_LOCK_FD = 3
 _started: set[int] = set()
 """Trainers of this process that have not been seen to end; see `reap`."""
 
@@ -55,7 +55,7 @@ def start_trainer(
     check_own(run.path)
     starts_mirror = is_remote(project.target)
     _check_places(run, project, starts_mirror=starts_mirror)
-    environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
+    environment = variables_of(project)
     reap()
     with _writing(run):
         lock = take_lock(run.lock_path, wait_s=0.2)
@@ -69,7 +69,7 @@ def start_trainer(
             run.extend(extension)
         with os_errors_as(RunError, "The training process could not be started.", sys.executable):
             words, log = _mirror(run) if starts_mirror else _trainer(run)
-            pid = _spawn([*words, *(["--resume"] if resume else [])], log, lock, environment)
+            pid = _process(run, [*words, *["--resume"] * resume], log, lock, environment)
     finally:
         os.close(lock)
     _started.add(pid)
@@ -139,23 +139,21 @@ def log_bytes_at_start(run: RunFolder) -> int | None:
         return None
 
 
-def _spawn(words: list[str], log: Path, lock: int, environment: dict[str, str]) -> int:
-    """Starts `python -m WORDS` for a run, printing to `log`; returns its process id."""
+def _process(
+    run: RunFolder, words: list[str], log: Path, lock: int, environment: dict[str, str]
+) -> int:
+    """Starts `python -m WORDS` for a run, printing to `log`, or hands the run to the process that
+    is ready for one; returns its process id.
+    """
     printed = open_own(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
-        # -P: files beside the user's project must not shadow Python's own modules.
-        return os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-P", "-m", *words],
-            environment,
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, printed, 1),
-                (os.POSIX_SPAWN_DUP2, printed, 2),
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
-            ],
-            setsid=True,
-        )
+        if can_be_ready(run.project()) and kept_cluster(run.path) is None:
+            pid = ready_trainer.hand_over(words[1:], environment, printed=printed, lock=lock)
+            if pid is not None:
+                return pid
+        with Path(os.devnull).open("rb") as nothing:
+            descriptors = {0: nothing.fileno(), 1: printed, 2: printed, LOCK_FD: lock}
+            return start_session(words, environment, descriptors)
     finally:
         os.close(printed)
 

@@ -1,5 +1,6 @@
-"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower`; `start`,
-`cancel` and `pack` for another computer, `join FOLDER` for one of several machines.
+"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower`; `ready` for the
+trainer of a run to come; `start`, `cancel` and `pack` for another computer, `join FOLDER` for
+one of several machines.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -15,7 +16,7 @@ from workbench.worker.process.lazy_keras import imports
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve | "
-    "lower | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
+    "lower | ready | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
     "join FOLDER"
 )
 
@@ -29,6 +30,8 @@ def main(words: list[str]) -> int:
             return _serve()
         case ["lower"]:
             return _lower()
+        case ["ready"]:
+            return _wait()
         case ["cancel" | "pack" | "join" as verb, folder]:
             return _ALONE[verb](folder)
     sys.stderr.write(USAGE + "\n")
@@ -43,6 +46,13 @@ def _begin(verb: str, folder: str, *, resume: bool) -> int:
     from workbench.worker.trainer.train import run_training
 
     return run_training(folder, resume=resume)
+
+
+def _wait() -> int:
+    from workbench.worker.trainer.ready import wait_for_run
+
+    words = wait_for_run()
+    return 0 if words is None else main(words)
 
 
 def _serve() -> int:

@@ -139,7 +139,7 @@ def test_killed_twice_the_table_has_every_image_once(brightness, photos, tmp_pat
 
 
 def test_the_command_line_killed_twice_has_every_image_once(brightness, tmp_path):
-    """First the command is killed, then its worker; the proof `many_images` does it with 20,000."""
+    """The proof `many_images` does it with 20,000."""
     folder, number = tmp_path / "photos", NUM_IMAGES
     folder.mkdir()
     for name, value in (("dark", 10), ("bright", 250)):

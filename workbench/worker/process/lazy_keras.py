@@ -77,8 +77,10 @@ tf: Any = _LateModule(_load_tensorflow)
 class LazyKeras:
     """Imports Keras on its TensorFlow backend once, on request or ahead of time."""
 
+    _lock = threading.Lock()
+    """Of all of them: a trainer waits for the import that it began before it had a run."""
+
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._keras: Any = None
 
     @property

@@ -42,7 +42,7 @@ from workbench.worker.foreign.foreign_weights import (
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
 from workbench.worker.model.hidden_outputs import flat_hidden, hidden_node, with_hidden
 from workbench.worker.model.inference_form import fast_inference
-from workbench.worker.process.lazy_keras import keras, tf
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.saved_models.weights_layout import weights_layout
 
 BATCH_SIZES = (1, 8, 32, 256)
@@ -110,23 +110,22 @@ def _compiled(built: BuiltModel, hidden: str | None) -> tuple[Any, Any]:
     second has labels as an input too, and gives the losses, too. Both compute the network in its
     fast form, with the weights of now.
     """
-    fast = fast_inference(built.model if hidden is None else with_hidden(built, hidden))
+    model = built.model if hidden is None else with_hidden(built, hidden)
+    fast = fast_inference(model, as_logits=not built.is_logits)
 
-    def outputs_of(pictures: Any) -> tuple[Any, Any]:
+    def logits_of(pictures: Any) -> tuple[Any, Any]:
         found = fast(pictures)
-        outputs, inner = (found, found[:, :0]) if hidden is None else found
-        return tf.cast(outputs, tf.float32), flat_hidden(inner)
+        logits, inner = (found, found[:, :0]) if hidden is None else found
+        return tf.cast(logits, tf.float32), flat_hidden(inner)
 
     def answer(pictures: Any) -> Any:
-        outputs, inner = outputs_of(pictures)
-        return keras.ops.softmax(outputs) if built.is_logits else outputs, inner
+        logits, inner = logits_of(pictures)
+        return tf.nn.softmax(logits), inner
 
     def score(pictures: Any, labels: Any) -> Any:
-        outputs, inner = outputs_of(pictures)
-        losses = keras.losses.sparse_categorical_crossentropy(
-            labels, outputs, from_logits=built.is_logits
-        )
-        return keras.ops.softmax(outputs) if built.is_logits else outputs, inner, losses
+        logits, inner = logits_of(pictures)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return tf.nn.softmax(logits), inner, losses
 
     return tf.function(answer, autograph=False), tf.function(score, autograph=False)
 
