@@ -56,9 +56,27 @@ def onnx_model(
     _refuse_errors(graph, layers, known)
     output = find_outputs(graph, layers)[0]
     writer = OnnxWriter()
+    _refuse_misfits(graph, layers, known, weights)
+    values = _written(writer, graph, layers, known, weights)
+    scores = values[output]
+    if as_logits and ends_in_softmax(graph, layers, output):
+        scores = replace(scores, name=writer.before_softmax(scores.name))
+    ends = {SCORES: scores}
+    if hidden is not None:
+        ends[HIDDEN] = _mean_over_places(writer, values[hidden])
+    return _model(writer, known.shapes[next(iter(graph.order))], ends)
+
+
+def _written(
+    writer: OnnxWriter,
+    graph: Graph,
+    layers: Layers,
+    known: Propagation,
+    weights: Mapping[str, Array],
+) -> dict[str, OnnxValue]:
+    """The output of each node."""
     values: dict[str, OnnxValue] = {}
     names = keras_names(graph)
-    _refuse_misfits(graph, layers, known, weights)
     for node in graph.order:
         write = layers[graph.nodes[node].kind].onnx
         if write is None:
@@ -68,13 +86,7 @@ def onnx_model(
         inputs = sources or [OnnxValue(IMAGES, shape)]
         layer = WrittenLayer(writer, known.params[node], inputs, shape, weights, names[node])
         values[node] = write(layer)
-    scores = values[output]
-    if as_logits and ends_in_softmax(graph, layers, output):
-        scores = replace(scores, name=writer.before_softmax(scores.name))
-    ends = {SCORES: scores}
-    if hidden is not None:
-        ends[HIDDEN] = _mean_over_places(writer, values[hidden])
-    return _model(writer, known.shapes[next(iter(graph.order))], ends)
+    return values
 
 
 def _mean_over_places(writer: OnnxWriter, value: OnnxValue) -> OnnxValue:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.specs.layer import SOFTMAX
 from workbench.core.specs.onnx import Array, OnnxValue, Shape
 from workbench.errors import WeightsError
 from workbench.onnx import protobuf
@@ -33,7 +34,7 @@ class OnnxWriter:
         names = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         outputs = [self._name("t") for _ in range(num_outputs)]
         self.parts.append(protobuf.text(1, protobuf.node(kind, names, outputs, attributes)))
-        if kind == "Softmax":
+        if kind.lower() == SOFTMAX:
             self._softmaxes[outputs[0]] = names[0]
         return outputs[0]
 

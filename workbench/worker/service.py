@@ -141,6 +141,7 @@ _MODULES = {
     "explain": "trained.explain",
     "show_layer": "trained.feature_maps",
     "warm_up": "classify",
+    "classify_many": "classify",
     "measure_robustness": "trained.robustness",
     "map_images": "trained.image_map",
     "find_nearest": "trained.image_map",

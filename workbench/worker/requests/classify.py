@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.errors import PictureError
 from workbench.inference.answers import ranked
+from workbench.inference.many import classify_many
 from workbench.inference.runner import Runner
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
@@ -24,6 +25,9 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 PREVIEW_SIZE = 640
 """Longer side in pixels of the image as people see it in the window."""
+
+__all__ = ["classify", "classify_many", "warm_up"]
+"""`classify_many` is what the command line does in its own process."""
 
 
 def warm_up(job: Job, request: WarmUp) -> AnyAnswer:

@@ -19,7 +19,7 @@ from workbench.errors import NeedsTensorFlowError, RunError
 from workbench.protocol.messages import AnyAnswer, Progress
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import BaseLoadContext
-from workbench.worker.requests.runner_cache import RunnerCache
+from workbench.worker.saved_models.runner_cache import RunnerCache
 
 if TYPE_CHECKING:  # at run time only with the first model: Hello comes before the layers
     from workbench.inference.runner import Runner
