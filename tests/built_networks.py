@@ -7,10 +7,10 @@ from workbench.core.projects.project_file import graph_to_plain
 from workbench.layers import all_layers
 from workbench.runs.model_card import ModelCard
 from workbench.worker.model.build import build_model
-from workbench.worker.saved_models.model_runner import Runner
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 
-def runner_of(graph: Graph, *, seed: int = 1) -> Runner:
+def runner_of(graph: Graph, *, seed: int = 1) -> KerasRunner:
     built = build_model(graph, all_layers(), whole=True, pretrained=False, seed=seed)
     names = [f"class {number}" for number in range(int(built.model.output_shape[-1]))]
     card = ModelCard(
@@ -20,7 +20,7 @@ def runner_of(graph: Graph, *, seed: int = 1) -> Runner:
         graph=graph_to_plain(graph),
         title="Test",
     )
-    return Runner(card, built, graph)
+    return KerasRunner(card, built, graph)
 
 
 def graph_of(edges: list[tuple[str, str]], **kinds: tuple[str, dict]) -> Graph:

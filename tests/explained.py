@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.worker.explain.explainer import Explainer, grayed, hottest
 from workbench.worker.explain.random_weights import random_weights, rank_correlation
-from workbench.worker.saved_models.model_runner import Runner
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Grayed:
         """Of the images, 0..1."""
         return self.lowered / max(1, self.count)
 
-    def add(self, runner: Runner, image, number, heat, rng) -> None:
+    def add(self, runner: KerasRunner, image, number, heat, rng) -> None:
         """Grays an image uint8 (height, width, channels) for the class of a number."""
         tenth = hottest(heat)
         elsewhere = np.roll(tenth, [rng.integers(side) for side in tenth.shape], (0, 1))
@@ -47,7 +47,7 @@ class Grayed:
         self.other += whole - other
 
 
-def random_correlation(explainer: Explainer, runner: Runner, image, number) -> float | None:
+def random_correlation(explainer: Explainer, runner: KerasRunner, image, number) -> float | None:
     """Of the map of an image and that of random weights, at the same layers; None where one of
     them is the same everywhere.
     """

@@ -21,6 +21,7 @@ from workbench.core.specs import LayerSpec, Role, Shape, ShapeProblem
 from workbench.layers import all_layers
 
 IMAGES: tuple[Shape, ...] = ((7, 5, 4), (8, 8, 2), (1, 6, 3))
+LARGE: Shape = (50, 37, 1)
 LISTS: tuple[Shape, ...] = ((6,), (5, 4))
 SIDES = ("valid", "same")
 STRETCH = {"scale": 16 / 255, "offset": -8.0}
@@ -84,7 +85,8 @@ def some_of(cases: Sequence[Case], share: float) -> list[Case]:
 def input_groups(spec: LayerSpec) -> list[tuple[Shape, ...]]:
     """The shapes of the inputs with which a layer type is tried."""
     if spec.max_inputs == 1:
-        return [(shape,) for shape in (*IMAGES, *LISTS)]
+        is_resizing = any(param.key == "interpolation" for param in spec.params)
+        return [(shape,) for shape in (*IMAGES, *LISTS, *([LARGE] if is_resizing else []))]
     height, width, channels = image = IMAGES[0]
     others = [image, (1, 1, channels), (height, 1, 1), (channels,), (width, channels)]
     others += [(height, width, 3), (2, width, channels), (height, 2, channels)]
@@ -111,6 +113,13 @@ def _one_by_one(rng: random.Random, spec: LayerSpec, shape: Shape) -> Iterator[P
     for param in spec.params:
         for value in _values(rng, param, shape):
             yield {**small, param.key: value}
+    sides = [param for param in spec.params if isinstance(param, IntParam) and param.unit == "px"]
+    ways = [param for param in spec.params if isinstance(param, ChoiceParam)]
+    if len(sides) == 2:  # the size of an image: in all its ways
+        for choices in itertools.product(*(way.choices for way in ways)):
+            params = {way.key: choice for way, choice in zip(ways, choices, strict=True)}
+            for size in ((6, 9), (23, 61), (80, 12)):
+                yield {**params, **{side.key: n for side, n in zip(sides, size, strict=True)}}
 
 
 def _small(spec: LayerSpec) -> Params:
@@ -126,6 +135,8 @@ def _values(rng: random.Random, param: Param, shape: Shape) -> Iterator[Any]:
         yield from param.choices
     elif param.key == "target_shape":
         yield from (random_target(rng, shape) for _ in range(6))
+    elif isinstance(param, IntParam) and param.unit == "px":
+        yield from (1, 5, 13, 64, 150)
     elif isinstance(param, IntParam) and param.key == "groups":
         yield from (value for value in (-1, 1, 2, 4) if value >= param.minimum)
     else:
@@ -164,6 +175,13 @@ class Network:
 
     graph: Graph
     parts: tuple[tuple[str, int], ...]
+
+    def slices(self) -> Iterator[tuple[str, slice]]:
+        """Each case, and where its values are."""
+        start = 0
+        for what, count in self.parts:
+            yield what, slice(start, start + count)
+            start += count
 
 
 def networks(cases: Sequence[Case]) -> Iterator[Network]:

@@ -113,6 +113,10 @@ class WeightsError(InputError):
     """A weights file that does not fit the network; the network keeps its old weights."""
 
 
+class NeedsTensorFlowError(InputError):
+    """A model that only TensorFlow computes: ONNX Runtime does not, or not equally."""
+
+
 class RunFolderError(InputError):
     """A run folder that is missing, incomplete or damaged."""
 

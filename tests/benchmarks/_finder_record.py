@@ -24,7 +24,6 @@ from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.requests.benchmark_setup import set_up
 from workbench.worker.requests.find_learning_rate import RateTrainer
 from workbench.worker.requests.session import Job, Session
-from workbench.worker.saved_models.runner_cache import RunnerCache
 
 _WHOLE_STEPS = 200
 
@@ -32,7 +31,7 @@ _WHOLE_STEPS = 200
 def recorded(case: Case, folder: Path) -> dict[str, Any]:
     """The measurements of one network, as plain values."""
     answers: list[AnyAnswer] = []
-    session = Session(folder, LazyKeras(), RunnerCache())
+    session = Session(folder, LazyKeras())
     job = Job(1, send=answers.append, session=session)
     project = project_text(case.make())
     setup = set_up(job, project)

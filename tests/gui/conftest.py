@@ -9,8 +9,6 @@ from PySide6.QtCore import QEvent
 
 from tests.window_parts import window_context
 from workbench.app import make_window
-from workbench.client import service_process
-from workbench.protocol.worker_command import worker_command
 from workbench.templates import find_template
 
 
@@ -19,12 +17,6 @@ def _delete_now(qapp):
     """Deletes what a test has closed: windows left behind are styled again by each theme."""
     yield
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-
-
-@pytest.fixture(autouse=True)
-def _lazy_worker(monkeypatch):
-    """Most workers here describe images; the import ahead of time is a matter of tests/worker."""
-    monkeypatch.setattr(service_process, "worker_command", lambda *w: worker_command(*w, "--lazy"))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from workbench.errors import GraphError, WeightsError
 from workbench.layers import all_layers
 from workbench.onnx import protobuf
 from workbench.onnx.model import HIDDEN, IMAGES, SCORES, onnx_model
+from workbench.onnx.writer import OnnxWriter
 
 KERNEL = np.random.default_rng(1).normal(size=(12, 3)).astype(np.float32)
 BIAS = np.array([0.5, -1, 0], np.float32)
@@ -55,18 +56,18 @@ def test_the_ports_say_what_goes_in_and_comes_out():
     session = session_of(graph_of("max_pooling2d"), all_layers(), WEIGHTS_OF_ONE, hidden="scale")
     (images,), outputs = session.get_inputs(), session.get_outputs()
     assert (images.name, images.type, images.shape) == (IMAGES, "tensor(uint8)", ["n", 2, 2, 3])
-    assert {port.name: port.shape for port in outputs} == {SCORES: ["n", 3], HIDDEN: ["n", 12]}
+    assert {port.name: port.shape for port in outputs} == {SCORES: ["n", 3], HIDDEN: ["n", 3]}
 
 
 WEIGHTS_OF_ONE = {"scores/kernel": KERNEL[:3], "scores/bias": BIAS}
 """Of the three values that a pooling of the image leaves."""
 
 
-def test_hidden_outputs_are_flat_in_the_order_of_keras():
+def test_hidden_outputs_of_feature_maps_are_means_over_their_places():
     session = session_of(graph_of("zero_padding2d"), all_layers(), PADDED, hidden="zero_padding2d")
     got = dict(zip((SCORES, HIDDEN), session.run([SCORES, HIDDEN], {IMAGES: PIXELS}), strict=True))
     padded = np.pad(PIXELS / np.float32(255), [(0, 0), (1, 1), (1, 1), (0, 0)])
-    assert got[HIDDEN] == pytest.approx(padded.reshape(5, -1), rel=1e-6)
+    assert got[HIDDEN] == pytest.approx(padded.mean(axis=(1, 2)), rel=1e-5)
     assert got[SCORES] == pytest.approx(padded.reshape(5, -1) @ PADDED["scores/kernel"] + BIAS)
 
 
@@ -80,8 +81,25 @@ def test_images_may_be_the_scores_source_and_the_hidden_output():
     """An image that nothing changes: outputs are the same tensor twice."""
     graph = graph_of().without_nodes(["scale", "flat", "scores"])
     session = session_of(graph, all_layers(), {}, hidden="input")
-    for got in session.run([SCORES, HIDDEN], {IMAGES: PIXELS}):
-        np.testing.assert_array_equal(got, PIXELS.reshape(5, -1))
+    scores, hidden = session.run([SCORES, HIDDEN], {IMAGES: PIXELS})
+    np.testing.assert_array_equal(scores, PIXELS.reshape(5, -1))
+    assert hidden == pytest.approx(PIXELS.mean(axis=(1, 2)), rel=1e-6)
+
+
+@pytest.mark.parametrize("last", ["softmax", "linear"])
+def test_logits_are_the_scores_before_a_softmax_at_the_end(last):
+    session = session_of(graph_of(activation=last), all_layers(), WEIGHTS, as_logits=True)
+    (got,) = session.run(None, {IMAGES: PIXELS})
+    assert got == pytest.approx(expected(PIXELS), rel=1e-5, abs=1e-6)
+
+
+def test_logits_of_probabilities_are_their_logarithms():
+    writer = OnnxWriter()
+    assert writer.before_softmax(writer.op("Softmax", "x", axis=1)) == "x"
+    count = len(writer.parts)
+    assert writer.before_softmax("p") not in ("p", "x")
+    (added,) = writer.parts[count:]
+    assert b"Log" in added
 
 
 def test_names_that_keras_cannot_bear_find_their_weights():
@@ -113,7 +131,23 @@ def test_a_model_longer_than_a_protobuf_is_refused(monkeypatch):
 
 def test_a_missing_weight_is_named():
     with pytest.raises(WeightsError, match="scores/bias"):
-        onnx_model(graph_of(), all_layers(), {"scores/kernel": KERNEL})
+        onnx_model(graph_of(), all_layers(), {"scores/kernel": KERNEL, "scores/other": BIAS})
+
+
+@pytest.mark.parametrize(
+    ("weights", "number"),
+    [
+        ({**WEIGHTS, "scores/bias": BIAS[:1]}, "37"),  # ONNX would repeat it
+        ({**WEIGHTS, "scores/more": BIAS}, "42"),
+        ({"other/kernel": KERNEL, "other/bias": BIAS}, "0"),
+        ({**WEIGHTS, "flat/kernel": BIAS}, "3"),
+    ],
+)
+def test_weights_of_another_network_are_refused(weights, number):
+    with pytest.raises(WeightsError, match="do not fit") as caught:
+        onnx_model(graph_of(), all_layers(), weights)
+    assert caught.value.received == f"{number} numbers"
+    assert caught.value.where in {"scores", "flat"}
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ class RemoteHost:
     def classify(self, pictures: list[tuple[RunFolder, Path]]) -> list[Classified | str]:
         """All scores of one picture by each run, or in words why there are none."""
         process = subprocess.Popen(
-            [str(self.python), "-P", "-m", "workbench.worker", "serve", "--lazy"],
+            [str(self.python), "-P", "-m", "workbench.worker", "serve"],
             env=self.variables(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.living import wait_until_gone
 from workbench.runs.export.classified_table import is_unfinished
 
 _LOOK_S = 0.005
@@ -37,7 +34,7 @@ class Killed:
 
 
 def classify_killed(run: str, folder: Path, table: Path, *, least: list[int]) -> Killed:
-    """Classifies; kills the command the first time, its worker the second time, and so on.
+    """Classifies; kills the command again and again.
 
     Args:
         run: The model.
@@ -47,15 +44,12 @@ def classify_killed(run: str, folder: Path, table: Path, *, least: list[int]) ->
     """
     command = [sys.executable, "-m", "workbench", "classify", run, str(folder), "--csv", str(table)]
     at_kills = []
-    for number, rows in enumerate(least):
+    for number, rows in enumerate(least, start=1):
         with subprocess.Popen([*command, "--json"], stdout=subprocess.DEVNULL) as process:
             _wait_for_rows(process, table, rows)
-            (worker,) = _children(process.pid)
-            os.kill(worker if number % 2 else process.pid, signal.SIGKILL)
-            process.wait()
-            wait_until_gone(worker)  # without the command it ends by itself
+            process.kill()
         if not is_unfinished(table):
-            raise SystemExit(f"the table was complete before kill {number + 1}")
+            raise SystemExit(f"the table was complete before kill {number}")
         at_kills.append(_whole_rows(table))
     began = time.monotonic()
     done = subprocess.run([*command, "--json"], stdout=subprocess.DEVNULL, check=False)
@@ -82,7 +76,3 @@ def _wait_for_rows(process: subprocess.Popen[bytes], table: Path, rows: int) -> 
 def _whole_rows(table: Path) -> int:
     """Without the heading."""
     return max(0, table.read_bytes().count(b"\n") - 1) if table.exists() else 0
-
-
-def _children(pid: int) -> list[int]:
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

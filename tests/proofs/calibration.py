@@ -157,7 +157,7 @@ def strangeness(found: Tested, place: Path) -> tuple[Values, Values, float]:
     """Distances of the test photos and of CIFAR-10, and the run's own limit."""
     from workbench.pictures.decode import decode_reduced
     from workbench.pictures.fit import side_to_decode
-    from workbench.worker.saved_models.model_runner import load_runner
+    from workbench.worker.saved_models.loading import load_runner
 
     runner = load_runner(found.run.path)
     shape, fit = tuple(runner.card.input_shape), runner.card.fit

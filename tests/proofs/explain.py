@@ -34,7 +34,7 @@ from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import known_scores, read_image_scores
 from workbench.worker.explain.explainer import explainer_of
-from workbench.worker.saved_models.model_runner import Runner, load_runner
+from workbench.worker.saved_models.keras_runner import KerasRunner, load_keras_runner
 
 FLOWERS = Path(__file__).resolve().parents[3] / "shared" / "data" / "flowers"
 
@@ -131,7 +131,7 @@ def run_of(home: str, project: str, *options: str) -> Path:
 
 def explained(name: str, run: Path, most: int) -> Iterator[Line]:
     """The two figures of one network."""
-    runner = load_runner(run)
+    runner = load_keras_runner(run)
     explainer, rng = explainer_of(runner), np.random.default_rng(0)
     grayed, correlations, seconds = Grayed(), [], []
     for image, number in right_photos(runner, run, most):
@@ -156,7 +156,7 @@ def explained(name: str, run: Path, most: int) -> Iterator[Line]:
     yield mean <= MOST_CORRELATION, alike
 
 
-def right_photos(runner: Runner, run: Path, most: int) -> Iterator[tuple[np.ndarray, int]]:
+def right_photos(runner: KerasRunner, run: Path, most: int) -> Iterator[tuple[np.ndarray, int]]:
     """The correctly classified test photos of a run, as its network gets them, and their class."""
     folder = RunFolder(run)
     kept = known_scores(folder).kept

@@ -1,7 +1,7 @@
 """20,000 pictures in nested folders, one of 0 bytes: checked, trained, classified, none lost.
 
-The classification into a CSV table is killed (SIGKILL) twice, first the command, then its worker,
-and continued: every picture must be in the table exactly once.
+The classification into a CSV table is killed (SIGKILL) twice and
+continued: every picture must be in the table exactly once.
 
 `python -m tests.proofs.many_images [--images 20000] [--epochs 1]` makes the folder out of
 ../shared/data/flowers (made small, and linked several times under names of their own), runs the

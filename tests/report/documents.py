@@ -63,8 +63,8 @@ def written_run(names=("cat", "dog"), *, title="Pets", epochs=3, template="lenet
 
 def scored(names, *, images=400, seed=1, examples=4):
     """Scores as a worker finds them, with some of the images."""
+    from workbench.inference.class_scores import class_scores, confusion_matrix
     from workbench.protocol.trained.evaluate import Evaluation
-    from workbench.worker.saved_models.evaluation import class_scores, confusion_matrix
 
     random = np.random.default_rng(seed)
     truth = random.integers(0, len(names), images)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.core.projects.source import source_forms
-from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 
 RUN_WORDS = "number, title or name from `workbench runs`, or run folder"
 PROJECT_WORDS = "project file (.workbench)"
-SOURCE_WORDS = "data set: " + ", ".join(source_forms(all_datasets()))
 
 
 def add_json_option(parser: argparse.ArgumentParser, *, is_repeated: bool = False) -> None:
@@ -62,11 +59,6 @@ def refuse_existing(path: Path, *, force: bool) -> None:
             where=str(path),
             fix="Choose another name, or use --force to overwrite it.",
         )
-
-
-def add_data_option(parser: argparse._ActionsContainer, words: str = SOURCE_WORDS) -> None:
-    """Adds `--data SOURCE`."""
-    parser.add_argument("--data", metavar="SOURCE", help=words)
 
 
 def add_run_option(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from workbench.cli._output import print_line
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Hello, Progress
@@ -32,6 +32,14 @@ class _News:
 
 
 Answer = TypeVar("Answer")
+Q_contra = TypeVar("Q_contra", contravariant=True)
+
+
+class Call(Protocol[Q_contra]):
+    """What answers requests of some kinds."""
+
+    def answers(self, request: Q_contra) -> Iterator[AnyAnswer]:
+        """The answers as they come."""
 
 
 def ask_one(request: AnyRequest, kind: type[Answer], *, is_quiet: bool = False) -> Answer:
@@ -57,9 +65,9 @@ def open_service() -> ServiceCall:
 
 
 def answers_of(
-    service: ServiceCall, request: AnyRequest, *, is_quiet: bool = False
+    service: Call[Q_contra], request: Q_contra, *, is_quiet: bool = False
 ) -> Iterator[AnyAnswer]:
-    """Yields a worker's answers to one of several requests.
+    """Yields the answers to one of several requests.
 
     Raises:
         WorkbenchError: the request could not be done; of the worker's own class, so that

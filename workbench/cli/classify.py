@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from workbench.cli._classifier import open_classifier
 from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
 from workbench.cli._output import print_json, print_line, printable, report
-from workbench.cli._service import answers_of, only, open_service
+from workbench.cli._service import Call, answers_of, only, open_service
 from workbench.cli._sorting import Sorting, add_sorting_options
 from workbench.cli._watching import add_watch_option, watch_folder
 from workbench.core.calibration.verdict import unknown_words
@@ -98,12 +100,14 @@ def run(arguments: argparse.Namespace) -> int:
     if table is not None and not is_unfinished(table):
         refuse_existing(table, force=arguments.force)
     model = find_model(arguments.model)
-    with open_service() as service:
-        sources = list(map(_source, arguments.images))
+    sources = list(map(_source, arguments.images))
+    with ExitStack() as images, open_classifier(model) as service:
+        if arguments.test:
+            sources += _test_images(images.enter_context(open_service()), model, arguments)
         request = ClassifyMany(
             id=2,
             model=model,
-            sources=[*sources, *_test_images(service, model, arguments)],
+            sources=sources,
             table="" if table is None else str(table),
             starts_over=arguments.force,
             top=max(0, arguments.top),
@@ -138,8 +142,6 @@ def _test_images(
     Raises:
         UsageError: a number is beyond the test set.
     """
-    if not arguments.test:
-        return
     request = PickTestPictures(id=1, model=model, indices=arguments.test)
     picked = only(answers_of(service, request, is_quiet=arguments.json), TestPictures)
     found = {each.index: each for each in picked.pictures}
@@ -155,7 +157,7 @@ def _test_images(
 
 
 def _print_answers(
-    service: ServiceCall, request: ClassifyMany, sorting: Sorting, *, as_json: bool
+    service: Call[ClassifyMany], request: ClassifyMany, sorting: Sorting, *, as_json: bool
 ) -> ManyClassified:
     """Prints each answer as it comes, but those that an unfinished table had."""
     for answer in answers_of(service, request, is_quiet=as_json):

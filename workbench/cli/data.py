@@ -14,8 +14,9 @@ from workbench.cli._findings import (
     findings_as_json,
     print_findings,
 )
-from workbench.cli._options import SOURCE_WORDS, add_json_option, add_project
+from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._source_words import source_words
 from workbench.cli._typed_source import typed_source
 from workbench.core.data_check.findings import Action, Finding, with_actions
 from workbench.core.format import plural
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "check", help="counts, unreadable files, duplicates, leaks and more"
     )
     check.add_argument(
-        "source", metavar="SOURCE", help=f"{SOURCE_WORDS}; or a project file, with its edits"
+        "source", metavar="SOURCE", help=f"{source_words()}; or a project file, with its edits"
     )
     _add_labels(check)
     add_json_option(check)

@@ -12,13 +12,13 @@ import numpy as np
 from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import (
     RUN_WORDS,
-    add_data_option,
     add_force,
     add_json_option,
     refuse_existing,
 )
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
+from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
 from workbench.core.confusion import balanced_accuracy
 from workbench.core.storage.save import save_bytes

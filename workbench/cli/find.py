@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from workbench.cli._options import add_data_option, add_json_option, add_project
+from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line
 from workbench.cli._service import ask
+from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
 from workbench.core.format import bytes_text, rate_text, share
 from workbench.core.projects.project_file import project_text, read_project

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.backbones import all_backbones
-from workbench.cli._options import SOURCE_WORDS, add_force, add_json_option, refuse_existing
+from workbench.cli._options import add_force, add_json_option, refuse_existing
 from workbench.cli._output import report
 from workbench.cli._service import ask_one
+from workbench.cli._source_words import source_words
 from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Choice, new_project_id
 from workbench.core.projects.project_file import save_project
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         metavar="SOURCE",
         dest="source",
-        help=f"choose network, split and settings that fit a {SOURCE_WORDS}",
+        help=f"choose network, split and settings that fit a {source_words()}",
     )
     parser.add_argument(
         "--backbone",

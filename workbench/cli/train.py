@@ -11,11 +11,12 @@ from typing import Any
 from workbench.checkup.analysed import analysed
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
-from workbench.cli._options import add_data_option, add_json_option, add_project, add_run_option
+from workbench.cli._options import add_json_option, add_project, add_run_option
 from workbench.cli._output import print_json, print_line
 from workbench.cli._outside import keep_listed
 from workbench.cli._progress import RunPrinter
 from workbench.cli._settings import changed, list_keys_in_help
+from workbench.cli._source_words import add_data_option
 from workbench.cli._turn import wait_for_turn
 from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Project

@@ -88,35 +88,39 @@ def _far(x: float) -> float:
 
 
 def _area(old: int, new: int) -> Array:
-    """The mean of what a new pixel covers."""
-    scale = old / new
-    edges = np.arange(old)
+    """The mean of what a new pixel covers, as the kernel rounds it."""
+    scale = np.float32(old) / np.float32(new)
     matrix = np.zeros((new, old), np.float32)
     for row in range(new):
-        start, end = row * scale, (row + 1) * scale
-        covered = np.minimum(edges + 1, end) - np.maximum(edges, start)
-        matrix[row] = np.maximum(0, covered) / scale
+        start, end = np.float32(row) * scale, np.float32(row + 1) * scale
+        for at in range(math.floor(start), math.ceil(end)):
+            begins, ends = at < start, at + 1 > end  # within this old pixel
+            low, high = start if begins else at, end if ends else at + 1
+            covered = scale if begins and ends else np.float32(high - low)
+            matrix[row, min(at, old - 1)] += covered / scale
     return matrix
 
 
 def _lanczos(old: int, new: int, radius: int) -> Array:
+    """As the kernel does it, all in float32: where the sine is small, its weights depend on it."""
+    scale = np.float32(1 / float(np.float32(new) / np.float32(old)))
+    half = np.float32(0.5)
     matrix = np.zeros((new, old), np.float32)
-    for row, place in enumerate(_centers(old, new)):
-        first = max(0, math.ceil(place - radius - 0.5))
-        last = min(old - 1, math.floor(place + radius - 0.5))
-        for at in range(first, last + 1):
-            matrix[row, at] = _windowed_sinc(abs(at + 0.5 - float(place)), radius)
-        matrix[row] /= matrix[row].sum()
+    for row in range(new):
+        place = (np.float32(row) + half) * scale
+        first = max(0, math.ceil(place - radius - half))
+        last = min(old - 1, math.floor(place + radius - half))
+        at = np.arange(first, last + 1)
+        weights = _windowed_sinc(np.abs(at.astype(np.float32) + half - place), radius)
+        matrix[row, at] = weights / weights.sum()
     return matrix
 
 
-def _windowed_sinc(x: float, radius: int) -> float:
-    if x >= radius:
-        return 0.0
-    if x <= _TINY:
-        return 1.0
-    turn = math.pi * x
-    return radius * math.sin(turn) * math.sin(turn / radius) / (turn * turn)
+def _windowed_sinc(x: Array, radius: int) -> Array:
+    """0 at and beyond the radius, 1 in the middle."""
+    turn = np.float32(math.pi) * np.maximum(x, np.float32(_TINY))
+    inside = np.float32(radius) * np.sin(turn) * np.sin(turn / np.float32(radius)) / (turn * turn)
+    return np.where(x <= _TINY, 1, np.where(x > radius, 0, inside)).astype(np.float32)
 
 
 _MATRICES: dict[str, Callable[[int, int], Array]] = {

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from workbench.core.specs import LayerSpec
 from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import normalized_range, one_per_value, same_shape, with_regularizers
 from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
-from workbench.layers._onnx import affine_weights
+from workbench.layers._onnx import affine_weights, number
 
 
 def _write(layer: OnnxLayer) -> OnnxValue:
-    (value,) = layer.inputs
-    gamma, beta = affine_weights(layer)
-    scale = np.ones(value.shape[-1], np.float32) if gamma is None else gamma
-    more = [] if beta is None else [beta]
-    epsilon = layer.params["epsilon"]
+    # In Keras's own steps: where the numbers of a place are nearly equal, others round otherwise,
+    # and those of ONNX Runtime's operator far more.
+    (value,), axes = layer.inputs, [-1]
     name = layer.last(value)
-    return layer.out(layer.op("LayerNormalization", name, scale, *more, axis=-1, epsilon=epsilon))
+    mean = layer.op("ReduceMean", name, axes=axes)
+    centered = layer.op("Sub", name, mean)
+    variance = layer.op("ReduceMean", layer.op("Mul", centered, centered), axes=axes)
+    deviation = layer.op("Sqrt", layer.op("Add", variance, number(layer.params["epsilon"])))
+    scale = layer.op("Reciprocal", deviation)
+    gamma, beta = affine_weights(layer)
+    if gamma is not None:
+        scale = layer.op("Mul", scale, gamma)
+    offset = layer.op("Neg", layer.op("Mul", mean, scale))
+    if beta is not None:
+        offset = layer.op("Add", offset, beta)
+    return layer.out(layer.op("Add", layer.op("Mul", name, scale), offset))
 
 
 SPEC = LayerSpec(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.specs.layer import SOFTMAX
 from workbench.core.specs.onnx import Array, OnnxValue, Shape
 from workbench.errors import WeightsError
 from workbench.onnx import protobuf
@@ -26,13 +27,20 @@ class OnnxWriter:
         self.parts: list[bytes] = []
         self._names = 0
         self._turned: dict[str, str] = {}
+        self._softmaxes: dict[str, str] = {}
 
     def op(self, kind: str, *inputs: str | Array, num_outputs: int = 1, **attributes: Any) -> str:
         """Adds an operator; arrays become constants. Returns the name of its first output."""
         names = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         outputs = [self._name("t") for _ in range(num_outputs)]
         self.parts.append(protobuf.text(1, protobuf.node(kind, names, outputs, attributes)))
+        if kind.lower() == SOFTMAX:
+            self._softmaxes[outputs[0]] = names[0]
         return outputs[0]
+
+    def before_softmax(self, name: str) -> str:
+        """Logits of a tensor of probabilities: what its softmax was computed of."""
+        return self._softmaxes.get(name) or self.op("Log", name)
 
     def constant(self, array: Array) -> str:
         """Adds a constant; returns its name."""

@@ -85,7 +85,7 @@ class ServiceCall:
 
     def __init__(self) -> None:
         self._child = Child(
-            worker_command("serve", "--lazy"),
+            worker_command("serve"),
             name="the service worker",
             environment=worker_environment(),
         )

@@ -22,6 +22,30 @@ calibration, leave it: then it answers as it always has, uncalibrated."""
 _MAX_CARD_BYTES = 64 * 1024 * 1024
 
 
+MAX_DIFFERENCE = 1e-5
+"""Between probabilities of ONNX Runtime and TensorFlow for the same image. TensorFlow itself
+has several ways to compute a network, which differ by up to 5e-6."""
+
+
+class OnnxCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What ONNX Runtime computes, compared with TensorFlow.
+
+    Attributes:
+        num_images: Images compared.
+        num_other_labels: Those whose most probable class is another one.
+        max_difference: The largest difference of a probability.
+    """
+
+    num_images: int
+    num_other_labels: int
+    max_difference: float
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether ONNX Runtime classifies in TensorFlow's place."""
+        return not self.num_other_labels and self.max_difference <= MAX_DIFFERENCE
+
+
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     """What is stored beside the weights, as `model.json`.
 
@@ -43,6 +67,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
         kept: Which weights these are; None where they were not trained here, and in older cards.
         calibration: Temperature and thresholds; None in older cards, and for weights that have
             trained on since.
+        onnx_check: How ONNX Runtime computes these weights; None where that was not compared.
         checksum: SHA-256 over the weights, see weights_file.array_checksum.
     """
 
@@ -63,6 +88,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     test: TestResult | None = None
     kept: KeptWeights | None = None
     calibration: Calibration | None = None
+    onnx_check: OnnxCheck | None = None
     checksum: str = ""
     format: str = "workbench-model"
     version: int = CARD_VERSION

@@ -15,7 +15,7 @@ from workbench.worker.channel import claim_stdout
 from workbench.worker.process.lazy_keras import imports
 
 USAGE = (
-    "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
+    "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve | "
     "lower | ready | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
     "join FOLDER"
 )
@@ -26,8 +26,8 @@ def main(words: list[str]) -> int:
     match words:
         case ["train" | "start" as verb, folder, *options] if set(options) <= {"--resume"}:
             return _begin(verb, folder, resume="--resume" in options)
-        case ["serve", *options] if set(options) <= {"--lazy"}:
-            return _serve(is_lazy="--lazy" in options)
+        case ["serve"]:
+            return _serve()
         case ["lower"]:
             return _lower()
         case ["ready"]:
@@ -55,11 +55,11 @@ def _wait() -> int:
     return 0 if words is None else main(words)
 
 
-def _serve(*, is_lazy: bool) -> int:
+def _serve() -> int:
     protocol = claim_stdout()
     from workbench.worker.service import serve
 
-    return serve(protocol, is_lazy=is_lazy)
+    return serve(protocol)
 
 
 def _lower() -> int:

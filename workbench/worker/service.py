@@ -26,17 +26,16 @@ from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.setup import raise_oom_score
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.session import Job, Session, SessionFolder
-from workbench.worker.saved_models.runner_cache import RunnerCache
 
 _BESIDE = (FetchPicture,)
 """Requests that wait for a network, not for the processor: others are done meanwhile."""
 
 
-def serve(write_fd: int, *, is_lazy: bool = False) -> int:
+def serve(write_fd: int) -> int:
     """Serves requests from stdin until it closes; returns the exit code.
 
-    Answers go to `write_fd`, from `claim_stdout`. TensorFlow is imported at once, or with
-    `is_lazy` only when a request needs it.
+    Answers go to `write_fd`, from `claim_stdout`. TensorFlow is imported when a request needs it:
+    classifying does not.
     """
     # Ctrl+C reaches the whole process group: the parent process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -48,10 +47,7 @@ def serve(write_fd: int, *, is_lazy: bool = False) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     with SessionFolder() as folder:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        service = Service(channel, folder)
-        if not is_lazy:
-            service.lazy_keras.load_ahead()
-        service.run()
+        Service(channel, folder).run()
     return 0
 
 
@@ -59,9 +55,8 @@ class Service:
     """The loop: a reader thread fills the queue, the main thread does the work."""
 
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
-        self.lazy_keras = LazyKeras()
         self._channel = channel
-        self._session = Session(folder.path, self.lazy_keras, RunnerCache())
+        self._session = Session(folder.path, LazyKeras())
         self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._jobs_lock = threading.Lock()
@@ -146,10 +141,10 @@ _MODULES = {
     "explain": "trained.explain",
     "show_layer": "trained.feature_maps",
     "warm_up": "classify",
+    "classify_many": "classify",
     "measure_robustness": "trained.robustness",
     "map_images": "trained.image_map",
     "find_nearest": "trained.image_map",
-    "classify_many": "many",
     "describe_data": "describe",
     "pick_test_pictures": "describe",
     "show_found": "check_data",

@@ -25,7 +25,7 @@ from workbench.targets import all_targets
 from workbench.worker.execution.compiled import Connected, compile_training, connect, sizes_of
 from workbench.worker.model.build import assign_weights, build_model, read_weights
 from workbench.worker.requests.export import ExportContext
-from workbench.worker.saved_models.model_runner import Runner
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 pytestmark = pytest.mark.worker
 
@@ -77,7 +77,7 @@ def classify_and_export(compiled, names, graph, folder):
     shape = Propagation(graph, all_layers()).shapes["n1"]
     plain = graph_to_plain(graph)
     card = ModelCard(class_names=list(names), input_shape=list(shape), fit="crop", graph=plain)
-    runner = Runner(card, whole, graph)
+    runner = KerasRunner(card, whole, graph)
     pictures = np.zeros((2, *shape), np.uint8)
     runner.predict(pictures)
     runner.score(pictures, np.zeros(2, np.int64))

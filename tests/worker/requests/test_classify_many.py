@@ -15,6 +15,7 @@ from PIL import Image
 from tests.living import wait_until_gone
 from tests.proofs._killed_table import classify_killed
 from tests.worker.requests.brightness import brightness_alone
+from workbench.inference.many.listing import class_of_path
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.classify_many import (
     ClassifiedRows,
@@ -25,7 +26,6 @@ from workbench.protocol.classify_many import (
 from workbench.protocol.messages import Cancel, Failed, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.export.classified_table import is_unfinished
-from workbench.worker.requests.many.listing import class_of_path
 
 pytestmark = pytest.mark.worker
 
@@ -139,7 +139,7 @@ def test_killed_twice_the_table_has_every_image_once(brightness, photos, tmp_pat
 
 
 def test_the_command_line_killed_twice_has_every_image_once(brightness, tmp_path):
-    """First the command is killed, then its worker; the proof `many_images` does it with 20,000."""
+    """The proof `many_images` does it with 20,000."""
     folder, number = tmp_path / "photos", NUM_IMAGES
     folder.mkdir()
     for name, value in (("dark", 10), ("bright", 250)):

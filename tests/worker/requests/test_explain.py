@@ -31,7 +31,7 @@ def test_the_map_lies_on_the_whole_picture(service, bright_run, picture, method)
         Explain, model=bright_run, picture=picture, method=method, with_overlay=True
     )
     assert isinstance(answer, Explained)
-    (classified, _) = service.answers(Classify, model=bright_run, pictures=[picture])
+    *_, classified, _ = service.answers(Classify, model=bright_run, pictures=[picture])
     assert isinstance(classified, Classified)
     assert (answer.class_name, answer.probability) == (
         classified.label,

@@ -156,7 +156,7 @@ def test_umap_is_refused_with_the_reason_where_it_is_not_installed(trained, serv
 
 def test_more_images_than_are_used_are_a_sample(trained, monkeypatch, tmp_path):
     from tests.contexts import PlainContext
-    from workbench.worker.saved_models.model_runner import load_runner
+    from workbench.worker.saved_models.loading import load_runner
 
     monkeypatch.setattr(image_features, "MOST_TRAINING", 50)
     monkeypatch.setattr(image_features, "MOST_OTHERS", 110)
@@ -181,7 +181,7 @@ def test_a_file_that_is_no_run_is_refused(service, tmp_path):
 def test_many_hidden_outputs_are_reduced(train_here, small_project, monkeypatch, tmp_path):
     from tests.contexts import PlainContext
     from workbench.core import image_map
-    from workbench.worker.saved_models.model_runner import load_runner
+    from workbench.worker.saved_models.loading import load_runner
 
     monkeypatch.setattr(image_map, "MOST_COLUMNS", 20)
     run = train_here(small_project(epochs=1, precision="float32")).run

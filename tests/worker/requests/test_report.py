@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.report.documents import Page
+from workbench.inference.answers import ImageResults
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.report import MakeReport
 from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores
-from workbench.worker.model.image_results import ImageResults
 from workbench.worker.requests.report import MOST_RIGHT, MOST_WRONG, choose
 
 pytestmark = pytest.mark.worker

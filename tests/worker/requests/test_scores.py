@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from tests.contexts import PlainContext
 from workbench.errors import DatasetError
+from workbench.inference.class_scores import class_scores, confusion_matrix
 from workbench.runs.model_card import ModelCard
 from workbench.worker.input.sources import match_classes, other_part
 from workbench.worker.requests.describe import _imbalance
-from workbench.worker.saved_models.evaluation import class_scores, confusion_matrix
 
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40)
 

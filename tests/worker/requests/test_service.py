@@ -381,7 +381,7 @@ class RawWorker:
 
     def __init__(self, temporary: Path) -> None:
         self.process = subprocess.Popen(
-            worker_command("serve", "--lazy"),
+            worker_command("serve"),
             env={**worker_environment(), "TMPDIR": str(temporary)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -12,12 +12,13 @@ from PIL import Image
 
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.errors import UsageError
+from workbench.inference.runner import Labels, Pixels
 from workbench.layers import all_layers
 from workbench.protocol.trained.explain import Method
 from workbench.worker.explain.occlusion import LEAST_DROP, occlusion_drops
 from workbench.worker.explain.places import find_places
 from workbench.worker.explain.slopes import Slopes, compile_slopes
-from workbench.worker.saved_models.model_runner import Labels, Pixels, Runner
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 Maps = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -65,7 +66,7 @@ class Explanation:
 class Explainer:
     """Explains the answers of a model; each method is compiled on first use."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: KerasRunner) -> None:
         self._runner = runner
         self._graph = graph_from_plain(runner.card.graph, runner.card.title)
         self.places = find_places(self._graph, all_layers(), runner.built.layers)
@@ -214,7 +215,7 @@ class Explainer:
         return arrays[: len(values)], arrays[len(values) :]
 
 
-def explainer_of(runner: Runner) -> Explainer:
+def explainer_of(runner: KerasRunner) -> Explainer:
     """The explainer of a model: one for as long as the model is kept."""
     kept: Explainer = runner.extras.setdefault(_KEY, None) or Explainer(runner)
     runner.extras[_KEY] = kept

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.worker.saved_models.model_runner import Pixels, Runner
+from workbench.inference.runner import Pixels
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 Maps = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -22,7 +23,7 @@ _AT_ONCE = 32
 
 
 def occlusion_drops(
-    runner: Runner, image: Pixels, number: int, *, on_progress: Callable[[float], None]
+    runner: KerasRunner, image: Pixels, number: int, *, on_progress: Callable[[float], None]
 ) -> Maps:
     """By how much the probability of a class falls, on average over the patches that cover a place.
 

@@ -11,12 +11,13 @@ import numpy as np
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.errors import RunError, UsageError
+from workbench.inference.runner import Pixels
 from workbench.layers import all_layers
 from workbench.protocol.trained.feature_maps import LayerPlace, What
 from workbench.worker.feature_maps.kernels import Filters, filters_of, has_filters, output_shape
 from workbench.worker.feature_maps.planes import Values, as_planes
 from workbench.worker.process.lazy_keras import keras
-from workbench.worker.saved_models.model_runner import Pixels, Runner
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 _KEY = "feature_maps"
 
@@ -35,7 +36,7 @@ class Chosen:
 class Looker:
     """Looks at the layers of one model."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: KerasRunner) -> None:
         self._runner = runner
         self._built = runner.built
         self._graph: Graph = graph_from_plain(runner.card.graph, runner.card.title)
@@ -136,7 +137,7 @@ def _check_finite(values: Values, what: str, layer: str) -> None:
         )
 
 
-def looker_of(runner: Runner) -> Looker:
+def looker_of(runner: KerasRunner) -> Looker:
     """The looker of a model: one for as long as the model is kept."""
     kept: Looker = runner.extras.setdefault(_KEY, None) or Looker(runner)
     runner.extras[_KEY] = kept

@@ -40,12 +40,13 @@ class _Step:
     call: Callable[..., Tensor] | None = field(default=None, repr=False)
 
 
-def fast_inference(model: Any) -> Callable[[Tensor], Tensor]:
+def fast_inference(model: Any, *, as_logits: bool = False) -> Callable[[Tensor], Tensor]:
     """A function of images that gives what the model predicts, faster.
 
     Args:
         model: A functional Keras model of layers with one output each. Its weights are copied: what
             it learns later changes nothing.
+        as_logits: The first output, which is that of a softmax, is to be what that is computed of.
 
     Returns:
         A function of a tensor (n, ...) of any number type; it is compiled on first use, for any n.
@@ -64,6 +65,10 @@ def fast_inference(model: Any) -> Callable[[Tensor], Tensor]:
             assert step.call is not None  # noqa: S101 - for the type
             tensors[step.target] = step.call(*(tensors[source] for source in step.source))
         results = [tensors[end] for end in ends]
+        if as_logits:
+            # What Keras itself takes for the loss, as the probabilities may be rounded to 0.
+            logits = getattr(results[0], "_keras_logits", None)
+            results[0] = tf.math.log(results[0]) if logits is None else logits
         return results if len(results) > 1 else results[0]
 
     dtype = steps[0].layer.compute_dtype if steps else model.inputs[0].dtype

@@ -8,21 +8,26 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import PictureError
+from workbench.inference.answers import ranked
+from workbench.inference.many import classify_many
+from workbench.inference.runner import Runner
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.png import write_bitmap
 from workbench.pictures.thumbnails import thumbnail
-from workbench.protocol.classify import Classified, Classify, Score, WarmUp
+from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.protocol.wire import error_parts
 from workbench.runs.model_card import weights_of
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Runner
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 PREVIEW_SIZE = 640
 """Longer side in pixels of the image as people see it in the window."""
+
+__all__ = ["classify", "classify_many", "warm_up"]
+"""`classify_many` is what the command line does in its own process."""
 
 
 def warm_up(job: Job, request: WarmUp) -> AnyAnswer:
@@ -70,16 +75,6 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
         input_bitmap=shown[1],
         weights=weights_of(runner.card),
     )
-
-
-def ranked(
-    probabilities: np.ndarray[Any, np.dtype[np.float32]], class_names: list[str], top: int
-) -> list[Score]:
-    """The `top` classes, 0 for all, by probability (classes,), highest first; equal ones in the
-    classes' own order.
-    """
-    order = np.argsort(-probabilities, kind="stable")[: top or len(class_names)]
-    return [Score(name=class_names[i], probability=float(probabilities[i])) for i in order]
 
 
 def _previews(job: Job, picture: Pixels, fitted: Pixels) -> tuple[str, str]:

@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 from workbench.alterations import altered
+from workbench.inference.answers import ranked
+from workbench.inference.runner import Pixels, Runner
 from workbench.protocol.classify import AlteredScores, ClassifyAltered
 from workbench.protocol.messages import AnyAnswer
-from workbench.worker.requests.classify import ranked
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Pixels, Runner
 
 
 def classify_altered(job: Job, request: ClassifyAltered) -> AnyAnswer:

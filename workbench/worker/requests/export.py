@@ -18,6 +18,7 @@ from workbench.core.specs import ExportSpec
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.errors import InputError, SaveError
 from workbench.exports import run_exports
+from workbench.inference.runner import Pixels
 from workbench.layers import all_layers
 from workbench.protocol.export import Export as ExportRequest
 from workbench.protocol.export import ExportProject
@@ -33,7 +34,7 @@ from workbench.worker.requests.keras_calls import (
     weights_bytes,
 )
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Pixels, Runner, load_runner
+from workbench.worker.saved_models.keras_runner import KerasRunner, load_keras_runner
 from workbench.worker.saved_models.weights_layout import weights_layout
 
 NUM_COMPARED = 8
@@ -55,7 +56,7 @@ class ExportContext:
         difference: The largest one that a comparison has found.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: KerasRunner) -> None:
         self.card: ModelCard = runner.card
         self.graph: Graph = graph_from_plain(runner.card.graph, "the model card")
         self.recipe: TrainingRecipe = recipe_from(runner.card.recipe)[0]
@@ -94,7 +95,7 @@ class ExportContext:
 
     def compare_keras(self, path: Path) -> None:
         """Reads an exported `.keras` back as Workbench does, and compares its answers."""
-        self._compare(load_runner(path).built.model, path.name)
+        self._compare(load_keras_runner(path).built.model, path.name)
 
     def compare_weights(self, path: Path) -> None:
         """Reads exported weights back into a fresh model of the same graph, and compares."""
@@ -119,7 +120,7 @@ class ExportContext:
         self.difference = max(self.difference, difference)
 
 
-def _references_file(runner: Runner) -> bytes | None:
+def _references_file(runner: KerasRunner) -> bytes | None:
     if runner.references is None:
         return None
     with tempfile.TemporaryDirectory(prefix="workbench-export-") as folder:
@@ -161,7 +162,7 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
         SaveError: the file could not be written, or its answers differ.
     """
     spec, path = format_of(request, run_exports(), "Unknown export format.")
-    runner = job.runner(request.model)
+    runner = job.keras_runner(request.model)
     job.progress(f"Writing {path.name}")
     with ExportContext(runner) as context:
         spec.write(context, str(path))

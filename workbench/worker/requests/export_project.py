@@ -36,7 +36,7 @@ from workbench.worker.requests.keras_calls import (
 )
 from workbench.worker.requests.load_weights import names_of_data
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import build_whole
+from workbench.worker.saved_models.keras_runner import build_whole
 
 _BY_ORDER = {"split": "order", "group_by": "none", "split_seed": None, "folds": None}
 

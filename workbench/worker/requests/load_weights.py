@@ -31,7 +31,7 @@ from workbench.worker.model.build import BuiltModel, assign_weights
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.notebook_events import finished_event, write_result_events
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import build_whole
+from workbench.worker.saved_models.keras_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout
 from workbench.worker.trainer.setup import model_card

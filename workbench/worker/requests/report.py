@@ -13,6 +13,8 @@ import numpy as np
 
 from workbench.core.training.split import random_order
 from workbench.errors import WorkbenchError
+from workbench.inference.answers import ImageResults
+from workbench.inference.scoring import score_all
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.protocol.report import MakeReport
@@ -24,10 +26,8 @@ from workbench.runs.model_card import ModelCard
 from workbench.runs.store.image_scores import ScoredImages
 from workbench.worker.explain.explainer import explainer_of
 from workbench.worker.input.sources import match_classes, run_test_part
-from workbench.worker.model.image_results import ImageResults
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.evaluation import count_in_training, evaluation_of
-from workbench.worker.saved_models.scoring import score_all
 
 MOST_WRONG, MOST_RIGHT = 12, 9
 """Images that are shown."""
@@ -87,7 +87,7 @@ def _explained(job: Job, facts: Facts, scored: Scored) -> Scored:
     pixels = np.stack([example.pixels for example in scored.examples])
     classes = np.array([example.predicted for example in scored.examples], np.int64)
     try:
-        runner = job.runner(str(facts.run.path))
+        runner = job.keras_runner(str(facts.run.path))
         job.progress("Computing heat maps")
         found = explainer_of(runner).explain(pixels, classes)
     except CancelledError:

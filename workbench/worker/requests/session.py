@@ -8,21 +8,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from workbench.core.storage.file_lock import is_locked, take_lock
-from workbench.errors import RunError
+from workbench.errors import NeedsTensorFlowError, RunError
 from workbench.protocol.messages import AnyAnswer, Progress
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import BaseLoadContext
 from workbench.worker.saved_models.runner_cache import RunnerCache
 
-if TYPE_CHECKING:
-    from workbench.worker.saved_models.model_runner import Runner
+if TYPE_CHECKING:  # at run time only with the first model: Hello comes before the layers
+    from workbench.inference.runner import Runner
+    from workbench.worker.saved_models.keras_runner import KerasRunner
 
 _PREFIX = "workbench-service-"
 _LOCK_NAME = "lock"
@@ -79,7 +80,8 @@ class Session:
 
     folder: Path
     lazy_keras: LazyKeras
-    runners: RunnerCache
+    runners: RunnerCache[Runner] = field(default_factory=RunnerCache)
+    keras_runners: RunnerCache[KerasRunner] = field(default_factory=RunnerCache)
 
 
 class Job(BaseLoadContext):
@@ -148,10 +150,29 @@ class Job(BaseLoadContext):
         return self._session.lazy_keras.keras()
 
     def runner(self, model: str) -> Runner:
-        """A model by its path, from memory where possible; see `load_runner` for errors."""
-        known = self._session.runners.find(model)
-        if known is not None:
-            return known
-        self.keras()
+        """A model that classifies, by its path, from memory where possible: by ONNX Runtime, or in
+        Keras where it needs that. See `load_onnx_runner` and `load_keras_runner` for errors.
+        """
+        return self._session.runners.find(model) or self._session.runners.load(model, self._load)
+
+    def _load(self, model: str) -> Runner:
+        from workbench.inference.load import load_onnx_runner
+
         self.progress("Loading the model")
-        return self._session.runners.load(model)
+        try:
+            return load_onnx_runner(model)
+        except NeedsTensorFlowError:
+            return self.keras_runner(model)
+
+    def keras_runner(self, model: str) -> KerasRunner:
+        """A model in Keras, by its path, from memory where possible; see `load_keras_runner`."""
+        return self._session.keras_runners.find(model) or self._session.keras_runners.load(
+            model, self._load_keras
+        )
+
+    def _load_keras(self, model: str) -> KerasRunner:
+        self.keras()
+        from workbench.worker.saved_models.keras_runner import load_keras_runner
+
+        self.progress("Loading the model")
+        return load_keras_runner(model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,20 +11,19 @@ import numpy as np
 from workbench.core.evaluation.top_k import top_k_accuracies
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
+from workbench.inference.answers import ImageResults
+from workbench.inference.class_scores import Counts, class_scores, confusion_matrix
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.trained.calibration import Calibration
-from workbench.protocol.trained.evaluate import ClassScore, Evaluation, ImageSet
+from workbench.protocol.trained.evaluate import Evaluation, ImageSet
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, weights_of
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 from workbench.runs.store.image_scores import ScoredImages, joined_paths
 from workbench.runs.store.provenance import read_origin
-from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.saved_models.image_facts import brightness_of, sizes_of
 from workbench.worker.saved_models.reliability_scores import calibration_scores
-
-Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def evaluation_of(
@@ -111,29 +110,3 @@ def keep(
         created=time.time(),
     )
     keep_evaluation(run, kept, images)
-
-
-def confusion_matrix(truth: Counts, predicted: Counts, num_classes: int) -> Counts:
-    """Counts (n, n): rows are the true class, columns the predicted one."""
-    cells = np.bincount(truth * num_classes + predicted, minlength=num_classes * num_classes)
-    return cells.reshape(num_classes, num_classes)
-
-
-def class_scores(confusion: Counts, class_names: Sequence[str]) -> list[ClassScore]:
-    """Precision, recall and F1 of each class; 0 where there is nothing to divide by."""
-    right = np.diagonal(confusion).astype(np.float64)
-    true_counts, predicted_counts = confusion.sum(axis=1), confusion.sum(axis=0)
-    precision = right / np.maximum(predicted_counts, 1)
-    recall = right / np.maximum(true_counts, 1)
-    both = precision + recall
-    f1 = 2 * precision * recall / np.where(both > 0, both, 1)
-    return [
-        ClassScore(
-            name=name,
-            precision=float(precision[label]),
-            recall=float(recall[label]),
-            f1=float(f1[label]),
-            count=int(true_counts[label]),
-        )
-        for label, name in enumerate(class_names)
-    ]

@@ -24,6 +24,8 @@ from workbench.core.image_map import (
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
 from workbench.errors import RunError, RunFolderError, UsageError
+from workbench.inference.answers import Answers, joined_results, results_of
+from workbench.inference.runner import Runner
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.folder import RunFolder
@@ -39,9 +41,7 @@ from workbench.runs.store.image_map import (
 )
 from workbench.runs.store.image_scores import ScoredImages, columns_of
 from workbench.worker.input.sources import run_data
-from workbench.worker.model.image_results import Answers, joined_results, results_of
 from workbench.worker.saved_models.evaluation import scored_images
-from workbench.worker.saved_models.model_runner import Runner
 
 MOST_TRAINING = 20_000
 MOST_OTHERS = 10_000

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from workbench.core.calibration.reliability import kept_counts, reliability
+from workbench.inference.answers import ImageResults, Numbers, Values
 from workbench.protocol.trained.calibration import Bins, Calibration, CalibrationScores, KeptImages
-from workbench.worker.model.image_results import ImageResults, Numbers, Values
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 

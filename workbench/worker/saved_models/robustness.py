@@ -16,10 +16,10 @@ import numpy as np
 from workbench.alterations import all_alterations, altered, checked
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import UsageError
+from workbench.inference.runner import Labels, Runner
 from workbench.pictures.rows import Rows
 from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
 from workbench.runs.model_card import weights_of
-from workbench.worker.saved_models.model_runner import Labels, Runner
 
 LEVELS = (0.5, 1.0)
 """Parts of a test's strengths that are measured: with the unaltered images, a curve of three."""

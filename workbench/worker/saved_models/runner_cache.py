@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.references import references_path
 
-if TYPE_CHECKING:  # at run time only with the first model: Hello comes before the layers
-    from workbench.worker.saved_models.model_runner import Runner
+R = TypeVar("R")
 
 CAPACITY = 3
 """Models kept: a person compares two or three runs, and each holds its memory."""
 
 
-class RunnerCache:
-    """Models by path, the longest unused leaves first."""
+class RunnerCache(Generic[R]):
+    """Models of a kind by path, the longest unused leaves first."""
 
     def __init__(self) -> None:
-        self._cached: OrderedDict[str, tuple[tuple[int, ...], Runner]] = OrderedDict()
+        self._cached: OrderedDict[str, tuple[tuple[int, ...], R]] = OrderedDict()
 
-    def find(self, path: str) -> Runner | None:
+    def find(self, path: str) -> R | None:
         """The model at `path` if it is in memory and its files are still the same."""
         mark, runner = self._cached.get(path, (None, None))
         if runner is None or mark != _mark(Path(path)):
@@ -30,13 +30,11 @@ class RunnerCache:
         self._cached.move_to_end(path)
         return runner
 
-    def load(self, path: str) -> Runner:
-        """Loads the model at `path`; see `load_runner` for errors."""
-        from workbench.worker.saved_models.model_runner import load_runner
-
+    def load(self, path: str, load: Callable[[str], R]) -> R:
+        """Loads the model at `path`; raises what `load` raises."""
         mark = _mark(Path(path))
         self._cached.pop(path, None)
-        runner = load_runner(path)
+        runner = load(path)
         self._cached[path] = (mark, runner)
         while len(self._cached) > CAPACITY:
             self._cached.popitem(last=False)

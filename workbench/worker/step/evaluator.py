@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.inference.answers import Answers, ImageResults, joined_results, results_of
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.pipeline import evaluation_pipeline
-from workbench.worker.model.image_results import Answers, ImageResults, joined_results, results_of
 from workbench.worker.step.training_loop import Scores, TrainingLoop, Values
 
 Judge = Callable[[Values, Values, Values], Answers]

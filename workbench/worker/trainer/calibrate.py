@@ -16,6 +16,7 @@ import numpy as np
 from workbench.core.calibration.distance import Halves
 from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
+from workbench.inference.answers import Answers, answers_of
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.trained.calibration import Calibration, calibration_words
 from workbench.runs.store.references import keep_calibration
@@ -30,10 +31,9 @@ from workbench.worker.model.hidden_outputs import (
     hidden_node,
     with_hidden,
 )
-from workbench.worker.model.image_results import Answers, answers_of
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.saved_models.calibrating import Floats, Measure, fit_calibration, refusal
-from workbench.worker.saved_models.model_runner import load_runner
+from workbench.worker.saved_models.keras_runner import load_keras_runner
 
 _BATCH = 64
 """Images at once, where the training itself has as many: what it fits into is enough here."""
@@ -89,7 +89,7 @@ def _measuring(
     validation = images.validation
     assert validation is not None  # noqa: S101 - for the type: it was refused
     if not is_on_processors(ready.target.strategy):
-        runner = load_runner(job.run.path)
+        runner = load_keras_runner(job.run.path)
         measure = _by_pieces(runner.outputs)
         return images.train, validation, runner.hidden_size, measure
     size = min(_BATCH, compiled.loop.step.batch_size)

@@ -9,11 +9,11 @@ import numpy as np
 
 from workbench.core.training.learning_rates import learning_rate_at, learning_rates
 from workbench.core.training.progress_rules import ProgressRules
+from workbench.inference.answers import ImageResults
 from workbench.protocol.events import EpochFinished
 from workbench.worker.checkpoints.counters import TrainingCounters
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE
-from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.step.evaluator import Evaluator, Judge

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
+from workbench.inference.answers import ImageResults
 from workbench.protocol.events import TestResult
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.library.median_stopping import MedianRule
@@ -27,7 +28,6 @@ from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes
 from workbench.worker.input.sharding import WHOLE
-from workbench.worker.model.image_results import ImageResults
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
@@ -37,6 +37,7 @@ from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.final_checkpoint import longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
+from workbench.worker.trainer.onnx_check import check_onnx
 from workbench.worker.trainer.saved_test import (
     is_saved_test_needed,
     keep_measured,
@@ -256,6 +257,8 @@ class Training:
             raise self._spoilt(ready.compiled, trainer) from error
         self.kept = self.counters.kept(self._recipe, model.epoch)
         found = calibrate_run(self._job, ready) if self._company.is_chief else Calibrated()
+        if self._company.is_chief:
+            check_onnx(self._job, ready)
         self.test, answers = self._tested(ready, trainer, model, found)
         if self.test is not None:
             manager.keep_test(self.test)

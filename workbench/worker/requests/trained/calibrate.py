@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.core.training.recipe import recipe_from
 from workbench.errors import RunFolderError
+from workbench.inference.runner import Runner
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.protocol.trained.calibration import Calibrate, calibration_words
@@ -18,7 +19,6 @@ from workbench.worker.input.sources import run_parts
 from workbench.worker.requests.session import Job
 from workbench.worker.requests.trained.evaluate import evaluate_again
 from workbench.worker.saved_models.calibrating import Floats, fit_calibration, refusal
-from workbench.worker.saved_models.model_runner import Runner
 
 _STEP = 64
 

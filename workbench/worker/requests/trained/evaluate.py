@@ -12,6 +12,7 @@ import msgspec
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import UsageError, WorkbenchError
+from workbench.inference.scoring import score_all
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.evaluate import (
@@ -37,7 +38,6 @@ from workbench.worker.saved_models.evaluation import (
     keep,
     scored_images,
 )
-from workbench.worker.saved_models.scoring import score_all
 
 
 def evaluate(job: Job, request: Evaluate) -> AnyAnswer:

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.core.format import share
 from workbench.errors import UsageError
+from workbench.inference.runner import Pixels
 from workbench.pictures.heat import heat_levels, on_picture, overlaid
 from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.messages import AnyAnswer
@@ -21,7 +22,7 @@ from workbench.worker.explain.occlusion import LEAST_DROP
 from workbench.worker.explain.random_weights import random_weights, rank_correlation
 from workbench.worker.requests.classify import PREVIEW_SIZE
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Pixels, Runner
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 _TRIES = 5
 """Random weights may leave no map at all: others are tried so often."""
@@ -37,7 +38,7 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
         PictureError: the image cannot be read.
         RunError: the model's training diverged.
     """
-    runner = job.runner(request.model)
+    runner = job.keras_runner(request.model)
     wanted = _number(runner, request.class_name) if request.class_name else None
     started = time.perf_counter()
     picture, fitted = runner.decoded(request.picture)
@@ -94,7 +95,7 @@ def _with_files(job: Job, request: Explain, answer: Explained, maps: _Maps) -> E
     )
 
 
-def _number(runner: Runner, name: str) -> int:
+def _number(runner: KerasRunner, name: str) -> int:
     names = runner.card.class_names
     if name in names:
         return names.index(name)
@@ -106,7 +107,7 @@ class _Mapper:
     """Makes maps of one image for one class."""
 
     job: Job
-    runner: Runner
+    runner: KerasRunner
     method: Method
     fitted: Pixels
     number: int

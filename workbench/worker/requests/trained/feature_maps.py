@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from workbench.errors import UsageError
+from workbench.inference.runner import Pixels
 from workbench.pictures.heat import heat_colors, weight_colors
 from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.feature_maps import MOST_CHANNELS, LayerShown, ShowLayer
@@ -22,7 +23,7 @@ from workbench.worker.feature_maps.planes import (
     tile_levels,
 )
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Pixels, Runner
+from workbench.worker.saved_models.keras_runner import KerasRunner
 
 _FIGURE_TILE = 64
 _FIGURE_GAP = 2
@@ -37,7 +38,7 @@ def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
         PictureError: the image cannot be read.
         RunError: the layer's output, or its kernel, is not finite.
     """
-    runner = job.runner(request.model)
+    runner = job.keras_runner(request.model)
     started = time.perf_counter()
     looker = looker_of(runner)
     chosen = looker.choose(request.layer, request.what, is_preferred=request.is_preferred)
@@ -62,13 +63,13 @@ def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
     )
 
 
-def _fitted(runner: Runner, picture: str) -> Pixels:
+def _fitted(runner: KerasRunner, picture: str) -> Pixels:
     if not picture:
         raise UsageError("Feature maps are of an image.", expected="an image file")
     return runner.decoded(picture)[1]
 
 
-def _answer(job: Job, runner: Runner, looker: Looker, chosen: Chosen) -> LayerShown:
+def _answer(job: Job, runner: KerasRunner, looker: Looker, chosen: Chosen) -> LayerShown:
     """The answer without tiles."""
     return LayerShown(
         id=job.id,

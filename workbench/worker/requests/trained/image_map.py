@@ -12,6 +12,7 @@ import numpy as np
 from workbench.core.image_map import Features, Floats, Labels, nearest
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import RunFolderError
+from workbench.inference.runner import Runner
 from workbench.pictures.contents import content_of_file
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.protocol.trained.image_map import (
@@ -26,7 +27,6 @@ from workbench.runs.store.image_map import TRAINING, ImageMap
 from workbench.runs.store.image_scores import ScoredImages
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.image_features import kept_map, made_map
-from workbench.worker.saved_models.model_runner import Runner
 
 _CACHE = "training features"
 

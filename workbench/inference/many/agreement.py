@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.core.calibration.true_class import TrueClasses
+from workbench.inference.class_scores import class_scores
 from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import Agreement
-from workbench.worker.saved_models.evaluation import class_scores
 
 
 class AgreementCounter:

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from workbench.worker.requests.many.handler import classify_many as classify_many
+from workbench.inference.many.handler import classify_many as classify_many

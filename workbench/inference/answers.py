@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.core.calibration.distance import Halves, distances
 from workbench.core.calibration.temperature import log_probabilities, with_temperature
+from workbench.protocol.classify import Score
 from workbench.protocol.trained.calibration import Calibration
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -104,3 +105,11 @@ def joined_results(pieces: Sequence[ImageResults]) -> ImageResults:
     return ImageResults(
         **{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
     )
+
+
+def ranked(probabilities: Values, class_names: list[str], top: int) -> list[Score]:
+    """The `top` classes, 0 for all, by probability (classes,), highest first; equal ones in the
+    classes' own order.
+    """
+    order = np.argsort(-probabilities, kind="stable")[: top or len(class_names)]
+    return [Score(name=class_names[i], probability=float(probabilities[i])) for i in order]

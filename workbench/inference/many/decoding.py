@@ -17,9 +17,9 @@ from workbench.core.specs import Shape
 from workbench.downloads.download import Progress
 from workbench.downloads.web_picture import read_web_picture
 from workbench.errors import DownloadError, PictureError, WorkbenchError
+from workbench.inference.many.listing import Listed
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
-from workbench.worker.requests.many.listing import Listed
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 

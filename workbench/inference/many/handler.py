@@ -12,6 +12,12 @@ import msgspec
 
 from workbench.core.format import count, path_text
 from workbench.errors import PictureError, WorkbenchError
+from workbench.inference.answers import ranked
+from workbench.inference.many.agreement import AgreementCounter
+from workbench.inference.many.decoding import Batch, decoded_batches
+from workbench.inference.many.listing import Listed, count_images, each_image, listed_labels
+from workbench.inference.runner import Runner
+from workbench.inference.task import Task
 from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.messages import AnyAnswer
@@ -19,18 +25,12 @@ from workbench.protocol.wire import error_parts
 from workbench.runs.export.classified_table import ClassifiedTable, TableOf
 from workbench.runs.export.image_tables import ClassifiedColumns
 from workbench.runs.model_card import ModelCard, weights_of
-from workbench.worker.requests.classify import ranked
-from workbench.worker.requests.many.agreement import AgreementCounter
-from workbench.worker.requests.many.decoding import Batch, decoded_batches
-from workbench.worker.requests.many.listing import Listed, count_images, each_image, listed_labels
-from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_runner import Runner
 
 _SCORES_PER_MESSAGE = 2_000
 """A message has a largest length: rows with the scores of many classes are sent in several."""
 
 
-def classify_many(job: Job, request: ClassifyMany) -> AnyAnswer:
+def classify_many(task: Task, request: ClassifyMany) -> AnyAnswer:
     """Classifies all images of a request; a bad one never stops the others.
 
     Raises:
@@ -39,9 +39,9 @@ def classify_many(job: Job, request: ClassifyMany) -> AnyAnswer:
         PictureError: there are no images.
         UsageError, SaveError: the table cannot be written; see `ClassifiedTable`.
     """
-    runner = job.runner(request.model)
+    runner = task.runner(request.model)
     with _table(request, runner.card) or nullcontext() as table:
-        return _Classification(job, request, runner, table).run()
+        return _Classification(task, request, runner, table).run()
 
 
 def _table(request: ClassifyMany, card: ModelCard) -> ClassifiedTable | None:
@@ -62,9 +62,9 @@ class _Classification:
     """One such request being done."""
 
     def __init__(
-        self, job: Job, request: ClassifyMany, runner: Runner, table: ClassifiedTable | None
+        self, task: Task, request: ClassifyMany, runner: Runner, table: ClassifiedTable | None
     ) -> None:
-        self._job = job
+        self._task = task
         self._request = request
         self._runner = runner
         self._table = table
@@ -80,7 +80,7 @@ class _Classification:
         card = self._runner.card
         images = self._images()
         shape = tuple(card.input_shape)
-        for batch in decoded_batches(images, shape, card.fit, self._job):
+        for batch in decoded_batches(images, shape, card.fit, self._task):
             self._take(self._classified(batch))
         if not self._num_done:
             raise PictureError(
@@ -91,7 +91,7 @@ class _Classification:
         if self._table is not None:
             self._table.finish(self._wait)
         return ManyClassified(
-            id=self._job.id,
+            id=self._task.id,
             num_images=self._num_done,
             num_bad=self._num_bad,
             num_earlier=num_earlier,
@@ -117,7 +117,7 @@ class _Classification:
             return 0
         rows: list[Classified] = []
         for answer in self._table.earlier():
-            self._job.check_cancelled()
+            self._task.check_cancelled()
             self._count_answer(answer)
             rows.append(self._shortened(answer))
             if len(rows) * len(rows[-1].scores) >= _SCORES_PER_MESSAGE:
@@ -140,7 +140,7 @@ class _Classification:
         milliseconds = 1000 * (time.perf_counter() - began) / max(1, len(batch.readable))
         answers = []
         for at, (image, result) in enumerate(zip(batch.images, batch.results, strict=True)):
-            answer = Classified(id=self._job.id, file=path_text(image.name), truth=image.truth)
+            answer = Classified(id=self._task.id, file=path_text(image.name), truth=image.truth)
             if isinstance(result, WorkbenchError) or found is None:
                 assert isinstance(result, WorkbenchError)  # noqa: S101 - for the type
                 answers.append(msgspec.structs.replace(answer, error=error_parts(result)))
@@ -174,7 +174,7 @@ class _Classification:
         total = self._total
         of = f" of {count(total)}" if total is not None else ""
         fraction = self._num_done / total if total else None
-        self._job.progress(f"Classifying: {count(self._num_done)}{of} images", fraction)
+        self._task.progress(f"Classifying: {count(self._num_done)}{of} images", fraction)
 
     def _count_answer(self, answer: Classified) -> None:
         self._num_done += 1
@@ -191,9 +191,9 @@ class _Classification:
 
     def _send(self, rows: list[Classified], *, is_earlier: bool = False) -> None:
         if rows:
-            self._job.send(ClassifiedRows(id=self._job.id, rows=rows, is_earlier=is_earlier))
+            self._task.send(ClassifiedRows(id=self._task.id, rows=rows, is_earlier=is_earlier))
 
     def _wait(self, words: str) -> None:
         """The disk has no room for the table."""
-        self._job.check_cancelled()
-        self._job.progress(words)
+        self._task.check_cancelled()
+        self._task.progress(words)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from workbench.inference.many.agreement import AgreementCounter
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified
-from workbench.worker.requests.many.agreement import AgreementCounter
 
 
 def test_each_image_counts_once_as_its_row_says():

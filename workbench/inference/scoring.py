@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from workbench.inference.answers import ImageResults, joined_results, results_of
+from workbench.inference.runner import Labels, Runner
 from workbench.pictures.rows import Rows
-from workbench.worker.model.image_results import ImageResults, joined_results, results_of
-from workbench.worker.saved_models.model_runner import Labels, Runner
 
 _STEP = 512
 
