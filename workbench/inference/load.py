@@ -46,7 +46,7 @@ def load_onnx_runner(path: str | Path) -> OnnxRunner:
     run = RunFolder(Path(path))
     if not run.path.is_dir():
         raise NeedsTensorFlowError("Weights of Keras are read with TensorFlow.", where=str(path))
-    if importlib.util.find_spec("onnxruntime") is None:
+    if not is_installed():
         raise NeedsTensorFlowError("ONNX Runtime is not installed.")
     card = run.model_card()
     try:
@@ -57,6 +57,11 @@ def load_onnx_runner(path: str | Path) -> OnnxRunner:
         if newer.checksum == card.checksum:
             raise
         return _load(run, newer)
+
+
+def is_installed() -> bool:
+    """Whether ONNX Runtime is: computers that only train have none."""
+    return importlib.util.find_spec("onnxruntime") is not None
 
 
 def _load(run: RunFolder, card: ModelCard) -> OnnxRunner:

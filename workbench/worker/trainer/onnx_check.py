@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import NeedsTensorFlowError, WorkbenchError
-from workbench.inference.load import load_onnx_runner
+from workbench.inference.load import is_installed, load_onnx_runner
 from workbench.inference.runner import Runner
 from workbench.runs.model_card import MAX_DIFFERENCE, OnnxCheck
 from workbench.runs.store.onnx_check import keep_onnx_check
@@ -27,7 +27,7 @@ def check_onnx(job: TrainingJob, ready: PreparedTraining) -> None:
 
     Beside another device nothing is compared: TensorFlow would compute with fewer digits there.
     """
-    if not is_on_processors(ready.target.strategy):
+    if not (is_installed() and is_on_processors(ready.target.strategy)):
         return
     images = ready.images
     part = images.test or images.validation or images.train
