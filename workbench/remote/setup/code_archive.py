@@ -26,6 +26,7 @@ PACKAGES = (
     "downloads",
     "pictures",
     "programs",
+    "onnx",
     "layers",
     "backbones",
     "datasets",
@@ -34,6 +35,7 @@ PACKAGES = (
     "protocol",
     "settings",
     "runs",
+    "inference",
     "worker",
 )
 """Whole packages; tests/remote/setup/test_setup.py checks that the trainer imports nothing else."""
