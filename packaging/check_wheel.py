@@ -1,7 +1,8 @@
-"""Builds the wheel and runs its command in an environment of its own, away from the sources.
+"""Builds the wheel and runs its command in environments of their own, away from the sources.
 
-The packages that it needs are those of this environment; that the wheel names them all is
-shown by `prove.sh wheel`, which takes long.
+One has all packages of this environment; the other one those that the part `classify` names, and
+what these need: it classifies. Nothing is fetched: what pip does with the wheel is shown by
+`prove.sh wheel` and `prove.sh light_install`, which take longer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ import sys
 import sysconfig
 import tempfile
 import venv
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,6 +29,8 @@ def main() -> int:
         folder = Path(name)
         wheel = build(folder)
         command = install(wheel, folder / "python")
+        # Names the packages of this environment, not what its own .pth files name: the sources.
+        (site(folder / "python") / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
         templates = run(folder, command, "templates")
         backbones = read_backbones(folder, command.with_name("python"))
         run(folder, command, "new", "fashion_convnet", "net.workbench")
@@ -35,6 +42,7 @@ def main() -> int:
             f"{len(templates.splitlines())} templates, {answer['parameters']:,} parameters, "
             f"bundled weights of {backbones}"
         )
+        print(check_classify(folder, wheel))
     return 0
 
 
@@ -52,13 +60,62 @@ def install(wheel: Path, folder: Path) -> Path:
     python = folder / "bin" / "python"
     words = ("--quiet", "--disable-pip-version-check", "install", "--no-deps", "--no-index")
     run(folder, Path(sys.executable), "-m", "pip", "--python", str(python), *words, str(wheel))
-    # Names the packages of this environment, not what its own .pth files name: the sources.
-    site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    (site / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
     found = run(folder, python, "-c", "import workbench; print(workbench.__file__)")
     if not Path(found.strip()).is_relative_to(folder):
         raise SystemExit(f"Not the wheel is imported, but {found}")
     return python.with_name("workbench")
+
+
+def site(environment: Path) -> Path:
+    """Where packages of an environment are."""
+    return Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
+
+
+def check_classify(folder: Path, wheel: Path) -> str:
+    """Classifies with the packages of the part alone; returns what was there and the answer."""
+    command = install(wheel, folder / "light")
+    names = link_packages(site(folder / "light"), "model-workbench", "classify")
+    if others := {"tensorflow", "keras", "pyside6-essentials"} & names:
+        raise SystemExit(f"The part classify brings {', '.join(sorted(others))}.")
+    code = (
+        "from pathlib import Path\n"
+        "from tests.bright_network import GRAPH, bright_picture, keep_bright_network\n"
+        "from workbench.core.projects.project import Project\n"
+        "from workbench.runs.folder import create_run\n"
+        "run = create_run(Project(graph=GRAPH), home=Path('runs'))\n"
+        "keep_bright_network(run)\n"
+        "print(run.path, bright_picture(Path()))"
+    )
+    made = run(folder, Path(sys.executable), "-c", code, sources=ROOT).split()
+    answer = json.loads(run(folder, command, "classify", *made, "--json"))
+    if answer["label"] != "light":
+        raise SystemExit(f"The part classify answers {answer}.")
+    return f"part classify: {len(names)} packages, a picture classified"
+
+
+def link_packages(place: Path, name: str, extra: str) -> set[str]:
+    """Links what a package of `place` needs with an extra, and what that needs, from this
+    environment; returns the names, in lower case.
+    """
+    (found,) = metadata.distributions(path=[str(place)], name=name)
+    open_names = set(needed(found, extra))
+    done: set[str] = set()
+    while open_names - done:
+        package = metadata.distribution((open_names - done).pop())
+        done.add(package.name.lower())
+        open_names |= set(needed(package))
+        for top in {file.parts[0] for file in package.files or []} - {"..", "__pycache__"}:
+            if not (place / top).exists():
+                (place / top).symlink_to(package.locate_file(top))
+    return done
+
+
+def needed(package: metadata.Distribution, extra: str = "") -> Iterator[str]:
+    """Names of the packages that one needs here, in lower case."""
+    for line in package.requires or []:
+        wanted = Requirement(line)
+        if wanted.marker is None or wanted.marker.evaluate({"extra": extra}):
+            yield metadata.distribution(wanted.name).name.lower()
 
 
 def read_backbones(folder: Path, python: Path) -> str:
@@ -71,9 +128,9 @@ def read_backbones(folder: Path, python: Path) -> str:
     return " and ".join(run(folder, python, "-c", code).split())
 
 
-def run(folder: Path, program: Path, *words: str) -> str:
+def run(folder: Path, program: Path, *words: str, sources: Path | str = "") -> str:
     """What a program prints in a folder and a home of its own; ends all when it fails."""
-    environment = {**os.environ, "WORKBENCH_HOME": str(folder / "home"), "PYTHONPATH": ""}
+    environment = {**os.environ, "WORKBENCH_HOME": str(folder / "home"), "PYTHONPATH": str(sources)}
     result = subprocess.run(
         [str(program), *words],
         cwd=folder,

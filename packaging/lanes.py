@@ -83,6 +83,8 @@ def _worker(*folders: str) -> tuple[str, ...]:
 _MODEL = _worker("step", "model", "input", "checkpoints")
 _REQUESTS = _worker("requests", "cluster", "checkup")
 _TRAINER = _worker("trainer", "features")
+_FORMATS = _worker("exporting")
+_IN_OTHERS = (*_MODEL, *_REQUESTS, *_TRAINER, *_FORMATS)
 _PROGRAMS = ("tests/cli", "tests/remote", "tests/checkup", "tests/seams")
 _VIEWS = "tests/gui/views"
 _WINDOW = ("tests/gui", "tests/client", "tests/document")
@@ -94,6 +96,7 @@ _EXPORTED = [str(p) for n in _EXPORTS for p in (ROOT / "tests/worker/requests").
 LANES = (
     _tests("end2end", "tests/end2end", is_measured=False, niceness=0),
     _tests("exports", *sorted({*_EXPORTED})),
+    _tests("formats", *_FORMATS, is_measured=False),
     _tests("requests", *_REQUESTS, *(f"--ignore-glob=*/test_{name}" for name in _EXPORTS)),
     _tests("training", *_TRAINER, is_measured=False),
     _tests("views", _VIEWS),
@@ -102,7 +105,7 @@ LANES = (
     # All that is in no other lane: a new folder of tests cannot be left out.
     _tests("rest", "tests", *_ignored("tests/worker", "tests/end2end", *_PROGRAMS, *_WINDOW)),
     _tests("model", *_MODEL),
-    _tests("worker", "tests/worker", *_ignored(*_MODEL, *_REQUESTS, *_TRAINER), is_measured=False),
+    _tests("worker", "tests/worker", *_ignored(*_IN_OTHERS), is_measured=False),
     Lane("types", (_program("mypy"),)),
     Lane(
         "style",

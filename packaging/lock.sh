@@ -8,15 +8,17 @@ trap 'rm -rf "$tool"' EXIT
 "$(find_python)" -m venv "$tool" && "$tool/bin/pip" install --quiet uv
 cd "$project"
 compile() { "$tool/bin/uv" pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links "$@"; }
-compile --universal pyproject.toml -o packaging/requirements.lock
-compile --universal pyproject.toml --group dev -o packaging/requirements-dev.lock
+compile --universal pyproject.toml --extra full -o packaging/requirements.lock
+# What LiteRT needs: later ones are for Python 3.10 at most, which uv does not look at.
+printf '%s\n' 'backports-strenum<1.3' >"$tool/dev.in"
+compile --universal --constraint "$tool/dev.in" pyproject.toml --extra full --group dev -o packaging/requirements-dev.lock
 
-# What computers that only train need, in the versions of the window's own environment.
+# What computers that only train need, in the versions of the window's own environment. ONNX Runtime
+# is among it: a training compares it with TensorFlow where it computes on processors.
 same=(--constraint packaging/requirements.lock)
 on_linux=(--python-platform x86_64-manylinux_2_28)
 mkdir -p resources/environments
-grep -v -i -E 'pyside6|pyqtgraph|onnxruntime' pyproject.toml >"$tool/pyproject.toml"
-compile --universal "${same[@]}" "$tool/pyproject.toml" -o resources/environments/worker.lock
+compile --universal "${same[@]}" pyproject.toml --extra train --extra classify -o resources/environments/worker.lock
 # TensorFlow for TPUs ended with 2.19; newer libtpu abort its import. Keras as everywhere.
 others=$(sed -n '/^dependencies/,/^]/p' pyproject.toml | grep -oE '"(msgspec|numpy|pillow|platformdirs|send2trash)[^"]*"' | tr -d '"')
 printf '%s\n' $others tensorflow-tpu==2.19.1 libtpu==0.0.10 keras==3.15.1 >"$tool/tpu.in"

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 SIZE = QSize(1440, 900)
 
 
-PARTS = ("welcome", "train", "views", "runs", "finders", "places", "far")
+PARTS = ("welcome", "train", "views", "export", "runs", "finders", "places", "far")
 
 
 def main(folder: Path, parts: Sequence[str] = PARTS) -> None:
@@ -117,6 +117,23 @@ class Photographer:
         document.new(find_template("small_resnet").project)
         window.design().canvas.view.fit()
         self._both("branches")
+
+    def export(self) -> None:
+        """The Export dialog, with what has become of two formats."""
+        from workbench.gui.train.exporting.dialog import ExportDialog  # noqa: PLC0415
+
+        window = self._window
+        window.actions_by_key["export"].trigger()
+        dialog = window.findChild(ExportDialog)
+        dialog.resize(1_000, 652)  # the platform's screen is smaller than people have
+        with tempfile.TemporaryDirectory(prefix="workbench-exports-") as folder:
+            for key in ("onnx", "litert_int8"):
+                dialog.formats.select(key)
+                dialog.begin(f"{folder}/model{dialog.formats.current.suffix}", is_ready=False)
+                wait(lambda: not dialog.is_exporting, 300)
+                pause(500)
+        self._parts("export", dialog)
+        dialog.reject()
 
     def runs(self) -> None:
         """Several runs: one beside another, paused, resumed, compared, one that waits."""

@@ -88,3 +88,16 @@ make_venv() {
     cp "$project/packaging/workbench" "$venv/bin/workbench"
     printf '%s\n' "$wanted" >>"$stamp"
 }
+
+# Puts the packages of Node that packaging/node/package-lock.json names beside those of Python, where
+# exports to TensorFlow.js look for them; a stamp keeps the second time instant.
+make_node_packages() {
+    local from=$project/packaging/node to=$venv/node wanted
+    wanted=$(cat "$from/package.json" "$from/package-lock.json" | sha256sum | cut -d' ' -f1)
+    if grep -qsx "$wanted" "$to/.workbench-setup"; then return; fi
+    mkdir -p "$to"
+    cp "$from/package.json" "$from/package-lock.json" "$to"
+    (cd -P "$to" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null) \
+        || die "Packages of Node could not be installed; see the lines above."
+    printf '%s\n' "$wanted" >"$to/.workbench-setup"
+}

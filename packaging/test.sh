@@ -6,7 +6,8 @@ set -euo pipefail
 
 make_venv requirements-dev.lock
 # shellcheck disable=SC2046 # package names have no spaces
-install_missing $(missing_window_packages) $(missing_programs Xvfb xvfb xvfb-run xvfb xauth xauth xdotool xdotool openbox openbox xprop x11-utils git git strace strace ssh openssh-client sshd openssh-server)
+install_missing $(missing_window_packages) $(missing_programs Xvfb xvfb xvfb-run xvfb xauth xauth xdotool xdotool openbox openbox xprop x11-utils git git strace strace gcc gcc g++ g++ ssh openssh-client sshd openssh-server node nodejs npm npm chromium chromium)
+make_node_packages
 if [ ! -d /usr/share/datasets/fashion-mnist ]; then
     apt_install dataset-fashion-mnist || say "Going on without dataset-fashion-mnist: one test will say so."
 fi

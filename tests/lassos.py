@@ -7,8 +7,22 @@ from PySide6.QtTest import QTest
 
 RATE_MS = 12
 """pyqtgraph passes a hundred movements of the mouse a second on."""
+REST_MS = 100
 _MARGIN_PX = 8
 _STEPS = 5
+
+
+def resting_pixels(plot):
+    """Where the points are in the scene, (n, 2) in pixels, once nothing around the plot changes its
+    size any more.
+    """
+    before = plot.pixels()
+    while True:
+        QTest.qWait(REST_MS)
+        now = plot.pixels()
+        if now.shape == before.shape and (now == before).all():
+            return now
+        before = now
 
 
 def draw_around(plot, places):

@@ -23,18 +23,21 @@ from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.images.sample_dialog import SampleDialog
 from workbench.gui.kit.collapsible import CollapsibleSection
+from workbench.gui.train.exporting.dialog import ExportDialog
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.describe_data import ClassDescription, DataDescription, Thumbnail
 from workbench.protocol.events import Plan
+from workbench.protocol.export import ExportProof
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
-from workbench.runs.folder import create_run
+from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.confusion_history import append_confusion
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard
 from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
+from workbench.runs.store.exports import keep_export
 from workbench.runs.store.machine import this_machine
 from workbench.runs.store.notes import change_notes
 from workbench.templates import find_template
@@ -56,6 +59,18 @@ _END = TrainerState(
 
 
 _KEPT = KeptWeights(epoch=32, kind="best", is_averaged=True, is_chosen_on_test=True)
+
+
+_PROOF = ExportProof(
+    format="onnx", path="/a folder/with a long name/of somebody else/model.onnx", bytes=7_800_000,
+    checked_pictures=500, max_difference=2.4e-7, top1_agreement=1.0, accuracy=0.8921,
+    model_accuracy=0.8921, milliseconds=0.512, peak_bytes=64_000_000, created=1.7e9,
+    checksum="earlier",
+)  # fmt: skip
+_WRONG_PROOF = msgspec.structs.replace(
+    _PROOF, format="litert_dynamic", max_difference=None, top1_agreement=0.0, is_noise=True,
+    reason="93% of the images get another class", layer="a_layer_with_a_name_as_long_as_it_can_be",
+)  # fmt: skip
 
 
 @dataclass
@@ -110,6 +125,7 @@ class Staged:
         yield "help", self._help
         yield "compare", self._compare
         yield "train_longer", self._train_longer
+        yield "export", self._export
         yield "sample", self._sample
         yield "problems", lambda: (window.show_problems(), window.popup)[1]
         yield "find_rate", lambda: self._find("find_rate")
@@ -240,6 +256,17 @@ class Staged:
         recipe = TrainingRecipe(epochs=40, schedule="cosine", early_stopping_patience=5)
         longer = LongerTraining(recipe, 40, 400, is_stopped_early=True)
         return _shown(TrainLongerDialog(run.label, longer, self.window))
+
+    def _export(self) -> QWidget:
+        run = self.window.context.library.runs[0]
+        for proof in (_PROOF, _WRONG_PROOF):
+            keep_export(RunFolder(run.path), proof)
+        self.window.runs.ask_export(run.path)
+        dialog = next(each for each in self.window.findChildren(ExportDialog) if each.isVisible())
+        while not dialog.table.model().rowCount():
+            QApplication.processEvents()
+        dialog.table.selectRow(1)
+        return dialog
 
     def _sample(self) -> QWidget:
         view = self.show("data").views.currentWidget()

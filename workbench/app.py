@@ -67,8 +67,10 @@ def run_window(project_path: str | None = None) -> int:
     faults = Faults(data_home() / "logs")
     faults.install()
     context = make_context(data_home(), app)
+    if project_path:  # it starts while the window is made: a picture may be dropped at once
+        context.service.start()
     context.theme.apply(app)
-    window = make_window(context, data_home())
+    window = make_window(context, data_home(), has_project=bool(project_path))
     faults.window = window
     # All that is loaded with the first project stays to the end: searching it for garbage took
     # 50 ms of the window's thread at a time.
@@ -137,9 +139,15 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
     )
 
 
-def make_window(context: WindowContext, home: Path) -> MainWindow:
-    """The window around the parts, not shown yet."""
-    return MainWindow(context, WindowState(context.settings, home / "window.ini", context.document))
+def make_window(context: WindowContext, home: Path, *, has_project: bool = False) -> MainWindow:
+    """The window around the parts, not shown yet: at the welcome page, unless a project is about to
+    be opened in it.
+    """
+    state = WindowState(context.settings, home / "window.ini", context.document)
+    window = MainWindow(context, state)
+    if not has_project:
+        window.show_view("welcome")
+    return window
 
 
 def keep_trainer_ready(window: MainWindow) -> ReadyKeeper:
@@ -167,6 +175,13 @@ def _after_first_paint(
     for note in filter(None, (faults.problem, window.context.settings.note)):
         window.say(note)
     if project_path:
+        # Where it cannot be opened, while the error is shown.
+        QTimer.singleShot(0, window, lambda: _show_any(window))
         window.files.open(project_path)
     if window.context.settings.settings.get(OFFERS_RECOVERY):
         recovery.offer()
+
+
+def _show_any(window: MainWindow) -> None:
+    if not window.views.current_key:
+        window.show_view("welcome")

@@ -18,6 +18,7 @@
     │   └── FileChangedError  not saved: the file is no longer the one that was read
     ├── RegistryError         a plug-in file that breaks its contract          (exit 4)
     └── RunError              a training, or a worker, that ended badly        (exit 4)
+        ├── MissingPartError  a part of Workbench that is not installed
         ├── OutOfMemoryError  the memory was not enough for it
         ├── DeadlineError     a child process that did not answer in time
         ├── ChildDiedError    a child process that ended without an answer
@@ -165,6 +166,10 @@ class RegistryError(WorkbenchError):
 
 class RunError(WorkbenchError):
     """A training run or a worker process that ended badly."""
+
+
+class MissingPartError(RunError):
+    """A part of Workbench that is not installed, see `parts`."""
 
 
 class OutOfMemoryError(RunError):

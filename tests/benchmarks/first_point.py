@@ -1,8 +1,9 @@
 """*Train* to the first point on the plot, in the real window, and where the time goes.
 
 `python -m tests.benchmarks.first_point [ROUNDS]`: windows with and without a trainer kept ready, in
-turns; each has been open for ten seconds. "new" is a network that was never trained here, "known"
-one that was. Fashion-MNIST is included, CIFAR-10 lies in ../shared/data.
+turns; each has been open for ten seconds. "new" is a network that was never trained here, nor one
+like it, "known" one that was, "changed" that one with another filter in its first convolution,
+which was never trained here. Fashion-MNIST is included, CIFAR-10 lies in ../shared/data.
 """
 
 from __future__ import annotations
@@ -45,9 +46,14 @@ class Measured:
     was_ready: bool
 
 
-def project_of(template: str) -> Project:
-    """A template's project, on images that are here."""
+def project_of(template: str, *, is_changed: bool = False) -> Project:
+    """A template's project, on images that are here; with one more filter where it is changed."""
     project = find_template(template).project
+    if is_changed:
+        graph = project.graph
+        first = next(node for node in graph.order if graph.nodes[node].kind == "conv2d")
+        filters = graph.nodes[first].params["filters"] + 1
+        project = replace(project, graph=graph.with_params(first, filters=filters))
     if template != "cifar10_convnet":
         return project
     return replace(project, dataset=Choice("npz", {"path": str(SHARED / "cifar10.npz")}))
@@ -57,7 +63,8 @@ def main() -> None:
     """Prints medians for both templates."""
     words = [word for word in sys.argv[1:] if word.isdecimal()]
     if "--window" in sys.argv:
-        _click(sys.argv[-2], is_kept=sys.argv[-1] == "on")
+        template, name, setting = sys.argv[-3:]
+        _click(project_of(template, is_changed=name == "changed"), is_kept=setting == "on")
         return
     rounds = int(words[0]) if words else ROUNDS
     home = own_home()
@@ -68,7 +75,7 @@ def main() -> None:
         short = project_of(template)
         short = replace(short, recipe=short.recipe.with_values(epochs=1, steps_per_epoch=1))
         train(short)  # the images are unpacked now, as after a look at the Data view
-        for name in ("new", "known"):
+        for name in ("new", "known", "changed"):
             _compare(template, name, rounds, home, goal)
     shutil.rmtree(home, ignore_errors=True)
 
@@ -79,7 +86,7 @@ def _compare(template: str, name: str, rounds: int, home: Path, goal: float) -> 
         for setting, measured in found.items():
             if name == "new":
                 shutil.rmtree(home / "cache" / "plans", ignore_errors=True)
-            measured.append(_measured(template, setting))
+            measured.append(_measured(template, name, setting))
     for setting, all_measured in found.items():
         seconds = [measured.seconds for measured in all_measured]
         num_ready = sum(measured.was_ready for measured in all_measured)
@@ -96,10 +103,10 @@ def _compare(template: str, name: str, rounds: int, home: Path, goal: float) -> 
         print(f"    {', '.join(medians)}", flush=True)
 
 
-def _measured(template: str, setting: str) -> Measured:
+def _measured(template: str, name: str, setting: str) -> Measured:
     command = [*virtual_screen(), sys.executable, "-m", "tests.benchmarks.first_point"]
     environment = {**os.environ, "QT_QPA_PLATFORM": "xcb"}
-    words = [*command, "--window", template, setting]
+    words = [*command, "--window", template, name, setting]
     result = subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True)
     return Measured(**json.loads(result.stdout.splitlines()[-1]))
 
@@ -107,7 +114,7 @@ def _measured(template: str, setting: str) -> Measured:
 # the window ----------------------------------------------------------------------------
 
 
-def _click(template: str, *, is_kept: bool) -> None:
+def _click(project: Project, *, is_kept: bool) -> None:
     """Opens a window, presses Train in it after a while, and prints what was measured."""
     from PySide6.QtCore import QTimer
 
@@ -119,7 +126,7 @@ def _click(template: str, *, is_kept: bool) -> None:
     context.settings.change(keeps_trainer_ready=is_kept)
     keeper = keep_trainer_ready(window)
     context.library.open()
-    window.files.new(project_of(template))
+    window.files.new(project)
     begun: list[tuple[float, int, Path | None]] = []
     drawn: list[float] = []
     redraw = RunPlots.redraw

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -232,6 +235,29 @@ def test_without_a_display_the_window_is_refused_in_words(project, capsys, monke
         monkeypatch.delenv(name, raising=False)
     assert main([str(project)]) == 2
     assert "No display" in capsys.readouterr().err
+
+
+_WINDOW = """
+import sys
+from workbench.cli import main
+print(main(sys.argv[1:]), *(name for name in sys.modules if name.startswith("workbench.cli.")))
+"""
+
+
+@pytest.mark.parametrize("has_project", [True, False])
+def test_the_window_does_not_wait_for_the_code_of_other_commands(project, has_project):
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}
+    }
+    words = [str(project)] if has_project else []
+    command = [sys.executable, "-c", _WINDOW, *words]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    code, *modules = done.stdout.split()
+    assert code == "2"  # there is no display
+    own = {name for name in modules if not name.startswith("workbench.cli._")}
+    assert own == {"workbench.cli.gui"}
 
 
 def test_templates_name_their_data_sets_to_people(capsys):

@@ -36,7 +36,7 @@ def test_the_doctor_finds_this_computer_well(capsys):
     assert main(["doctor", "--json"]) == 0
     lines = _lines(capsys)
     assert all(set(line) == {"check", "ok", "words", "fix"} for line in lines)
-    assert {"python", "tensorflow", "memory", "disk", "this_computer"} <= {
+    assert {"python", "train", "memory", "disk", "this_computer"} <= {
         line["check"] for line in lines
     }
     assert all(line["ok"] for line in lines)

@@ -246,6 +246,7 @@ def test_an_existing_file_is_kept_without_force(trained, run_command, tmp_path):
     file.write_text("mine")
     for words in (
         ["export", run, "python", file],
+        ["export", run, "python", file.with_suffix("")],
         ["classify", run, file, "--csv", file],
         ["evaluate", run, "--csv", file],
     ):

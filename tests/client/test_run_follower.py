@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from tests.written_runs import WrittenRun
-from workbench.client.run_follower import EVENTS_AT_ONCE, RunFollower
+from workbench.client.run_follower import (
+    EVENTS_AT_ONCE,
+    FIRST_POLL_INTERVAL_MS,
+    POLL_INTERVAL_MS,
+    RunFollower,
+)
 from workbench.protocol.events import Batch, EpochFinished, RunStarted
 from workbench.runs.log.event_log import EventReader
 
@@ -64,6 +69,15 @@ def test_later_events_arrive_in_order_and_are_in_the_history(qtbot, follow, writ
     assert [type(event) for event in arrived] == [Batch, EpochFinished]
     assert follower.history.losses.tolist() == [3.0, 2.0, 1.0]
     assert follower.outcome.kind == "running"
+
+
+def test_the_log_is_polled_less_often_once_there_is_a_batch(qtbot, follow, written):
+    run = written().begin()
+    follower = follow(run.folder)
+    assert follower._poll.interval() == FIRST_POLL_INTERVAL_MS
+    run.batches([3.0])
+    qtbot.waitUntil(lambda: len(follower.history.steps) == 1)
+    qtbot.waitUntil(lambda: follower._poll.interval() == POLL_INTERVAL_MS)
 
 
 def test_a_loss_that_is_not_finite_stays_a_gap(follow, written):

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, FilePart, LayerSpec, LoadedData, shared_params
+from workbench.core.specs import (
+    DatasetSpec,
+    ExportSpec,
+    FilePart,
+    LayerSpec,
+    LoadedData,
+    shared_params,
+)
 from workbench.core.specs.dataset import parts_of
 from workbench.core.training.fields import setting
 from workbench.core.training.fields.basics import BasicFields
@@ -66,3 +74,12 @@ def test_kinds_share_what_allows_the_same_values():
     assert shared_params([LAYERS["conv2d"], LAYERS["flatten"]]) == ()
     pools = [LAYERS[key] for key in ("max_pooling2d", "average_pooling2d")]
     assert shared_params(pools) == pools[0].params
+
+
+def test_an_export_has_its_own_ending_or_is_a_folder():
+    folder = ExportSpec(key="a", title="A", summary="", suffix="", write=lambda _c, _path: None)
+    file = replace(folder, suffix=".weights.h5")
+    assert (folder.is_folder, file.is_folder) == (True, False)
+    assert folder.named(Path("/x/a.b")) == Path("/x/a.b")
+    assert file.named(Path("/x/a.b")) == Path("/x/a.b.weights.h5")
+    assert file.named(Path("/x/a.weights.h5")) == Path("/x/a.weights.h5")

@@ -55,6 +55,21 @@ ALLOWED = (
     ("python", "hardware/address.py", "a part of an address"),
     ("add", "gui/design/canvas_*.py", "an action and its icon"),
     ("Flatten", "onnx/model.py", "an operator of ONNX"),
+    ("ELU", "exports/_c/pointwise.py", "an operator of LiteRT"),
+    ("c", "onnx/writer.py", "what names of constants begin with"),
+    *(
+        (kernel, "exports/_c/*.py", "a function of C")
+        for kernel in (
+            "add",
+            "conv2d",
+            "dense",
+            "depthwise_conv2d",
+            "maximum",
+            "multiply",
+            "prelu",
+            "softmax",
+        )
+    ),
     ("folder", "protocol/trained/evaluate.py", "what images are sliced by"),
     ("folder", "runs/store/image_slices.py", "what images are sliced by"),
     ("folder", "cli/*.py", "an argument, or a field of JSON"),
@@ -96,12 +111,22 @@ ALLOWED = (
             "checkup/*.py",
             "gui/help/about.py",
             "host/probe.py",
+            "parts.py",
             "remote/setup/setup.py",
             "runs/store/machine.py",
             "worker/cluster/chief.py",
             "worker/process/versions.py",
         )
     ),
+    ("onnx", "remote/setup/code_archive.py", "a package of Workbench"),
+    ("input", "exports/_tensorflowjs/files.py", "a field of an operation"),
+    *(
+        (name, "exports/_tensorflowjs/*.py", "an operation of TensorFlow")
+        for name in ("Conv2D", "Maximum", "Reshape", "Softmax")
+    ),
+    ("litert", "parts.py", "an extra"),
+    ("LiteRT", "parts.py", "the library"),
+    ("tfds", "parts.py", "an extra"),
     *(
         ("python", path, "the interpreter, or its version")
         for path in (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import msgspec
 import numpy as np
 import pytest
@@ -162,7 +164,7 @@ def test_a_run_without_weights_is_refused(tmp_path):
 
 def test_without_onnx_runtime_keras_classifies(tmp_path, monkeypatch):
     run, keras = saved(network("softmax"), tmp_path / "run")
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
     runner = load_runner(run.path)
     assert type(runner) is type(keras)
     np.testing.assert_allclose(runner.predict(images(2)), keras.predict(images(2)), atol=TOLERANCE)
@@ -223,6 +225,6 @@ def test_a_network_with_problems_is_left_to_keras(tmp_path):
 
 def test_too_large_a_network_is_refused(tmp_path, monkeypatch):
     run, _ = saved(network("softmax"), tmp_path / "run")
-    monkeypatch.setattr("workbench.inference.load.available_memory", lambda: 1_000)
+    monkeypatch.setattr("workbench.inference.saved_model.available_memory", lambda: 1_000)
     with pytest.raises(WeightsError, match="too large for this computer"):
         load_onnx_runner(run.path)

@@ -111,9 +111,7 @@ def main() -> int:
 
 def _has_alarm(name: str, data: Path, minutes: float) -> bool:
     """Trains a template and prints what the rules found in it."""
-    project = find_template(name).project
-    project = replace(project, recipe=project.recipe.with_values(**TEMPLATES[name]))
-    run = _train(_with_local_data(project, data), minutes)
+    run = train(local_project(name, data), minutes)
     found = list(moments(run))
     first: dict[str, str] = {}
     for moment in found:
@@ -122,20 +120,24 @@ def _has_alarm(name: str, data: Path, minutes: float) -> bool:
                 line = f"  {words}, epoch {moment.epoch}: {each.title}: {each.sees}"
                 first.setdefault(f"{words} {each.rule}", line)
     words = "findings" if first else "silent" if found else "FAILED: not one epoch"
-    print(f"{name}: {len(found)} of {project.recipe.epochs} epochs: {words}", flush=True)
+    print(f"{name}: {len(found)} of {read_project(run).recipe.epochs} epochs: {words}", flush=True)
     for line in first.values():
         print(line, flush=True)
     return any(moment.alarms for moment in found) or not found
 
 
-def _with_local_data(project: Project, data: Path) -> Project:
-    """CIFAR-10 of the folder of shared data, where it is there: the flowers are bundled."""
+def local_project(name: str, data: Path) -> Project:
+    """A template's project, with epochs within minutes, and CIFAR-10 of the folder of shared data,
+    where it is there: the flowers are bundled.
+    """
+    project = find_template(name).project
+    project = replace(project, recipe=project.recipe.with_values(**TEMPLATES[name]))
     if project.dataset.key == "cifar10" and (data / "cifar10.npz").is_file():
         return replace(project, dataset=Choice("npz", {"path": str(data / "cifar10.npz")}))
     return project
 
 
-def _train(project: Project, minutes: float) -> RunFolder:
+def train(project: Project, minutes: float) -> RunFolder:
     """Trains for so long, counted from the first step; what it has begun is tested and kept."""
     run = create_run(project)
     start_trainer(run)

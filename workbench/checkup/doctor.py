@@ -21,6 +21,7 @@ from workbench.core.projects.target_text import target_text
 from workbench.core.specs import TargetSpec
 from workbench.errors import WorkbenchError
 from workbench.host.memory import memory_limit
+from workbench.parts import PARTS, TRAIN, Part
 from workbench.runs.home import cache_home, data_home, runs_home
 from workbench.targets import all_targets
 
@@ -74,18 +75,20 @@ def examine(target: Choice, far: Examine | None = None) -> Iterator[Finding]:
         far: Checks targets on other computers, where there is a way to them; without it,
             what can be said from here is said.
     """
-    yield from examine_computer()
     spec = all_targets().get(target.key)
-    if far is not None and spec is not None and spec.is_remote(target.params):
+    is_remote = spec is not None and spec.is_remote(target.params)
+    yield from examine_computer(trains=not is_remote)
+    if far is not None and is_remote:
         yield from far(target)
     else:
         yield examine_target(target)
 
 
-def examine_computer() -> Iterator[Finding]:
-    """Python, packages, memory, disk and folders of this computer."""
+def examine_computer(*, trains: bool = True) -> Iterator[Finding]:
+    """Python, parts, memory, disk and folders of this computer, which is to train or not."""
     yield _python()
-    yield from _packages()
+    for part in PARTS:
+        yield _part(part, is_needed=trains and part is TRAIN)
     yield _memory()
     for check, folder in (("runs folder", runs_home()), ("cache folder", cache_home())):
         yield _folder(check, folder)
@@ -142,12 +145,15 @@ def _python() -> Finding:
     return Finding.judged("python", words, fix, ok=low <= sys.version_info[:2] < high)
 
 
-def _packages() -> Iterator[Finding]:
-    flavors = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
-    for check, names in (("tensorflow", flavors), ("keras", ("keras",))):
-        found = [f"{name} {version}" for name in names if (version := _version(name))]
-        words, fix = ", ".join(found) or "not installed", "Install it with: bash packaging/run.sh"
-        yield Finding.judged(check, words, fix, ok=bool(found))
+def _part(part: Part, *, is_needed: bool) -> Finding:
+    """Parts that are not needed are named, too: where one is missing is seen before it is used."""
+    found = [f"{name} {version}" for name in part.packages if (version := _version(name))]
+    if part.is_installed:
+        return Finding(part.key, ok=True, words=", ".join(found) or "installed")
+    words, fix = f"not installed; for {part.purpose}", f"{part.install_words}."
+    if is_needed:
+        return Finding(part.key, ok=False, words=words, fix=fix)
+    return Finding(part.key, ok=True, words=f"{words}. {fix}")
 
 
 def _version(name: str) -> str:

@@ -20,6 +20,9 @@ from workbench import __version__
 from workbench.cli._output import open_closed_streams, report_error
 from workbench.errors import UsageError, WorkbenchError
 
+_WINDOW = "gui"
+"""The command without a name."""
+
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command; `words` are those of the process unless given."""
@@ -29,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         if not _names_a_command(words, commands):
             _refuse_unknown(words, commands)
-            words = ["gui", *words]
+            words = [_WINDOW, *words]
         arguments = _parser(commands).parse_args(words)
         code: int = arguments.run(arguments)
     except WorkbenchError as error:
@@ -43,14 +46,18 @@ def main(words: Sequence[str] | None = None) -> int:
     return code
 
 
-def _commands(words: Sequence[str] = ()) -> dict[str, Any]:
-    """All commands by name; only the one that the words begin with where they begin with one: the
-    others would take a quarter of a second to import.
+def _commands(words: Sequence[str] | None = None) -> dict[str, Any]:
+    """All commands by name; of words only the one that they begin with, or the window's where they
+    are none or begin with a file: to import the others takes as long as to classify an image.
     """
     found = (info.name for info in pkgutil.iter_modules(__path__))
     names = {name.replace("_", "-"): name for name in found if not name.startswith("_")}
-    if words and words[0] in names:
-        names = {words[0]: names[words[0]]}
+    if words is not None:
+        first = words[0] if words else _WINDOW
+        if first not in names and Path(first).is_file():
+            first = _WINDOW
+        if first in names:
+            names = {first: names[first]}
     modules = (importlib.import_module(f"{__name__}.{name}") for name in names.values())
     return {module.NAME: module for module in modules}
 

@@ -9,6 +9,7 @@ from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_json, print_line, printable, report, report_error
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
+from workbench.runs.environment import refuse_without_parts
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, list_runs
@@ -82,6 +83,7 @@ def _print(summary: RunSummary, *, as_json: bool) -> None:
 def _add(arguments: argparse.Namespace) -> None:
     project: Project = train.project_for(arguments)
     remember(project.target)
+    refuse_without_parts(project.target)
     folder = train.new_run(arguments, project)
     queue.enqueue(folder)
     _print_place(folder, as_json=arguments.json)
@@ -98,6 +100,7 @@ def _resume(arguments: argparse.Namespace) -> None:
             fix="Train its project again.",
         )
     remember(place_of(folder))
+    refuse_without_parts(folder.project().target)
     queue.enqueue(folder, resume=True)
     _print_place(folder, as_json=arguments.json)
 

@@ -15,6 +15,7 @@ from workbench.cli._service import ask
 from workbench.cli.train import print_run
 from workbench.core.projects.project import new_project_id
 from workbench.protocol.classify import Classified, Classify
+from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import create_run
 from workbench.runs.start import start_trainer
 from workbench.templates import find_template
@@ -38,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.epochs is not None:
         recipe = project.recipe.with_values(epochs=arguments.epochs)
         project = replace(project, recipe=recipe)
+    refuse_unready(project.target)
     folder = create_run(project, title=template.title)
     with CtrlC(folder) as ctrl_c:
         start_trainer(folder)

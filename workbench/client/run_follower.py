@@ -28,6 +28,9 @@ POLL_INTERVAL_MS = 250
 """A trainer logs ten times a second; the events since the last poll are added and shown
 together. Polling more often takes time from the training and shows no more."""
 
+FIRST_POLL_INTERVAL_MS = 50
+"""The same until there is a first batch, which is waited for. A poll asks for the log's size."""
+
 OUTCOME_INTERVAL_MS = 1_000
 EVENTS_PER_READ = 1_000
 EVENTS_AT_ONCE = 64
@@ -104,7 +107,7 @@ class RunFollower(QObject):
         self._is_reading = False
         self._has_more = False
         self._may_be_over = False
-        self._poll = QTimer(self, interval=POLL_INTERVAL_MS)
+        self._poll = QTimer(self, interval=FIRST_POLL_INTERVAL_MS)
         self._poll.timeout.connect(self._on_poll)
         self._look = QTimer(self, interval=OUTCOME_INTERVAL_MS)
         self._look.timeout.connect(self._on_look)
@@ -152,6 +155,8 @@ class RunFollower(QObject):
             size = self.run.events_path.stat().st_size
         except OSError:
             return
+        if len(self.history.steps):
+            self._poll.setInterval(POLL_INTERVAL_MS)
         if size != self._log_bytes:
             self._log_bytes = size
             self._read()

@@ -16,6 +16,7 @@ from workbench.datasets._class_parts import FIT
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.unpack import load_records
 from workbench.errors import DatasetError
+from workbench.parts import TFDS
 
 _PACKAGE = "tensorflow_datasets"
 _SUPPLIER = "TensorFlow Datasets"
@@ -45,7 +46,7 @@ def _package() -> Any:
             "The package tensorflow-datasets is not installed.",
             received="no such package",
             expected="an optional part of Workbench",
-            fix='Install it with `pip install "model-workbench[tfds]"`, then try again.',
+            fix=f"{TFDS.install_words}, then try again.",
         ) from None
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from workbench.core.registry import Registry
-from workbench.core.specs import ExportSpec
+from workbench.core.specs import EXPORT_GROUPS, ExportSpec
+from workbench.errors import InputError, WorkbenchError
+from workbench.parts import TRAIN
 
 
 @cache
@@ -15,8 +17,10 @@ def all_exports() -> Registry[ExportSpec]:
 
 
 def run_exports() -> dict[str, ExportSpec]:
-    """The formats that a trained run is written in."""
-    return {key: spec for key, spec in all_exports().items() if spec.needs_weights}
+    """The formats that a trained run is written in, group by group."""
+    specs = [spec for spec in all_exports().values() if spec.needs_weights]
+    specs.sort(key=lambda spec: (EXPORT_GROUPS.index(spec.group), spec.order))
+    return {spec.key: spec for spec in specs}
 
 
 def training_exports() -> dict[str, ExportSpec]:
@@ -27,3 +31,21 @@ def training_exports() -> dict[str, ExportSpec]:
 def untrained_exports() -> dict[str, ExportSpec]:
     """The formats of a run that a project is written in as well, without weights."""
     return {key: spec for key, spec in all_exports().items() if spec.write_project is not None}
+
+
+def missing_runtime(spec: ExportSpec) -> WorkbenchError | None:
+    """Why no export in a format can be made here, with the line that installs what is missing: what
+    writes all formats, or what reads this one back. None where both are installed. May start a
+    program to find that out.
+    """
+    if not TRAIN.is_installed:  # each export is compared with the model in Keras
+        return TRAIN.error()
+    if spec.reader is None or not (missing := spec.reader.runtime.missing()):
+        return None
+    runtime = spec.reader.runtime
+    return InputError(
+        f"“{spec.title}” needs {runtime.package}, which is not installed.",
+        received=missing,
+        expected="the runtime of the format, in which each export is compared with the model",
+        fix=f"Install it with `{runtime.install()}`.",
+    )

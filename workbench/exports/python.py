@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
+from workbench.exports._keras_program import READER, weights_of
 from workbench.programs.code import call, comment_text, literal, sequence
 from workbench.programs.fit import fit_values
 from workbench.programs.network import layer_lines, names_of, output_of, tuned_name
@@ -75,8 +76,11 @@ def _calibration(card: Any) -> dict[str, Any]:
 
 def _write(context: Any, path: str) -> None:
     text = script(context, Path(path).name)
-    context.compare_script(text)
     save_program(context, Path(path), text.encode())
+
+
+def _write_weights(context: Any, path: str) -> None:
+    context.model.save_weights(weights_of(Path(path)))
 
 
 def _write_project(context: Any, path: str) -> None:
@@ -91,6 +95,10 @@ SPEC = ExportSpec(
     summary="A readable script with this model and its training, for plain Keras. It loads the "
     "exported .weights.h5.",
     suffix=".py",
+    group="Keras and Python",
+    order=3,
     write=_write,
+    reader=READER,
+    write_beside=_write_weights,
     write_project=_write_project,
 )

@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
-from workbench.core.storage.save import save_bytes
+from workbench.exports._keras_program import READER, network_of
+from workbench.exports.python import script
 
 
 def _write(context: Any, path: str) -> None:
-    scratch: Path = context.folder / "model.weights.h5"
-    context.model.save_weights(scratch)
-    context.compare_weights(scratch)
-    save_bytes(Path(path), scratch.read_bytes())
+    context.model.save_weights(path)
+    context.compare_weights(Path(path))
+
+
+def _write_program(context: Any, path: str) -> None:
+    program = network_of(Path(path))
+    program.write_text(script(context, program.name), encoding="utf-8")
 
 
 SPEC = ExportSpec(
@@ -22,5 +26,9 @@ SPEC = ExportSpec(
     summary="The weights alone, for a Keras program that builds the same layers in the same "
     "order, such as the Python export.",
     suffix=".weights.h5",
+    group="Keras and Python",
+    order=1,
     write=_write,
+    reader=READER,
+    write_beside=_write_program,
 )

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from workbench.core.calibration.distance import Halves
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph
 from workbench.core.network.hidden import last_hidden
 from workbench.core.network.names import keras_names
 from workbench.core.network.roles import find_outputs, input_nodes
 from workbench.core.projects.project_file import graph_from_plain
-from workbench.core.specs import Shape
 from workbench.errors import GraphError, NeedsTensorFlowError, WeightsError
 from workbench.inference.onnx_runner import OnnxRunner
+from workbench.inference.saved_model import (
+    load_by_card,
+    references_of,
+    refuse_large,
+    with_all_names,
+)
 from workbench.layers import all_layers
 from workbench.onnx.model import onnx_model
-from workbench.processes.memory import available_memory
+from workbench.parts import CLASSIFY, TRAIN
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.references import read_references, references_path
@@ -38,30 +39,30 @@ def load_onnx_runner(path: str | Path) -> OnnxRunner:
     """The model of a run folder.
 
     Raises:
-        NeedsTensorFlowError: it is no run folder, or its network is not computed here.
+        NeedsTensorFlowError: it is no run folder, or its network is not computed here; TensorFlow,
+            which then computes it, is installed.
+        MissingPartError: what computes it is not installed.
         RunFolderError: no weights yet, or a damaged or newer card.
         WeightsError: damaged weights, or not those of the network.
         ProjectFileError: the card's graph is damaged.
     """
-    run = RunFolder(Path(path))
-    if not run.path.is_dir():
-        raise NeedsTensorFlowError("Weights of Keras are read with TensorFlow.", where=str(path))
-    if not is_installed():
-        raise NeedsTensorFlowError("ONNX Runtime is not installed.")
-    card = run.model_card()
     try:
-        return _load(run, card)
-    except WeightsError:
-        # A trainer may have kept newer weights between our reading of card and weights.
-        newer = run.model_card()
-        if newer.checksum == card.checksum:
+        return _load_run(RunFolder(Path(path)))
+    except NeedsTensorFlowError as error:
+        if TRAIN.is_installed:
             raise
-        return _load(run, newer)
+        raise TRAIN.error(reason=f"{error.what} {error.received}".strip()) from error
 
 
-def is_installed() -> bool:
-    """Whether ONNX Runtime is: computers that only train have none."""
-    return importlib.util.find_spec("onnxruntime") is not None
+def _load_run(run: RunFolder) -> OnnxRunner:
+    if not run.path.is_dir():
+        where = str(run.path)
+        raise NeedsTensorFlowError("Weights of Keras are read with TensorFlow.", where=where)
+    if not CLASSIFY.is_installed:
+        if TRAIN.is_installed:
+            raise NeedsTensorFlowError("ONNX Runtime is not installed.")
+        raise CLASSIFY.error()
+    return load_by_card(run.model_card, partial(_load, run))
 
 
 def _load(run: RunFolder, card: ModelCard) -> OnnxRunner:
@@ -77,7 +78,9 @@ def _load(run: RunFolder, card: ModelCard) -> OnnxRunner:
     largest = max(math.prod(shape) for shape in known.shapes.values())
     card = with_all_names(card, known.shapes[output][0], known.shapes[first], where)
     arrays = read_arrays(run.weights_path, checksum=card.checksum)
-    _refuse_large(arrays, largest, where)
+    # ONNX Runtime copies the weights that the model holds, twice while it is opened.
+    num_bytes = 3 * sum(array.nbytes for array in arrays.values()) + 2 * 4 * largest
+    refuse_large(num_bytes, "bytes while it is loaded", where)
     hidden = last_hidden(graph, layers, partial(_has_kernel, keras_names(graph), arrays))
     model = _written(graph, arrays, hidden, where)
     try:
@@ -110,57 +113,3 @@ def _written(graph: Graph, arrays: Arrays, hidden: str | None, where: str) -> by
 def _has_kernel(names: Mapping[str, str], arrays: Arrays, node: str) -> bool:
     own = f"{names[node]}/"
     return any(array.ndim > 1 for name, array in arrays.items() if name.startswith(own))
-
-
-def _refuse_large(arrays: Arrays, largest_layer: int, where: str) -> None:
-    """ONNX Runtime copies the weights that the model holds, twice while it is opened."""
-    wanted, free = 3 * sum(array.nbytes for array in arrays.values()), available_memory()
-    wanted += 2 * 4 * largest_layer
-    if wanted > 0.9 * free:
-        raise WeightsError(
-            "The model is too large for this computer.",
-            where=where,
-            received=f"{wanted:,} bytes while it is loaded",
-            expected=f"at most {int(0.9 * free):,} bytes, 90% of the free memory",
-        )
-
-
-def references_of(card: ModelCard, read: Callable[[str], Halves]) -> Halves | None:
-    """What the distance is measured by; None where there is none, or, with a line in the log, where
-    it cannot be used: the model classifies without it.
-
-    Args:
-        card: The model's card.
-        read: Reads them, of a checksum; raises WeightsError.
-    """
-    mark = card.calibration.distance if card.calibration is not None else None
-    if mark is None:
-        return None
-    try:
-        return read(mark.checksum)
-    except WeightsError as error:
-        sys.stderr.write(f"The distance from the training images is not checked. {error}\n")
-        return None
-
-
-def with_all_names(card: ModelCard, units: int, shape: Shape, where: str) -> ModelCard:
-    """The card with a name for each output: a network may have more outputs than classes.
-
-    Args:
-        card: The card.
-        units: Outputs of its network.
-        shape: (height, width, channels) of the network's images.
-        where: For the words of an error.
-
-    Raises:
-        WeightsError: the card is not of this network.
-    """
-    if units < len(card.class_names) or tuple(shape) != tuple(card.input_shape):
-        raise WeightsError(
-            "The model card does not match its model.",
-            where=where,
-            received=f"{len(card.class_names)} classes, images {tuple(card.input_shape)}",
-            expected=f"{units} classes, images {tuple(shape)}",
-        )
-    unnamed = [f"output {number + 1}" for number in range(len(card.class_names), units)]
-    return msgspec.structs.replace(card, class_names=[*card.class_names, *unnamed])

@@ -18,7 +18,7 @@ from workbench.runs.model_card import ModelCard
 
 _TOGETHER_NUMBERS = 1_000_000
 """Of a layer's outputs for the images that are computed together. With more, the outputs leave the
-processor's cache: EfficientNet-Lite0 classifies 250 images/s one by one, 170 in batches of 32."""
+processor's cache, and large images are classified faster one by one."""
 
 _MOST_TOGETHER = 256
 

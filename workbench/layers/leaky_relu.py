@@ -28,6 +28,7 @@ SPEC = LayerSpec(
     ),
     infer_shape=same_shape,
     describe=lambda params: f"slope {params['negative_slope']:g}",
+    keras2_names={"negative_slope": "alpha"},
     keywords=("activation", "rectified"),
     onnx=_write,
 )

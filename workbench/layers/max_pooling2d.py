@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.params import Params
-from workbench.core.specs import Shape
+from workbench.core.specs import Shape, TrainingClass
 from workbench.layers._convolution import strides_to
 from workbench.layers._onnx import pooling
 from workbench.layers._pooling import pooling_layer
@@ -20,6 +20,7 @@ SPEC = pooling_layer(
     summary="Keeps the largest value of each window: the image becomes smaller, strong features "
     "remain.",
     projection=_projection,
+    training_class=TrainingClass.LINKED_POOLING,
     common_rank=3,
     keywords=("subsample", "downsample", "shrink", "max"),
     onnx=pooling("MaxPool"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.params import FloatParam, Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import LayerSpec, TrainingClass
 from workbench.core.specs.onnx import OnnxLayer, OnnxValue
 from workbench.layers._common import join, same_shape, unless
 from workbench.layers._onnx import clipped, number
@@ -68,6 +68,7 @@ SPEC = LayerSpec(
     infer_shape=same_shape,
     describe=_describe,
     keras_arguments=_keras_arguments,
+    training_class=TrainingClass.LINKED_RELU,
     common_rank=8,
     keywords=("activation", "rectified", "relu6"),
     onnx=_write,

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_outputs
@@ -32,6 +33,7 @@ def onnx_model(
     weights: Mapping[str, Array],
     *,
     hidden: str | None = None,
+    more: Mapping[str, str] = MappingProxyType({}),
     as_logits: bool = False,
 ) -> bytes:
     """The whole network, preprocessing inside, what only training does left out.
@@ -42,10 +44,11 @@ def onnx_model(
         weights: By "layer/weight", as `runs.store.weights_file` keeps them.
         hidden: A node whose outputs are wanted too: of feature maps the mean over their places.
         as_logits: The scores are those before a softmax at the end, where the network has one.
+        more: Other nodes whose outputs are wanted too, flat, by the names of these outputs.
 
     Returns:
         A model of `images`, uint8 (n, height, width, channels), for `scores`, float32 (n, classes),
-        and for `hidden`, float32 (n, d).
+        and for `hidden` and `more`, float32 (n, d).
 
     Raises:
         GraphError: the network has errors or a layer that has no rule, or would be longer than an
@@ -61,9 +64,8 @@ def onnx_model(
     scores = values[output]
     if as_logits and ends_in_softmax(graph, layers, output):
         scores = replace(scores, name=writer.before_softmax(scores.name))
-    ends = {SCORES: scores}
-    if hidden is not None:
-        ends[HIDDEN] = _mean_over_places(writer, values[hidden])
+    means = {} if hidden is None else {HIDDEN: _mean_over_places(writer, values[hidden])}
+    ends = {SCORES: scores, **means, **{name: values[node] for name, node in more.items()}}
     return _model(writer, known.shapes[next(iter(graph.order))], ends)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from PIL import Image
 
 from workbench.errors import PictureError
+from workbench.parts import HEIC
 from workbench.pictures.signatures import (
     DECODED,
     HEAD_BYTES,
@@ -38,7 +39,7 @@ MAX_PIXELS = 50_000_000
 _CAN_READ = "PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, JPEG 2000, PSD, ICO, PPM, QOI or TGA"
 
 _FIXES = dict.fromkeys(("SVG", "JXL", "EPS", "PDF"), "Save it as PNG or JPEG.") | {
-    "HEIC": 'Install its decoder with `pip install "model-workbench[heic]"`, or save it as JPEG.'
+    "HEIC": f"{HEIC.install_words}, or save it as JPEG."
 }
 
 _TURNS: dict[int, Image.Transpose] = {

@@ -36,6 +36,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _MOST_LINE = 256 << 20  # a lowered network is one
 _MOST_PIECE = 1 << 20
 _LAST_TEXT = 2_000
+_MOST_WORDS = 600
 
 
 class Child:
@@ -237,3 +238,11 @@ def end_words(exit_code: int) -> str:
         names = {int(kind): kind.name for kind in signal.Signals}
         return f"crashed ({names.get(-exit_code, f'signal {-exit_code}')})"
     return f"ended (exit code {exit_code})"
+
+
+def short_death(error: ChildDiedError) -> str:
+    """How a process has ended, and the last line that it has printed: there Python names an error,
+    and most libraries do.
+    """
+    lines = [line.strip() for line in error.received.splitlines() if line.strip()]
+    return " ".join([error.what, *lines[-1:]])[:_MOST_WORDS]

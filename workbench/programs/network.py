@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbench.core.specs import Role
@@ -29,6 +30,7 @@ def layer_lines(
     names: Mapping[str, str],
     *,
     more: Callable[[Any], list[str]] = lambda layer: [],
+    is_keras2: bool = False,
 ) -> list[str]:
     """A line of a function body for each layer but Input.
 
@@ -36,22 +38,42 @@ def layer_lines(
         calls: The layers to write.
         names: From `names_of`, or with other variables for what is not written here.
         more: Gives a layer's further arguments, as source.
+        is_keras2: The program is one for Keras 2.
     """
-    return [_line(call, names, more(call)) for call in calls if call.spec.role is not Role.INPUT]
+    return [
+        _line(call, names, [*layer_words(call, is_keras2=is_keras2), *more(call)])
+        for call in calls
+        if call.spec.role is not Role.INPUT
+    ]
 
 
-def _line(layer: Any, names: Mapping[str, str], more: list[str]) -> str:
+def _line(layer: Any, names: Mapping[str, str], words: list[str]) -> str:
     sources = ", ".join(names[source] for source in layer.inputs)
     end = f"([{sources}])" if len(layer.inputs) > 1 else f"({sources})"
-    words = [*layer_words(layer), *more]
     return call(f"{names[layer.name]} = layers.{layer.spec.title}", words, end, indent=4)
 
 
-def layer_words(layer: Any) -> list[str]:
+def layer_words(layer: Any, *, is_keras2: bool = False) -> list[str]:
     """The arguments that a layer is made with, as source."""
+    renamed = layer.spec.keras2_names if is_keras2 else {}
     words = [literal(square(key, value)) for key, value in layer.required.items()]
     return words + [
-        f"{key}={literal(square(key, value))}" for key, value in layer.arguments.items()
+        f"{renamed.get(key, key)}={literal(square(key, value))}"
+        for key, value in layer.arguments.items()
+    ]
+
+
+def without(calls: Sequence[Any], is_left_out: Callable[[Any], bool]) -> list[Any]:
+    """A network without some layers of one input: what they are called on takes their place."""
+    source: dict[str, str] = {}
+    for each in calls:
+        if is_left_out(each):
+            (before,) = each.inputs
+            source[each.name] = source.get(before, before)
+    return [
+        replace(each, inputs=tuple(source.get(name, name) for name in each.inputs))
+        for each in calls
+        if each.name not in source
     ]
 
 

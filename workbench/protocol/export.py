@@ -2,15 +2,67 @@
 
 from __future__ import annotations
 
-from workbench.protocol.bases import Request
+import msgspec
+
+from workbench.protocol.bases import Answer, Request
 
 
 class Export(Request, frozen=True, kw_only=True, tag="export"):
-    """Writes a run in an export format. Answer: Done with the words to show."""
+    """Writes a run in an export format, reads it back and compares. Answers: Exported, and Done
+    with the words to show.
+
+    Attributes:
+        is_ready_folder: `path` is a folder to be made, with the model, its facts, a script that
+            classifies and texts.
+    """
 
     model: str
     format: str
     path: str
+    is_ready_folder: bool = False
+
+
+class ExportProof(msgspec.Struct, frozen=True, kw_only=True):
+    """How an export, read back by its own runtime, compares with the model.
+
+    Attributes:
+        format: Key of the format.
+        path: Where it was written.
+        bytes: Of all its files.
+        checked_pictures: Images that both have answered.
+        is_noise: These are noise, as the test images are not at hand.
+        max_difference: Largest difference of a probability; None where it is not finite.
+        top1_agreement: Share of the images with the same most probable class.
+        accuracy, model_accuracy: Of the export and the model on them; None for noise.
+        milliseconds: For one image, in the export's runtime.
+        peak_bytes: Most memory of the process that has read it back.
+        reason: Why it does not agree, and was not written; "" where it does.
+        layer: The first layer whose outputs differ then; "" where that is not known.
+        created: Seconds since the epoch.
+        checksum: Of the weights, as in the model card.
+    """
+
+    format: str
+    path: str
+    bytes: int
+    checked_pictures: int
+    is_noise: bool = False
+    max_difference: float | None = None
+    top1_agreement: float = 0.0
+    accuracy: float | None = None
+    model_accuracy: float | None = None
+    milliseconds: float = 0.0
+    peak_bytes: int = 0
+    reason: str = ""
+    layer: str = ""
+    created: float = 0.0
+    checksum: str = ""
+
+
+class Exported(Answer, frozen=True, kw_only=True, tag="exported"):
+    """An export that agrees with its model, and is in its place."""
+
+    proof: ExportProof
 
 
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):

@@ -33,7 +33,7 @@ from workbench.protocol.data_check import (
     ShowFound,
 )
 from workbench.protocol.describe_data import CountSplit, DataDescription, DescribeData, SplitCounts
-from workbench.protocol.export import Export, ExportProject
+from workbench.protocol.export import Export, Exported, ExportProject
 from workbench.protocol.fetch_picture import FetchPicture
 from workbench.protocol.find import (
     BatchSizeFound,
@@ -159,6 +159,7 @@ AnyAnswer = (
     | PreflightStage
     | PreflightPoint
     | PreflightDone
+    | Exported
     | Done
     | Failed
 )

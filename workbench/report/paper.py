@@ -7,6 +7,7 @@ import sys
 import msgspec
 
 from workbench.errors import RunError
+from workbench.parts import WINDOW
 from workbench.processes.child import Child
 from workbench.protocol.worker_command import worker_environment
 from workbench.report.blocks import Document
@@ -20,9 +21,11 @@ def pdf(document: Document) -> bytes:
     """The file.
 
     Raises:
+        MissingPartError: Qt is not installed.
         RunError: Qt cannot be loaded here, or has failed.
         DeadlineError: it took too long.
     """
+    WINDOW.require()
     command = [sys.executable, "-P", "-m", "workbench.printing"]
     environment = {**worker_environment(), "QT_QPA_PLATFORM": "offscreen"}
     order = msgspec.json.encode(document)

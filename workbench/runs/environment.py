@@ -12,6 +12,7 @@ from workbench.core.params import Params, check_all
 from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import TargetSpec
 from workbench.errors import RunError
+from workbench.parts import TRAIN
 from workbench.targets import all_targets
 
 OUTER_VARIABLE = "WORKBENCH_OUTER_ENV"
@@ -51,11 +52,18 @@ def known_target(target: Choice) -> tuple[TargetSpec, Params]:
     return spec, params
 
 
+def refuse_without_parts(target: Choice) -> None:
+    """Raises MissingPartError where a trainer would be a process here and has no TensorFlow."""
+    if not is_remote(target):
+        TRAIN.require()
+
+
 def refuse_unready(target: Choice) -> None:
     """Raises what is wrong with a target, before anything is started there.
 
     May take seconds, and never more than the target's own deadlines.
     """
+    refuse_without_parts(target)
     spec, params = known_target(target)
     problem = spec.probe(params)
     if problem is not None:

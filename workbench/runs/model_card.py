@@ -24,7 +24,7 @@ _MAX_CARD_BYTES = 64 * 1024 * 1024
 
 MAX_DIFFERENCE = 1e-5
 """Between probabilities of ONNX Runtime and TensorFlow for the same image. TensorFlow itself
-has several ways to compute a network, which differ by up to 5e-6."""
+has several ways to compute a network, which differ by about as much."""
 
 
 class OnnxCheck(msgspec.Struct, frozen=True, kw_only=True):

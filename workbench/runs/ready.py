@@ -23,6 +23,7 @@ from pathlib import Path
 import workbench
 from workbench.core.projects.project import HERE, Project
 from workbench.errors import WorkbenchError
+from workbench.parts import TRAIN
 from workbench.processes.memory import available_memory
 from workbench.processes.session import start_session
 from workbench.runs.environment import trainer_environment
@@ -53,7 +54,7 @@ def can_be_ready(project: Project) -> bool:
     """Whether a trainer of a project may be started before its run: on this computer's processor,
     with nothing to connect to before TensorFlow is imported.
     """
-    return project.target.key == HERE.key
+    return project.target.key == HERE.key and TRAIN.is_installed
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
 from workbench.processes.session import start_session
 from workbench.runs.control import clear_command
-from workbench.runs.environment import is_remote
+from workbench.runs.environment import is_remote, refuse_without_parts
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
@@ -48,13 +48,13 @@ def start_trainer(
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
         UnknownPlaceError: its target, or its images' address, is not confirmed (`runs.places`).
-        RunError: the process cannot be started, or the target is unknown.
+        RunError: the process cannot be started, TensorFlow is missing, or the target is unknown.
         SaveError: the extension cannot be written.
     """
     project = run.project()
     check_own(run.path)
     starts_mirror = is_remote(project.target)
-    _check_places(run, project, starts_mirror=starts_mirror)
+    _check_start(run, project, starts_mirror=starts_mirror)
     environment = variables_of(project)
     reap()
     with _writing(run):
@@ -95,8 +95,9 @@ def reattach(run: RunFolder) -> int:
     return start_trainer(run)
 
 
-def _check_places(run: RunFolder, project: Project, *, starts_mirror: bool) -> None:
-    """Raises UnknownPlaceError."""
+def _check_start(run: RunFolder, project: Project, *, starts_mirror: bool) -> None:
+    """Raises MissingPartError, UnknownPlaceError."""
+    refuse_without_parts(project.target)
     check_known(place_of(run) if starts_mirror else project.target)
     check_known(project.dataset)
 

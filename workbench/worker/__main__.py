@@ -1,6 +1,6 @@
 """`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower`; `ready` for the
 trainer of a run to come; `start`, `cancel` and `pack` for another computer, `join FOLDER` for
-one of several machines.
+one of several machines; `convert` to write an export.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -17,7 +17,7 @@ from workbench.worker.process.lazy_keras import imports
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve | "
     "lower | ready | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
-    "join FOLDER"
+    "join FOLDER | convert"
 )
 
 
@@ -26,12 +26,8 @@ def main(words: list[str]) -> int:
     match words:
         case ["train" | "start" as verb, folder, *options] if set(options) <= {"--resume"}:
             return _begin(verb, folder, resume="--resume" in options)
-        case ["serve"]:
-            return _serve()
-        case ["lower"]:
-            return _lower()
-        case ["ready"]:
-            return _wait()
+        case [verb] if verb in _PLAIN:
+            return _PLAIN[verb]()
         case ["cancel" | "pack" | "join" as verb, folder]:
             return _ALONE[verb](folder)
     sys.stderr.write(USAGE + "\n")
@@ -69,6 +65,13 @@ def _lower() -> int:
         return run_child(answers)
 
 
+def _convert() -> int:
+    with os.fdopen(claim_stdout(), "wb") as answers:
+        from workbench.worker.requests.exporting.converter import run_converter
+
+        return run_converter(answers)
+
+
 def _pack(folder: str) -> int:
     protocol = claim_stdout()
     from workbench.worker.requests.dataset_bundle import pack_run
@@ -87,6 +90,9 @@ def _cancel(folder: str) -> int:
 
     return cancel(folder)
 
+
+_PLAIN = {"serve": _serve, "lower": _lower, "convert": _convert, "ready": _wait}
+"""Commands without arguments."""
 
 _ALONE = {"cancel": _cancel, "pack": _pack, "join": _join}
 """Commands whose only argument is a folder."""

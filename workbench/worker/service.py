@@ -136,6 +136,7 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
 
 
 _MODULES = {
+    "export": "exporting",
     "evaluate": "trained.evaluate",
     "calibrate": "trained.calibrate",
     "explain": "trained.explain",

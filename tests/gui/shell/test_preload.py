@@ -61,20 +61,63 @@ import gc, sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from workbench.app import run_window
+from workbench.client.service_process import ServiceProcess
 app = QApplication([])
+
+def states():
+    return [service.state for service in app.findChildren(ServiceProcess)]
+
+def look():
+    if gc.get_freeze_count() and states()[0] == "The service worker is ready":
+        print("pyqtgraph" in sys.modules, gc.get_freeze_count() > 50_000)
+        (window,) = (w for w in app.topLevelWidgets() if w.objectName() == "main_window")
+        print(*window.views.built)
+        app.quit()
+
 looking = QTimer()
-looking.timeout.connect(lambda: app.quit() if gc.get_freeze_count() else None)
+looking.timeout.connect(look)
 looking.start(20)
 QTimer.singleShot(60_000, app.quit)
 run_window(sys.argv[1])
-print("pyqtgraph" in sys.modules, gc.get_freeze_count() > 50_000)
 """
 
 
-def test_the_garbage_collector_leaves_out_what_is_loaded(tmp_path):
+def test_a_window_with_a_project_has_a_service_and_freezes_what_is_loaded(tmp_path):
     path = tmp_path / "p.workbench"
     save_project(find_template("lenet5").project, path)
     command = [sys.executable, "-W", "error", "-c", _OPENED, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["True", "True"]
+    assert done.stdout.split() == ["True", "True", "design"]
+
+
+_REFUSED = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from workbench.app import run_window
+app = QApplication([])
+
+def look():
+    message = app.activeModalWidget()
+    (window,) = (w for w in app.topLevelWidgets() if w.objectName() == "main_window")
+    if message is not None and window.views.current_key:
+        print(window.views.current_key)
+        message.close()
+        QTimer.singleShot(0, app.quit)
+
+looking = QTimer()
+looking.timeout.connect(look)
+looking.start(20)
+QTimer.singleShot(60_000, app.quit)
+run_window(sys.argv[1])
+"""
+
+
+def test_behind_the_error_of_a_project_that_cannot_be_opened_is_the_welcome_page(tmp_path):
+    path = tmp_path / "p.workbench"
+    path.write_text("{")
+    command = [sys.executable, "-W", "error", "-c", _REFUSED, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] == "welcome"

@@ -200,7 +200,8 @@ def history_of(num_steps, steps_per_epoch=10):
             steps_per_epoch=steps_per_epoch,
         )
     )
-    extend(history, num_steps)
+    if num_steps:
+        extend(history, num_steps)
     for epoch in range(1, num_steps // steps_per_epoch + 1):
         history.add(
             EpochFinished(
@@ -502,6 +503,21 @@ def test_dear_drawings_of_new_values_wait_but_the_user_never_does(qtbot, pair):
     pair.show_all()
     pair._on_timeout()
     assert len(pair.by_key["loss"].series.values) == 25
+
+
+def test_the_first_values_and_twice_as_many_are_drawn_at_once(qtbot, pair):
+    history = history_of(0)
+    pair.set_history(history)
+    pair.redraw()
+    in_an_hour = perf_counter() + 3600.0
+    pair._pace.drew(in_an_hour, 0.0, pair._size())
+    for count, num_drawn in ((1, 1), (1, 2), (1, 2), (1, 4)):
+        extend(history, count)
+        pair.grow()
+        pair._on_timeout()
+        values = pair.by_key["loss"].series.values
+        assert len(values) == num_drawn
+        pair._pace.drew(in_an_hour, 0.0, pair._size())
 
 
 def test_the_curves_follow_the_theme(pair, theme):

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from tests.gui.views.pets import ACTUAL, WEIGHTS, numbers, scored_pets
-from tests.lassos import RATE_MS, draw_around
+from tests.lassos import RATE_MS, draw_around, resting_pixels
 from tests.looks import flaws_of
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
@@ -59,7 +59,7 @@ def mapped(qtbot, show, pets_run, pets):
 
 def drag_around(panel, wanted):
     """Draws a line around the points of these numbers with the mouse."""
-    draw_around(panel.plot, panel.plot.pixels()[wanted])
+    draw_around(panel.plot, resting_pixels(panel.plot)[wanted])
 
 
 def test_all_images_are_points_and_a_sample_is_named(mapped):

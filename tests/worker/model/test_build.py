@@ -196,7 +196,7 @@ def test_our_faster_layers_are_trained_and_never_exported(keras):
     }
     plain = ["DepthwiseConv2D", "FusedBatchNormalization", "Flatten", "Dense", "Dense"]
     assert names["float32"] == plain
-    biased = ["ExactBias", "FusedBatchNormalization", "Flatten", "ExactBias", "Dense"]
+    biased = ["ExactBias", "FusedBatchNormalization", "Flatten", "ExactBias", "WideDense"]
     assert names["bfloat16"] == biased  # the last layer computes in float32
     for built in (whole, build_model(graph, LAYERS, precision="bfloat16")):
         assert set(read_weights(built)) == set(read_weights(whole))

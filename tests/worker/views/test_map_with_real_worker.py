@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.lassos import draw_around
+from tests.lassos import draw_around, resting_pixels
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
@@ -39,7 +39,7 @@ def test_images_within_a_line_are_relabeled_and_undo_brings_them_back(
     assert len(panel.shown) == 700
     qtbot.waitUntil(lambda: images.scored.images is not None, timeout=WAIT_MS)
 
-    places = panel.plot.pixels()
+    places = resting_pixels(panel.plot)
     middle = np.median(places, axis=0)
     near = np.argsort(np.abs(places - middle).max(axis=1))[:5]
     draw_around(panel.plot, places[near])

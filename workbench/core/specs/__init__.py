@@ -20,6 +20,10 @@ from workbench.core.specs.dataset import NeededFile as NeededFile
 from workbench.core.specs.dataset import Part as Part
 from workbench.core.specs.dataset import SplitBasis as SplitBasis
 from workbench.core.specs.dataset import parts_of as parts_of
+from workbench.core.specs.export import EXPORT_GROUPS as EXPORT_GROUPS
+from workbench.core.specs.export import ExportGroup as ExportGroup
+from workbench.core.specs.export import ExportReader as ExportReader
+from workbench.core.specs.export import ExportRuntime as ExportRuntime
 from workbench.core.specs.export import ExportSpec as ExportSpec
 from workbench.core.specs.layer import ACTIVATION as ACTIVATION
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Literal
 
@@ -77,6 +77,12 @@ class TrainingClass(Enum):
     """In bfloat16: the gradient of the bias is summed in float32."""
     EXACT_BIAS_WITHOUT_ONEDNN = auto()
     """The same, unless oneDNN computes the gradient, which sums in float32 by itself."""
+    LINKED_CONVOLUTION = auto()
+    """The same; and it works together with normalization, ReLU and max pooling around it."""
+    DENSE = auto()
+    """As EXACT_BIAS; in float32 the gradient of bfloat16 inputs is computed in bfloat16."""
+    LINKED_POOLING = auto()
+    LINKED_RELU = auto()
 
 
 class ShapeProblem(Exception):  # noqa: N818 - a finding, not a fault
@@ -134,6 +140,7 @@ class LayerSpec:
         min_inputs, max_inputs: Number of edges into it; max None means any number.
         place: Where it runs, see Place.
         keras_arguments: Constructor arguments for `keras.layers.<title>` from params.
+        keras2_names: Names in Keras 2 of arguments that it names otherwise.
         keywords: More words the palette's search finds it by.
         tpu_hint: One sentence on its cost on a TPU for these (params, output), or "". What its
             width makes of the matrix unit is said of every layer with a width.
@@ -177,6 +184,7 @@ class LayerSpec:
     max_inputs: int | None = 1
     place: Place = "model"
     keras_arguments: Callable[[Params], dict[str, Any]] = dict
+    keras2_names: Mapping[str, str] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
     tpu_hint: Callable[[Params, Shape], str] = lambda params, output: ""
     needs_float32: Callable[[Params], bool] = lambda params: False

@@ -9,13 +9,15 @@ killed process can be distinguished from a save that is going on elsewhere.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +38,7 @@ class Sink(Protocol):
 
 _TEMPORARY = re.compile(r"\.workbench-save-[0-9a-f]{16}")
 _LEFTOVER_AGE_S = 3600.0
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 _NO_FOLDER_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 """What file systems answer that have nothing to flush for a folder: not a fault."""
 
@@ -132,11 +135,97 @@ def save_stream(
         raise _not_confirmed(path, error) from error
 
 
+def save_folder(path: str | Path, source: str | Path) -> None:
+    """Replaces the folder at `path` by a copy of another one, or leaves it as it is.
+
+    Args:
+        path: Folder to replace, or to make beside what is there.
+        source: A folder of regular files and folders.
+
+    Raises:
+        LinkFoundError: `path` is a link.
+        UnconfirmedSaveError: the new folder is there, but the disk did not confirm it.
+        SaveError: nothing was saved; the old folder is unharmed.
+    """
+    path = Path(path).absolute()
+    refuse_link(path)
+    temporary = path.parent / f".workbench-save-{secrets.token_hex(8)}"
+    try:
+        temporary.mkdir()
+        try:
+            with _locked(temporary):
+                shutil.copytree(source, temporary, dirs_exist_ok=True)
+                _flush_tree(temporary)
+                _put_in_place(temporary, path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)  # what was there before, or half a copy
+    except (OSError, ValueError) as error:
+        raise _not_saved(path, error) from error
+    try:
+        _flush_folder(path.parent)
+    except OSError as error:
+        raise _not_confirmed(path, error) from error
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Holds the lock of a folder that is being made."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):  # some network folders have no locks
+            lock_descriptor(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _flush_tree(folder: Path) -> None:
+    for found, _, files in os.walk(folder):
+        for name in files:
+            descriptor = os.open(Path(found) / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        _flush_folder(Path(found))
+
+
+def _put_in_place(temporary: Path, path: Path) -> None:
+    """Renames a folder over the one that is there, which is under the temporary name afterwards."""
+    if not path.exists():
+        temporary.rename(path)
+        return
+    if not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if _exchange(temporary, path):
+        return
+    # Where the system cannot exchange two folders: the old one is away for a moment, and comes
+    # back where the new one cannot be put in its place.
+    aside = path.parent / f".workbench-save-{secrets.token_hex(8)}"
+    path.rename(aside)
+    try:
+        temporary.rename(path)
+    except OSError:
+        aside.rename(path)
+        raise
+    aside.rename(temporary)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchanges the names of two folders in one step; False where the system cannot."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):  # not Linux
+        return False
+    code: int = rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return code == 0
+
+
 def sweep_leftovers(folder: str | Path, *, min_age_s: float = _LEFTOVER_AGE_S) -> int:
     """Removes temporary files that killed processes left behind; returns their number.
 
-    Only regular files of this module's own name pattern go, older than an hour and with
-    no process holding their lock. A folder that cannot be listed has none.
+    Only regular files and folders of this module's own name pattern go, older than an hour and
+    with no process holding their lock. A folder that cannot be listed has none.
 
     Args:
         folder: Looked through, but not the folders within.
@@ -229,7 +318,7 @@ def _flush_folder(folder: Path) -> None:
 
 def _is_leftover(entry: os.DirEntry[str], min_age_s: float) -> bool:
     try:
-        if not entry.is_file(follow_symlinks=False):
+        if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
             return False
         if time.time() - entry.stat(follow_symlinks=False).st_mtime < min_age_s:
             return False
@@ -239,6 +328,9 @@ def _is_leftover(entry: os.DirEntry[str], min_age_s: float) -> bool:
 
 
 def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+        return
     with contextlib.suppress(OSError):
         path.unlink()
 

@@ -15,7 +15,16 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column
 from workbench.runs.home import data_home
 
-_PACKAGES = ("tensorflow", "keras", "numpy", "msgspec", "pillow", "PySide6-Essentials", "pyqtgraph")
+_PACKAGES = (
+    "tensorflow",
+    "keras",
+    "onnxruntime",
+    "numpy",
+    "msgspec",
+    "pillow",
+    "PySide6-Essentials",
+    "pyqtgraph",
+)
 _HEIGHT_PX = 250
 
 

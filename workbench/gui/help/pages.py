@@ -35,6 +35,7 @@ GENERAL_PAGES = (
     ("explain", "Why this class? Heat maps"),
     ("feature_maps", "Feature maps and filters"),
     ("report", "Reports and model cards"),
+    ("exporting", "Exporting a model"),
     (OVERVIEW, "Choosing layers"),
     ("tpu", "Training on a TPU"),
     ("preflight", "Will it train on a TPU?"),

@@ -1,5 +1,5 @@
 """Asks for files and folders to open. Each kind of dialog starts where it was used last, else in
-the folder of the project.
+the folder of the project. Folders are shown in the file manager.
 """
 
 from __future__ import annotations
@@ -8,8 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QListView, QTreeView, QWidget
+
+from workbench.client.background import Background
+from workbench.errors import InputError, WorkbenchError
+from workbench.gui.kit.messages import show_error, show_notice
 
 
 class Store(Protocol):
@@ -96,6 +101,30 @@ def ask_folders(parent: QWidget, title: str, *, kind: str) -> list[str]:
     dialog.deleteLater()
     keep_folder(parent, kind, chosen[0] if chosen else "")
     return chosen
+
+
+def open_folder(parent: QWidget, folder: Path, words: str) -> None:
+    """Opens a folder; where there is no file manager, says which folder it is: "The run folder"."""
+    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+        show_notice(parent, "No file manager was found.", f"{words} is {folder}.")
+
+
+def show_in_folder(parent: QWidget, background: Background, path: Path) -> None:
+    """Opens the folder that a file or folder is in, once it is seen to be there."""
+
+    def look() -> Path:
+        if not path.exists():
+            raise InputError(
+                f"{path.name} is no longer there.",
+                where=str(path.parent),
+                fix="It was moved, renamed or deleted.",
+            )
+        return path.parent
+
+    def fail(error: WorkbenchError) -> None:
+        show_error(parent, error)
+
+    background.run(look, lambda folder: open_folder(parent, folder, "The folder"), fail)
 
 
 def _folders_of(parent: QWidget) -> DialogFolders | None:

@@ -101,7 +101,6 @@ class MainWindow(QMainWindow):
         self._connect()
         name_own_buttons(self)
         self._bring_back()
-        self.show_view("welcome")
 
     # views ---------------------------------------------------------------------------
 
@@ -245,6 +244,7 @@ class MainWindow(QMainWindow):
     def _connect_exports(self) -> None:
         self.notebooks.blocked.connect(self.show_problems)
         self.runs.network_export_wanted.connect(self.notebooks.ask_network)
+        self.runs.help_asked.connect(self.help.show_page)
 
     def _connect_drops(self) -> None:
         weights = self.context.weights
@@ -289,7 +289,8 @@ class MainWindow(QMainWindow):
 
     @property
     def _is_at_start(self) -> bool:
-        return all_views()[self.views.current_key].is_start
+        spec = all_views().get(self.views.current_key)
+        return spec is None or spec.is_start
 
     def _on_target_checked(self) -> None:
         words = unready_words(self.check.problem)

@@ -1,4 +1,4 @@
-"""The code of the views, loaded ahead in turns of the window's own thread.
+"""The code of the views and exports, loaded ahead in turns of the window's own thread.
 
 Not in another thread: while PySide 6.11 paints it reads its table of types without holding the
 GIL, and a Qt class that another thread defined meanwhile has ended the window with SIGSEGV (once
@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
+from pkgutil import walk_packages
 from types import ModuleType
 
 from PySide6 import QtCore, QtGui, QtSvg, QtWidgets
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from workbench import exports
 from workbench.gui.views import project_views
 
 _log = logging.getLogger("workbench.window")
@@ -72,6 +74,9 @@ def _load() -> Iterator[None]:
     yield
     for spec in project_views():
         _try(spec.key, spec.load)
+        yield
+    for info in walk_packages(exports.__path__, f"{exports.__name__}."):  # for the Export dialog
+        _try(info.name, partial(import_module, info.name))
         yield
 
 

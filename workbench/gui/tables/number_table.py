@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QFrame,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.painted import SortHeader
 from workbench.gui.kit.theme import Theme
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole)
-_NUMBER_ROLE = SORT_ROLE + 1
+_NUMBER_ROLE, _BAD_ROLE = SORT_ROLE + 1, SORT_ROLE + 2
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ROW_PX = 28
@@ -31,10 +39,27 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """What is shown, and the number it is sorted by; None: by the text."""
+    """What is shown, the number it is sorted by (None: by the text), and whether it is red."""
 
     text: str
     value: float | None = None
+    is_bad: bool = False
+
+
+class _RedStays(QStyledItemDelegate):
+    """Draws a red cell of a selected row in red: the style sheet has one color for all of it."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        if index.data(_BAD_ROLE) and option.state & QStyle.StateFlag.State_Selected:
+            option.state &= ~QStyle.StateFlag.State_Selected
+            option.backgroundBrush = QBrush(QColor(self._theme.colors.accent_soft))
 
 
 class NumberTable(QTableView):
@@ -42,17 +67,21 @@ class NumberTable(QTableView):
 
     Signals:
         chosen(int): The row, as it was given, that was clicked or entered.
+        picked(int): The row, as it was given, that was selected by mouse or keyboard.
     """
 
     chosen = Signal(int)
+    picked = Signal(int)
 
     def __init__(self, theme: Theme, name: str, columns: Sequence[Column]) -> None:
         super().__init__()
+        self._theme = theme
         self._columns = tuple(columns)
         self._model = QStandardItemModel(0, len(columns), self)
         self._model.setHorizontalHeaderLabels([column.title for column in columns])
         self._model.setSortRole(SORT_ROLE)
         self.setModel(self._model)
+        self.setItemDelegate(_RedStays(theme, self))
         self.setFont(theme.font(13, tabular=True))
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -66,6 +95,8 @@ class NumberTable(QTableView):
         self._set_header(theme)
         self.clicked.connect(self._on_chosen)
         self.activated.connect(self._on_chosen)
+        self.selectionModel().currentRowChanged.connect(self._on_picked)
+        theme.changed.connect(self._color)
 
     def _set_header(self, theme: Theme) -> None:
         header = SortHeader(theme)
@@ -92,15 +123,44 @@ class NumberTable(QTableView):
             items = list(map(self._item, row, self._columns))
             items[0].setData(number, _NUMBER_ROLE)
             self._model.appendRow(items)
+        self._color()
         self.setSortingEnabled(True)
+
+    @property
+    def current(self) -> int | None:
+        """The selected row, as it was given."""
+        index = self.currentIndex()
+        return index.sibling(index.row(), 0).data(_NUMBER_ROLE) if index.isValid() else None
+
+    def select(self, number: int) -> None:
+        """Selects a row, as it was given; no signal."""
+        rows = range(self._model.rowCount())
+        found = [row for row in rows if self._model.item(row, 0).data(_NUMBER_ROLE) == number]
+        with QSignalBlocker(self):
+            if found:
+                self.selectRow(found[0])
+
+    def _color(self) -> None:
+        """Red cells, in the red of the theme."""
+        red = QColor(self._theme.colors.bad)
+        for row in range(self._model.rowCount()):
+            for place in range(len(self._columns)):
+                item = self._model.item(row, place)
+                if item.data(_BAD_ROLE):
+                    item.setForeground(red)
 
     def _item(self, cell: Cell, column: Column) -> QStandardItem:
         item = QStandardItem(cell.text)
         item.setData(cell.text.casefold() if cell.value is None else cell.value, SORT_ROLE)
+        item.setData(cell.is_bad, _BAD_ROLE)
         item.setTextAlignment(_RIGHT if column.width_px else _LEFT)
         if not column.width_px:
             item.setToolTip(plain_tip(cell.text))
         return item
+
+    def _on_picked(self, index: QModelIndex | QPersistentModelIndex) -> None:
+        if index.isValid():
+            self.picked.emit(index.sibling(index.row(), 0).data(_NUMBER_ROLE))
 
     def _on_chosen(self, index: QModelIndex | QPersistentModelIndex) -> None:
         self.chosen.emit(index.sibling(index.row(), 0).data(_NUMBER_ROLE))

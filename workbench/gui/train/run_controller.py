@@ -13,11 +13,10 @@ from PySide6.QtWidgets import QWidget
 from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.errors import SaveError, WorkbenchError
-from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.kit.messages import ask_choice, error_text
-from workbench.gui.train.export import ExportAction
+from workbench.gui.train.exporting.action import ExportAction
 from workbench.gui.train.report import ReportAction
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.summary import RunSummary
@@ -51,6 +50,7 @@ class RunController(QObject):
         blocked: Training was requested while errors prevent it.
         said: A sentence about what goes on.
         connect_wanted: The place to train is not ready: another computer shall be connected.
+        help_asked: Key of a help page.
         network_export_wanted: There is no trained model to export, but a network.
     """
 
@@ -59,6 +59,7 @@ class RunController(QObject):
     blocked = Signal()
     said = Signal(str)
     connect_wanted = Signal()
+    help_asked = Signal(str)
     network_export_wanted = Signal()
 
     def __init__(self, context: WindowContext, check: TargetCheck, window: QWidget) -> None:
@@ -68,8 +69,9 @@ class RunController(QObject):
         self._alike = ""
         self._document = context.document
         self._library = context.library
-        self._export = ExportAction(context.service, window)
+        self._export = ExportAction(context.theme, context.measurer, window)
         self._export.said.connect(self.said)
+        self._export.help_asked.connect(self.help_asked)
         self._report = ReportAction(context.measurer, window)
         self._report.said.connect(self.said)
         self._window = window
@@ -245,14 +247,14 @@ class RunController(QObject):
         return answer in {0, 1, 2}
 
     def ask_export(self, shown: Path | None = None) -> None:
-        """Writes the run that a view shows, else the current one, or the project's newest that has
-        weights, to a file; without one the network alone may be written.
+        """Opens the dialog that exports the run that a view shows, else the current one, or the
+        project's newest that has weights; without one the network alone may be written.
         """
         run = self._meant(shown)
         if run is None or not run.has_model:
             run = self._library.latest_model()
         if run is not None:
-            self._export.ask(run.path, f"{run.project} {run.label}", list(run_exports().values()))
+            self._export.ask(run.path, f"{run.project} {run.label}")
             return
         self.network_export_wanted.emit()
 

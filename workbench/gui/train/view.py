@@ -41,6 +41,7 @@ class TrainView(QMainWindow):
         train_requested: The project shall be trained as it is.
         train_again: And from the weights of the run in this folder.
         view_wanted: The view of this key shall show what the run can.
+        help_asked: Key of a help page.
         project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.
 
@@ -52,6 +53,7 @@ class TrainView(QMainWindow):
     train_again = Signal(object)
     view_wanted = Signal(str)
     project_wanted = Signal(Path)
+    help_asked = Signal(str)
     status = Signal(str)
 
     def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[TrainState]]) -> None:
@@ -129,6 +131,7 @@ class TrainView(QMainWindow):
             part.said.connect(self._say)
         self.empty.pressed.connect(self.train_requested)
         self.actions_of_runs.project_wanted.connect(self.project_wanted)
+        self.actions_of_runs.help_asked.connect(self.help_asked)
         self.next_steps.wanted.connect(self._on_step_wanted)
         self.log.output_wanted.connect(self._on_output_wanted)
         self.state.runs_asked.connect(self.actions_of_runs.do)

@@ -17,6 +17,7 @@ def _load() -> MakeView:
         view.train_again.connect(services.train_again)
         view.view_wanted.connect(services.show_view)
         view.project_wanted.connect(services.open_run)
+        view.help_asked.connect(services.show_help)
         view.status.connect(services.say)
         return view
 

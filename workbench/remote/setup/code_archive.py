@@ -40,7 +40,7 @@ PACKAGES = (
 )
 """Whole packages; tests/remote/setup/test_setup.py checks that the trainer imports nothing else."""
 
-MODULES = ("__init__.py", "errors.py", "assets.py")
+MODULES = ("__init__.py", "errors.py", "assets.py", "parts.py")
 
 _ROOT = Path(workbench.__file__).resolve().parent
 _BACKBONES = "backbones"  # folder of the resources

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import importlib
-import importlib.util
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 from workbench.core.storage.save import save_bytes
 from workbench.curves import CurveSpec, all_curves
 from workbench.errors import RunFolderError, UsageError
+from workbench.parts import PARQUET
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.columns import Column
 from workbench.runs.log.event_log import EventReader
@@ -61,7 +61,7 @@ def export_curves(run: RunFolder, path: Path) -> tuple[Path, ...]:
 
 def can_write_parquet() -> bool:
     """Whether the optional package for Parquet files is installed; it is not imported."""
-    return importlib.util.find_spec("pyarrow") is not None
+    return PARQUET.is_installed
 
 
 def _encoder_for(path: Path) -> Callable[[str, Table], bytes]:
@@ -86,7 +86,7 @@ def require_parquet(path: Path) -> None:
         raise UsageError(
             "Parquet files need the package pyarrow, which is not installed.",
             received=path.name,
-            fix='Install it with `pip install "model-workbench[parquet]"`, or export a .csv file.',
+            fix=f"{PARQUET.install_words}, or export a .csv file.",
         ) from error
 
 

@@ -109,8 +109,7 @@ class KeptFile(Generic[K]):
             raise self.damaged(run, str(error)) from error
         what = f"The {self.title} was kept by a newer version of Workbench."
         refuse_newer(RunFolderError, what, path, kept.version, self.version)
-        is_dated = 0 <= kept.created < _END_OF_DATES
-        if len(data) > self.max_bytes or not is_dated or not is_sound(kept):
+        if len(data) > self.max_bytes or not is_date(kept.created) or not is_sound(kept):
             raise self.damaged(run, received)
         return kept
 
@@ -127,6 +126,11 @@ class KeptFile(Generic[K]):
 def is_share(value: float) -> bool:
     """Whether it is within 0..1, and a number."""
     return 0 <= value <= 1
+
+
+def is_date(value: float) -> bool:
+    """Whether it is a moment, in seconds since the epoch."""
+    return 0 <= value < _END_OF_DATES
 
 
 def is_count(value: int) -> bool:

@@ -14,7 +14,7 @@ LARGEST_SHARE = 0.02
 """Fraction of the estimated run: choosing must never cost what it can gain."""
 
 _ROUNDS = 3
-_LOST = 1.3
+LOST = 1.3
 """A variant this many times slower than the best is not benchmarked again."""
 
 _SLOWER = 3.0
@@ -85,7 +85,7 @@ def search(
         shortest[variant] = racer.step_s()
         for _ in range(_ROUNDS - 1):
             best = min(shortest.values())
-            if shortest[variant] > _LOST * best or clock() - began > budget:
+            if shortest[variant] > LOST * best or clock() - began > budget:
                 break
             shortest[variants[0]] = min(shortest[variants[0]], first.step_s())
             shortest[variant] = min(shortest[variant], racer.step_s())

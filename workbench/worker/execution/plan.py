@@ -20,8 +20,15 @@ from workbench.protocol.events import Plan
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import computes_bfloat16
 from workbench.worker.execution.autotune import search
-from workbench.worker.execution.plan_cache import Known, keep_known, plan_key, read_known
+from workbench.worker.execution.plan_cache import (
+    Known,
+    Likeness,
+    keep_known,
+    plan_key,
+    read_known,
+)
 from workbench.worker.execution.plan_text import plan_words
+from workbench.worker.execution.similar import likeness_of, read_similar
 from workbench.worker.step.trainable import Task, Trainable, make_trainable, training_batches
 from workbench.worker.step.training_loop import MAX_STEPS, StepResults, steps_per_call
 from workbench.worker.step.variants import Timing, Variant, best_variant, gain_of, possible_variants
@@ -50,32 +57,48 @@ class SettledPlan:
 
 
 def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Check) -> SettledPlan:
-    """Chooses how to run: by the recipe's pins, by what was measured here before, by
-    measuring now, where `measure` allows it, or else by what is known of the processor.
+    """Chooses how to run: by the recipe's pins, by what was measured here before, also on a similar
+    network, by measuring now, where `measure` allows it, or else by what is known of the processor.
 
     `on_progress` is called with the phase "measuring", words and a fraction; `check` is called
     now and then and raises when the user has stopped it.
     """
-    recipe, limits = task.project.recipe, task.limits
-    has_bfloat16 = limits.has_bfloat16
-    variants = possible_variants(
-        recipe,
-        has_bfloat16=computes_bfloat16() if has_bfloat16 is None else has_bfloat16,
-        may_compile=limits.jit_step,
-    )
+    recipe, variants = task.project.recipe, _variants(task)
     key = plan_key(task.project, task.sizes.batch_size)
     known, steps = read_known(key), task.sizes.total_steps
     # What is benchmarked is a step of the whole network; behind features it is another one.
-    may_measure = measure and limits.may_measure and task.frozen_end is None
-    if may_measure and known.to_measure(variants, steps) and _is_worth_it(task):
-        return _measured(task, variants, known, key=key, on_progress=on_progress, check=check)
+    if measure and task.limits.may_measure and task.frozen_end is None:
+        likeness = likeness_of(task.project, task.sizes.batch_size)
+        expected = _expected(known, likeness, variants[0])
+        if expected.to_measure(variants, steps) and _is_worth_it(task):
+            own = key, likeness
+            return _measured(task, variants, known, own, on_progress=on_progress, check=check)
+    else:
+        expected = known
     # The time of a single variant decides nothing.
-    timings = known.timings if len(known.timings) > 1 else {}
-    source = "measured before" if timings else "known"
+    timings = expected.timings if len(expected.timings) > 1 else {}
     variant = best_variant(variants, timings, steps=steps)
     trainable = make_trainable(task, variant, check)
-    plan = _plan(task, variant, timings, plan_words(variant, timings, recipe, source=source))
+    is_own = expected is known
+    source = ("measured before" if is_own else "similar") if timings else "known"
+    words = plan_words(variant, timings, recipe, source=source)
+    plan = _plan(task, variant, timings if is_own else {}, words)
     return SettledPlan(plan, trainable, training_batches(task, trainable))
+
+
+def _variants(task: Task) -> tuple[Variant, ...]:
+    limits, has_bfloat16 = task.limits, task.limits.has_bfloat16
+    return possible_variants(
+        task.project.recipe,
+        has_bfloat16=computes_bfloat16() if has_bfloat16 is None else has_bfloat16,
+        may_compile=limits.jit_step,
+    )
+
+
+def _expected(known: Known, likeness: Likeness, first: Variant) -> Known:
+    """What is known of this network, or else of a similar one."""
+    similar = Known() if first in known.timings else read_similar(likeness, first)
+    return similar if similar.timings else known
 
 
 def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> SettledPlan:
@@ -100,12 +123,12 @@ def _measured(
     task: Task,
     variants: tuple[Variant, ...],
     known: Known,
+    own: tuple[str, Likeness],
     *,
-    key: str,
     on_progress: OnProgress,
     check: Check,
 ) -> SettledPlan:
-    """Benchmarks what is not known yet beside the first variant; stores the times."""
+    """Benchmarks what is not known yet beside the first; keeps it by `own` key and likeness."""
     expected = make_trainable(task, variants[0], check)
     start_state = expected.read_state()
     batches = training_batches(task, expected)
@@ -123,7 +146,7 @@ def _measured(
     racing = (variants[0], *known.to_measure(variants, steps))
     result = search(racing, start, steps=steps, on_progress=report)
     known = known.with_search(result)
-    keep_known(key, known)
+    keep_known(own[0], known, likeness=own[1])
     expected.restore_state(start_state)
     recipe, timings = task.project.recipe, known.timings
     variant = best_variant(variants, timings, steps=steps)

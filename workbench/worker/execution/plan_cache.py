@@ -104,9 +104,23 @@ class _Skipped(msgspec.Struct, frozen=True):
     left_s: float
 
 
+class Likeness(msgspec.Struct, frozen=True):
+    """What networks are compared by.
+
+    Attributes:
+        group: A name for what similar ones have in common: the computer, the versions, and the
+            kinds of layers that compute most.
+        work: Multiply-adds of a step, forward alone.
+    """
+
+    group: str
+    work: float
+
+
 class _File(msgspec.Struct, frozen=True):
     measured: list[_Measured]
     skipped: list[_Skipped]
+    likeness: Likeness | None = None
 
 
 _decoder = msgspec.json.Decoder(_File)
@@ -116,32 +130,57 @@ def plan_key(project: Project, batch_size: int) -> str:
     """A name for everything that the time of a step depends on: graph, batch, recipe, machine,
     versions.
     """
-    values: dict[str, Any] = {
-        "graph": graph_to_plain(project.graph),
-        "batch_size": batch_size,
-        "recipe": {key: getattr(project.recipe, key) for key in _COUNTING},
+    return name_of(
+        {
+            "graph": graph_to_plain(project.graph),
+            "batch_size": batch_size,
+            "recipe": {key: getattr(project.recipe, key) for key in _COUNTING},
+            **circumstances(project),
+        }
+    )
+
+
+def circumstances(project: Project) -> dict[str, Any]:
+    """What the time of a step depends on beside network and recipe: machine and versions."""
+    return {
         "target": [project.target.key, dict(project.target.params)],
         "machine": [platform.machine(), cpu_model(), num_cores(), sorted(cpu_flags())],
         "bfloat16": computes_bfloat16(),
         "versions": versions(),
     }
+
+
+def name_of(values: Mapping[str, Any]) -> str:
+    """A short name for some values, the same for equal ones alone."""
     return hashlib.sha256(msgspec.json.encode(values, order="sorted")).hexdigest()[:32]
 
 
 def read_known(key: str, home: Path | None = None) -> Known:
     """What was measured; nothing where nothing was, or nothing that can be read."""
-    path = (home or cache_home() / "plans") / f"{key}.json"
+    return _read((home or cache_home() / "plans") / f"{key}.json")[0]
+
+
+def read_all_known(group: str, home: Path | None = None) -> list[tuple[float, Known]]:
+    """What was measured on the networks of a group of similar ones, with the work of each."""
+    found = map(_read, sorted((home or cache_home() / "plans").glob("*.json")))
+    return [(alike.work, known) for known, alike in found if alike and alike.group == group]
+
+
+def _read(path: Path) -> tuple[Known, Likeness | None]:
     try:
         file = _decoder.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Known()
-    return Known(
+        return Known(), None
+    known = Known(
         {Variant(row.precision, row.xla): Timing(row.step_s, row.start_s) for row in file.measured},
         {Variant(row.precision, row.xla): row.left_s for row in file.skipped},
     )
+    return known, file.likeness
 
 
-def keep_known(key: str, known: Known, home: Path | None = None) -> None:
+def keep_known(
+    key: str, known: Known, home: Path | None = None, *, likeness: Likeness | None = None
+) -> None:
     """Keeps measurements in place of those of the same key; drops the oldest files.
 
     A full disk is no reason to stop a training: then nothing is kept.
@@ -150,6 +189,7 @@ def keep_known(key: str, known: Known, home: Path | None = None) -> None:
     file = _File(
         [_Measured(w.precision, w.xla, t.step_s, t.start_s) for w, t in known.timings.items()],
         [_Skipped(variant.precision, variant.xla, s) for variant, s in known.skipped.items()],
+        likeness,
     )
     try:
         refuse_link(home)

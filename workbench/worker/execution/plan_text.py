@@ -19,7 +19,7 @@ def plan_words(
 ) -> str:
     """Such as "bfloat16, 2.6× faster than float32 (benchmarked in 4.4 s)" for the chosen variant;
     the recipe's pins are named. The timings come from a source: "measured" now, in `spent_s`
-    seconds, "measured before", or "known" without measuring.
+    seconds, "measured before", on a "similar" network, or "known" without measuring.
     """
     gain = gain_of(variant, timings)
     parts = [_way_words(variant, recipe)]
@@ -27,8 +27,8 @@ def plan_words(
         parts.append(f"{gain:.1f}× faster than float32")
     if variant in timings and len(timings) > 1:
         parts.extend(_losers(variant, timings))
-        when = f"in {spent_s:.1f} s" if source == "measured" else "earlier"
-        parts[-1] += f" (benchmarked {when})"
+        when = {"measured": f"in {spent_s:.1f} s", "similar": "on a similar network"}
+        parts[-1] += f" (benchmarked {when.get(source, 'earlier')})"
     elif len(parts) == 1 and recipe.precision == "auto" and variant.precision == "bfloat16":
         parts.append("not benchmarked: the run is too short")
     if recipe.threads:

@@ -17,6 +17,7 @@ from workbench.processes.child import Child, end_words
 from workbench.processes.limited import limited_command
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, decode_card
+from workbench.worker.foreign.keras2_layers import Expected, FileLayer, Layer, match_layers
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
 """Where a `.keras` file holds its weights."""
@@ -36,20 +37,6 @@ _READER = Path(__file__).resolve().with_name("read_weights.py")
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "HDF5_USE_FILE_LOCKING": "FALSE", "LC_ALL": "C.UTF-8"}
 
 
-@dataclass(frozen=True)
-class Expected:
-    """One array that must be in the file: what we call it, its shape and its type."""
-
-    key: str
-    shape: tuple[int, ...]
-    dtype: str
-
-    @property
-    def num_bytes(self) -> int:
-        """Size of the array's data."""
-        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
-
-
 class _Head(msgspec.Struct, frozen=True, kw_only=True):
     """First line of the reader's answer."""
 
@@ -60,21 +47,26 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     not_finite: list[tuple[str, int]] = []
     extra: list[str] = []
     sizes: list[int] = []
+    layers: list[FileLayer] | None = None
+    place: str = ""
+    backend: str = ""
 
 
 @dataclass(frozen=True)
 class WeightsLayout:
     """What a weights file of a network holds: the arrays to read, by path within the file
-    ("layers/conv2d_1/vars/0"), and all paths that may hold numbers.
+    ("layers/conv2d_1/vars/0"), and all paths that may hold numbers. In the layout of Keras 2, whose
+    names are free: the layers with weights in the order of the network.
     """
 
     expected: Mapping[str, Expected]
     known: frozenset[str]
+    layers: Sequence[Layer]
 
 
 def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndarray[Any, Any]]:
     """Reads an untrusted `.weights.h5` or `.keras` file, or a notebook's result (`.zip`), along
-    the expected names only.
+    the expected names only; or an `.h5` file in the layout of Keras 2, along the layers.
 
     Returns:
         All expected arrays by `Expected.key`, finite, of the expected shape and type.
@@ -91,9 +83,12 @@ def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndar
         "max_member_bytes": 8 * total + (64 << 20),
         "names": {name: [array.shape, array.dtype] for name, array in expected.items()},
         "known": sorted(layout.known),
+        "lists": True,
     }
     head, data = _run_reader(order, path, total, _DEADLINE_S + total / 100e6)
     _refuse_findings(head, expected, path)
+    if head.layers is not None:
+        return _read_matched(head, order, path, layout.layers)
     return _arrays(head, data, expected, path)
 
 
@@ -112,19 +107,61 @@ def read_published_weights(
     Raises:
         WeightsError: the file is damaged, harmful, or of another network.
     """
-    expected = {
-        f"{number}/{index}": Expected(f"array {index + 1} of layer {number + 1}", shape, "float32")
+    ours = [
+        Layer(
+            f"{number + 1}",
+            tuple(
+                Expected(f"array {index + 1} of layer {number + 1}", shape, "float32")
+                for index, shape in enumerate(shapes)
+            ),
+        )
         for number, shapes in enumerate(layers)
-        for index, shape in enumerate(shapes)
-    }
-    total = sum(array.num_bytes for array in expected.values())
-    plain = [[list(shape) for shape in shapes] for shapes in layers]
+    ]
+    total = sum(array.num_bytes for layer in ours for array in layer.arrays)
     limits = {"max_bytes": 2 * total + (64 << 20), "max_member_bytes": 0}
-    order = {"member": "", "names": {}, "known": [], "layers": plain, **limits}
-    head, data = _run_reader(order, path, total, _DEADLINE_S + total / 100e6)
+    order: dict[str, Any] = {"member": "", "names": {}, "known": None, "lists": True, **limits}
+    head, _ = _run_reader(order, path, total, _DEADLINE_S + total / 100e6)
     _refuse_findings(head, {}, path)
-    arrays = iter(_arrays(head, data, expected, path).values())
-    return [[next(arrays) for _ in shapes] for shapes in layers]
+    if head.layers is None:
+        raise _unreadable(path, "it contains no weights as Keras 2 saves them")
+    arrays = _read_matched(head, order, path, ours)
+    return [[arrays[array.key] for array in layer.arrays] for layer in ours]
+
+
+def _read_matched(
+    listed: _Head, order: Mapping[str, Any], path: Path, ours: Sequence[Layer]
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Reads the arrays of a file in the layout of Keras 2, once its layers are matched to ours.
+
+    Args:
+        listed: The reader's answer with the layers of the file.
+        order: What the reader was ordered for that answer.
+        path: The file.
+        ours: The layers of the network.
+    """
+    if listed.backend == "theano":
+        raise WeightsError(
+            "These weights were saved with Theano, which turns the kernels of convolutions round.",
+            where=str(path),
+            expected="weights that Keras saved with TensorFlow",
+            fix="Load them in Keras 2 with TensorFlow, which turns them back, and save them there.",
+        )
+    matched = match_layers(listed.layers or (), listed.place, ours)
+    if matched.differences:
+        raise WeightsError(
+            "These weights are from a different model. Nothing was changed.",
+            where=str(path),
+            received=_listed(matched.differences),
+            expected=f"{len(ours)} layers with weights of the shapes in the model, in its order",
+            fix="Open a project with the layers of the file in the same order.",
+        )
+    expected = matched.arrays
+    total = sum(array.num_bytes for array in expected.values())
+    names = {name: [array.shape, array.dtype] for name, array in expected.items()}
+    again = {**order, "names": names, "known": None, "lists": False}
+    head, data = _run_reader(again, path, total, _DEADLINE_S + total / 100e6)
+    _refuse_findings(head, expected, path)
+    return _arrays(head, data, expected, path)
 
 
 def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
@@ -134,7 +171,7 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
         WeightsError: there is no such member, it is too large, or the archive is damaged.
     """
     limits = {"max_bytes": _MAX_FILE_BYTES, "max_member_bytes": max_bytes}
-    order = {"member": member, "names": {}, "known": [], **limits}
+    order: dict[str, Any] = {"member": member, "names": {}, "known": None, "lists": False, **limits}
     head, data = _run_reader(order, path, max_bytes, _DEADLINE_S)
     if head.error:
         raise _unreadable(path, head.error)
@@ -178,7 +215,7 @@ def _run_reader(
     """The reader's findings, and the bytes that follow them: at most the limit."""
     command = limited_command(_READER, memory_bytes=(1 << 30) + 3 * limit, cpu_s=_DEADLINE_S)
     more = {"path": _regular(path), "only": _only(path)}
-    sent = json.dumps({"layers": [], **order, **more}).encode()
+    sent = json.dumps({**order, **more}).encode()
     with Child(command, name="its reader", environment=_ENVIRONMENT, order=sent) as child:
         try:
             fields, data = child.frame(limit=limit, deadline_s=deadline_s)
@@ -198,7 +235,7 @@ def _unreadable(path: Path, cause: str) -> WeightsError:
     return WeightsError(
         f"The weights file cannot be read: {cause[:300]}.",
         where=str(path),
-        expected="a .weights.h5 or .keras file as Keras 3 saves it",
+        expected="a .weights.h5 or .keras file as Keras 3 saves it, or an .h5 file as Keras 2 does",
         fix="Save it again from Keras, or export it again.",
     )
 
@@ -233,7 +270,7 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
         )
 
 
-def _listed(found: list[str]) -> str:
+def _listed(found: Sequence[str]) -> str:
     shown = [text[:200] for text in found[:12]]
     return "; ".join(shown) + (f"; and {len(found) - 12} more" if len(found) > 12 else "")
 

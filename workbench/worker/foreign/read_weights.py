@@ -6,20 +6,21 @@ and hangs libraries that walk it freely. A finding is an answer, not an error; t
 into words.
 
 Order:  {"path", "member", "max_bytes", "max_member_bytes", "only",
-        "names": {name: [shape, dtype]}, "known": [name], "layers": [[shape]]}; `member`
+        "names": {name: [shape, dtype]}, "known": [name] or null, "lists"}; `member`
         is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
         is handed back as it is. Where `only` names members, the archive may hold no others.
-        Numbers under a name that is not `known` are reported as extra. With `layers` the file is
-        one of Keras 2: the float32 arrays of each layer with weights in the order of the file,
-        whatever their names.
+        Numbers under a name that is not `known` are reported as extra, none with null. Where
+        `lists`, a file in the layout of Keras 2 is listed and not read: the names in it are free.
 Answer: a frame: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
         "extra", "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the
-        names.
+        names; or of a file of Keras 2 the findings with {"layers": [[layer, [[name, shape,
+        dtype]]]], "place", "backend"}: in the order of the file, an array at PLACE LAYER/NAME.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import stat
@@ -30,6 +31,7 @@ from typing import Any
 _MAX_ORDER_BYTES = 8 << 20
 _MAX_REPORTED = 40
 _MAX_NAMES = 10_000
+_MAX_NAME = 1_000
 
 
 class _RefusedError(Exception):
@@ -67,7 +69,7 @@ def _read(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         if not order["names"]:
             return {"sizes": [len(data)]}, [data]
         source = io.BytesIO(data)
-    return _read_arrays(source, order["names"], order["known"], order["layers"])
+    return _read_arrays(source, order["names"], order["known"], lists=order["lists"])
 
 
 def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
@@ -94,18 +96,19 @@ def _check_members(names: list[str], only: list[str]) -> None:
 
 
 def _read_arrays(
-    source: Any, names: dict[str, list[Any]], known: list[str], layers: list[list[list[int]]]
+    source: Any, names: dict[str, list[Any]], known: list[str] | None, *, lists: bool
 ) -> tuple[dict[str, Any], list[bytes]]:
     import h5py  # not needed for a member that is handed back as it is
 
     reader = _Reader(h5py)
     try:
         with h5py.File(source, "r") as file:
+            if lists and (place := reader.keras2_place(file)) is not None:
+                listed = reader.listed(file, place)
+                return {**listed, **reader.head()}, []
             for name, (shape, dtype) in names.items():
                 reader.read(file, name, tuple(shape), dtype)
-            if layers:
-                reader.read_ordered(file, layers)
-            elif not any(reader.found.values()):
+            if known is not None and not any(reader.found.values()):
                 reader.find_extra(file, set(known))
     except (
         OSError,
@@ -135,14 +138,10 @@ class _Reader:
 
     def read(self, file: Any, name: str, shape: tuple[int, ...], dtype: str) -> None:
         """Reads one array, after its kind, shape and type have been checked."""
-        found = self._get(file, name)
+        found = self._dataset(file, name)
         if found is None:
             return
-        if not isinstance(found, self._h5py.Dataset):
-            self.found["forbidden"].append([name, "a group instead of numbers"])
-        elif found.external or found.is_virtual:
-            self.found["forbidden"].append([name, "its numbers are in another file"])
-        elif tuple(found.shape or ()) != shape or str(found.dtype) != dtype:
+        if tuple(found.shape or ()) != shape or str(found.dtype) != dtype:
             self.found["different"].append([name, list(found.shape or ()), str(found.dtype)])
         else:
             self._take(name, found[()])
@@ -155,6 +154,19 @@ class _Reader:
             if count:
                 self.found["not_finite"].append([name, count])
         self.chunks.append(np.ascontiguousarray(array).tobytes())
+
+    def _dataset(self, file: Any, name: str) -> Any:
+        """The numbers at a path, which are in this file; None, with a note, otherwise."""
+        found = self._get(file, name)
+        if found is None:
+            return None
+        if not isinstance(found, self._h5py.Dataset):
+            self.found["forbidden"].append([name, "a group instead of numbers"])
+        elif found.external or found.is_virtual:
+            self.found["forbidden"].append([name, "its numbers are in another file"])
+        else:
+            return found
+        return None
 
     def _get(self, file: Any, name: str) -> Any:
         """The object at a path of hard links only; None, with a note, otherwise."""
@@ -170,34 +182,52 @@ class _Reader:
             place = place[part]
         return place
 
-    def read_ordered(self, file: Any, layers: list[list[list[int]]]) -> None:
-        """Reads the arrays of each layer with weights of a file that Keras 2 wrote."""
-        top = file if "layer_names" in file.attrs else self._get(file, "model_weights")
-        found = [(name, self._listed(top, name)) for name in self._attribute(top, "layer_names")]
-        found = [(name, weights) for name, weights in found if weights]
-        if [len(weights) for _, weights in found] != [len(shapes) for shapes in layers]:
-            raise _RefusedError(
-                f"it contains {len(found)} layers with weights, not these {len(layers)}"
-            )
-        for (name, weights), shapes in zip(found, layers, strict=True):
-            for weight, shape in zip(weights, shapes, strict=True):
-                self.read(top, f"{name}/{weight}", tuple(shape), "float32")
+    def keras2_place(self, file: Any) -> str | None:
+        """Where the layers of a file that Keras 2 wrote are: "" for the top, where it saved
+        weights alone, or a group with "/" behind it; None where the layout is another one.
+        """
+        if self._is_layers(file):
+            return ""
+        place = "model_weights"  # beside the optimizer's, where it saved the whole model
+        return f"{place}/" if self._is_layers(self._group(file, place)) else None
 
-    def _listed(self, file: Any, layer: str) -> list[str]:
-        group = self._get(file, layer)
-        return [] if group is None else self._attribute(group, "weight_names")
+    @staticmethod
+    def _is_layers(group: Any) -> bool:
+        return group is not None and ("layer_names" in group.attrs or "layer_names0" in group.attrs)
+
+    def listed(self, file: Any, place: str) -> dict[str, Any]:
+        """The layers with weights of a file that Keras 2 wrote."""
+        top = self._group(file, place[:-1]) if place else file
+        layers, left = [], _MAX_NAMES
+        for layer in self._attribute(top, "layer_names"):
+            group = self._get(file, place + layer)
+            names = [] if group is None else self._attribute(group, "weight_names")
+            if (left := left - len(names)) < 0:
+                raise _RefusedError(f"it contains more than {_MAX_NAMES:,} arrays")
+            found = [(name, self._dataset(file, f"{place}{layer}/{name}")) for name in names]
+            arrays = [
+                (name, list(data.shape or ()), str(data.dtype))
+                for name, data in found
+                if data is not None
+            ]
+            layers += [(layer, arrays)] if arrays else []
+        backend = top.attrs.get("backend", "")
+        backend = backend.decode() if isinstance(backend, bytes) else str(backend)
+        return {"layers": layers, "place": place, "backend": backend[:_MAX_NAME]}
 
     def _attribute(self, group: Any, key: str) -> list[str]:
         """A list of names, which is in parts (KEY0, KEY1, ...) where it is long."""
-        if group is None:
-            raise _RefusedError("it contains no weights as Keras saves them")
-        keys = [key] if key in group.attrs else []
-        while f"{key}{len(keys)}" in group.attrs:
-            keys.append(f"{key}{len(keys)}")
+        parts = (f"{key}{number}" for number in itertools.count())
+        keys = [key] if key in group.attrs else itertools.takewhile(group.attrs.__contains__, parts)
         names = [name for part in keys for name in group.attrs[part]]
         if len(names) > _MAX_NAMES:
             raise _RefusedError(f"it contains more than {_MAX_NAMES:,} names in one group")
-        return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+        texts = [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+        if any(len(text) > _MAX_NAME for text in texts):
+            raise _RefusedError(f"it contains a name of more than {_MAX_NAME:,} characters")
+        if len({*texts}) < len(texts):
+            raise _RefusedError("it lists a name twice in one group")
+        return texts
 
     def find_extra(self, file: Any, known: set[str]) -> None:
         """Notes numbers of layers that are not expected: the file is of another network."""

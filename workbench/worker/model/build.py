@@ -28,7 +28,9 @@ from workbench.errors import GraphError, WeightsError
 from workbench.worker.model.exact_bias import needs_exact_bias, with_exact_bias
 from workbench.worker.model.fast_dropout import fast_dropout
 from workbench.worker.model.fused_batch_norm import fused_batch_normalization
+from workbench.worker.model.linked_layers import linked_class
 from workbench.worker.model.pretrained import load_pretrained
+from workbench.worker.model.wide_dense import wide_dense
 from workbench.worker.process.lazy_keras import keras
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -168,21 +170,26 @@ def _make_layers(
         policy = "float32" if node_id in float32 else POLICIES[precision]
         arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
         node_seed = None if seed is None else layer_seed(seed, names[node_id])
-        own = own_class(spec, arguments) if is_own else None
+        own = own_class(spec, arguments, precision) if is_own else None
         cls = own or getattr(keras.layers, spec.title)
         made[node_id] = make_layer(cls, names[node_id], arguments, seed=node_seed)
     return made
 
 
-def own_class(spec: LayerSpec, arguments: Mapping[str, Any]) -> Any:
-    """Our class to train a layer with, which computes the same but better; None for Keras's."""
+def own_class(spec: LayerSpec, arguments: Mapping[str, Any], precision: str) -> Any:
+    """Our class to train a layer with in a network of that precision, which computes the same but
+    better; None for Keras's.
+    """
     if spec.training_class is TrainingClass.FUSED_BATCH_NORM:
         return fused_batch_normalization()
     if spec.training_class is TrainingClass.FAST_DROPOUT:
         return fast_dropout()
-    if arguments["dtype"] != "float32" and needs_exact_bias(spec.training_class, arguments):
+    is_wide = arguments["dtype"] == "float32"
+    if not is_wide and needs_exact_bias(spec.training_class, arguments):
         return with_exact_bias(spec.title)
-    return None
+    if is_wide and spec.training_class is TrainingClass.DENSE and precision != "float32":
+        return wide_dense()
+    return linked_class(spec.training_class)
 
 
 def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:

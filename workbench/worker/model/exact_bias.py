@@ -22,7 +22,10 @@ from typing import Any
 from workbench.core.specs import TrainingClass
 from workbench.worker.process.lazy_keras import keras, tf
 
-EXACT_BIAS = frozenset({TrainingClass.EXACT_BIAS, TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN})
+_WITHOUT_ONEDNN = frozenset(
+    {TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN, TrainingClass.LINKED_CONVOLUTION}
+)
+EXACT_BIAS = _WITHOUT_ONEDNN | {TrainingClass.EXACT_BIAS, TrainingClass.DENSE}
 
 
 def needs_exact_bias(training_class: TrainingClass | None, arguments: Mapping[str, Any]) -> bool:
@@ -34,8 +37,7 @@ def needs_exact_bias(training_class: TrainingClass | None, arguments: Mapping[st
     is_plain = max(arguments.get("dilation_rate", (1, 1))) == 1 == arguments.get("groups", 1)
     has_onednn = platform.machine().lower() in {"x86_64", "amd64"}
     has_onednn &= os.environ.get("TF_ENABLE_ONEDNN_OPTS") != "0"
-    is_fused = training_class is TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN
-    return not (is_fused and is_plain and has_onednn)
+    return not (training_class in _WITHOUT_ONEDNN and is_plain and has_onednn)
 
 
 @cache

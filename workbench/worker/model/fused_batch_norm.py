@@ -14,6 +14,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from workbench.worker.model.normalized_images import are_images, normalize, offer
 from workbench.worker.model.synced_batch_norm import moments_of_all_replicas
 from workbench.worker.process.lazy_keras import keras, tf
 
@@ -42,9 +43,15 @@ def fused_batch_normalization() -> Any:
             is_whole = inputs.shape[-1] % _VECTOR_LANES == 0
             inputs = tf.cast(inputs, self.compute_dtype if is_whole else tf.float32)
             pictures = inputs if rank == _PICTURES else inputs[:, tf.newaxis, tf.newaxis, :]
-            result = self._normalized(pictures, is_training=is_training)
-            result = tf.cast(result, self.compute_dtype)
-            return result if rank == _PICTURES else result[:, 0, 0, :]
+            scale, offset = _affine(self)
+            y, mean, variance = _normalized(self, pictures, scale, offset, is_training=is_training)
+            y = tf.cast(y, self.compute_dtype)
+            if is_training and self.compute_dtype != "float32" and are_images(inputs):
+                normalized, mean, variance = normalize(inputs, self.epsilon)
+                offer(y, normalized, scale, offset)
+            if is_training:
+                self._follow(mean, variance)
+            return y if rank == _PICTURES else y[:, 0, 0, :]
 
         def _moments(self, inputs: Any, mask: Any) -> tuple[Any, Any]:
             if self.synchronized and mask is None:
@@ -52,28 +59,8 @@ def fused_batch_normalization() -> Any:
             mean, variance = super()._moments(inputs, mask)
             return mean, variance
 
-        def _normalized(self, pictures: Any, *, is_training: bool) -> Any:
-            ones = tf.ones_like(self.moving_mean)
-            scale = tf.convert_to_tensor(self.gamma) if self.scale else ones
-            offset = tf.convert_to_tensor(self.beta) if self.center else tf.zeros_like(ones)
-            result = tf.raw_ops.FusedBatchNormV3(
-                x=pictures,
-                scale=scale,
-                offset=offset,
-                mean=[] if is_training else tf.convert_to_tensor(self.moving_mean),
-                variance=[] if is_training else tf.convert_to_tensor(self.moving_variance),
-                epsilon=self.epsilon,
-                is_training=is_training,
-            )
-            if is_training:
-                self._follow(pictures, result.batch_mean, result.batch_variance)
-            return result.y
-
-        def _follow(self, pictures: Any, mean: Any, variance: Any) -> None:
+        def _follow(self, mean: Any, variance: Any) -> None:
             """Moves the running mean and variance towards the batch's."""
-            # The operation divides by one value less than there are; Keras by all of them.
-            count = tf.cast(tf.reduce_prod(tf.shape(pictures)[:-1]), tf.float32)
-            variance *= tf.maximum(count - 1, 1) / count
             for running, value in (
                 (self.moving_mean, mean),
                 (self.moving_variance, variance),
@@ -81,3 +68,29 @@ def fused_batch_normalization() -> Any:
                 running.assign(running * self.momentum + value * (1 - self.momentum))
 
     return FusedBatchNormalization
+
+
+def _affine(layer: Any) -> tuple[Any, Any]:
+    """Scale and offset, float32 (channels,)."""
+    ones = tf.ones_like(layer.moving_mean)
+    scale = tf.convert_to_tensor(layer.gamma) if layer.scale else ones
+    return scale, tf.convert_to_tensor(layer.beta) if layer.center else tf.zeros_like(ones)
+
+
+def _normalized(
+    layer: Any, pictures: Any, scale: Any, offset: Any, *, is_training: bool
+) -> tuple[Any, Any, Any]:
+    """The outputs; in training also mean and variance of the batch."""
+    result = tf.raw_ops.FusedBatchNormV3(
+        x=pictures,
+        scale=scale,
+        offset=offset,
+        mean=[] if is_training else tf.convert_to_tensor(layer.moving_mean),
+        variance=[] if is_training else tf.convert_to_tensor(layer.moving_variance),
+        epsilon=layer.epsilon,
+        is_training=is_training,
+    )
+    # The operation divides by one value less than there are; Keras by all of them.
+    count = tf.cast(tf.reduce_prod(tf.shape(pictures)[:-1]), tf.float32)
+    variance = result.batch_variance * (tf.maximum(count - 1, 1) / count)
+    return result.y, result.batch_mean, variance

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from workbench.parts import TRAIN
+
 
 @dataclass
 class Imports:
@@ -43,6 +45,7 @@ imports = Imports()
 
 @cache
 def _load_tensorflow() -> Any:
+    TRAIN.require()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     with imports.without_collector():
         import tensorflow as tf
@@ -93,7 +96,9 @@ class LazyKeras:
         threading.Thread(target=self.keras, name="import-tensorflow", daemon=True).start()
 
     def keras(self) -> Any:
-        """The keras module. Blocks until it is imported; safe from any thread."""
+        """The keras module. Blocks until it is imported; safe from any thread. Raises
+        MissingPartError.
+        """
         with self._lock:
             self._keras = self._keras or _load_keras()
             return self._keras

@@ -27,7 +27,8 @@ from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.worker.input.sources import fit_of
 from workbench.worker.process.lazy_keras import keras
-from workbench.worker.requests.export import compare_answers, format_of, noise
+from workbench.worker.requests.exporting.comparison import compare_answers, noise
+from workbench.worker.requests.exporting.handler import format_of
 from workbench.worker.requests.keras_calls import (
     KerasCall,
     initial_model,

@@ -37,8 +37,8 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 class CancelledError(RunError):
     """The user has canceled a request; it ends in Failed with these words."""
 
-    def __init__(self) -> None:
-        super().__init__("Canceled.")
+    def __init__(self, what: str = "Canceled.", **parts: str) -> None:
+        super().__init__(what, **parts)
 
 
 class SessionFolder:

@@ -21,10 +21,14 @@ from workbench.core.network.learning import with_training
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WeightsError
-from workbench.inference.load import references_of, with_all_names
 from workbench.inference.runner import Labels, Outputs, Pixels, Runner, joined_outputs
+from workbench.inference.saved_model import (
+    load_by_card,
+    references_of,
+    refuse_large,
+    with_all_names,
+)
 from workbench.layers import all_layers
-from workbench.processes.memory import available_memory
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.references import (
@@ -139,15 +143,7 @@ def load_keras_runner(path: str | Path) -> KerasRunner:
         ProjectFileError: the card's graph is damaged.
     """
     path = Path(path)
-    card = read_any_card(path)
-    try:
-        return _load(path, card)
-    except WeightsError:
-        # A trainer may have kept newer weights between our reading of card and weights.
-        newer = read_any_card(path)
-        if newer.checksum == card.checksum:
-            raise
-        return _load(path, newer)
+    return load_by_card(partial(read_any_card, path), partial(_load, path))
 
 
 def _load(path: Path, card: ModelCard) -> KerasRunner:
@@ -186,15 +182,7 @@ def build_whole(graph: Graph, where: str) -> BuiltModel:
             received=analysis.errors[0].message,
             fix="Fix the problems of the project first.",
         )
-    wanted = 4 * analysis.costs.parameters.total
-    free = available_memory()
-    if wanted > 0.9 * free:
-        raise WeightsError(
-            "The model is too large for this computer.",
-            where=where,
-            received=f"{wanted:,} bytes of weights",
-            expected=f"at most {int(0.9 * free):,} bytes, 90% of the free memory",
-        )
+    refuse_large(4 * analysis.costs.parameters.total, "bytes of weights", where)
     return build_model(graph, all_layers(), whole=True, pretrained=False)
 
 

@@ -14,18 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from workbench.worker.foreign.foreign_weights import Expected, WeightsLayout
+from workbench.worker.foreign.foreign_weights import WeightsLayout
+from workbench.worker.foreign.keras2_layers import Expected, Layer
 from workbench.worker.model.build import BuiltModel, named_variables
+from workbench.worker.saved_models.keras2_file import keras2_weights
 
 
 def weights_layout(built: BuiltModel) -> WeightsLayout:
     """What a `.weights.h5` file of this network, built with `whole=True`, holds, and where."""
     paths = _paths(built)
-    expected: dict[str, Expected] = {}
-    for key, variable in named_variables(built).items():
-        shape = tuple(int(length) for length in variable.shape)
-        expected[paths[id(variable)]] = Expected(key, shape, str(variable.dtype))
-    return WeightsLayout(expected, frozenset(paths.values()))
+    arrays = {
+        id(variable): _array(key, variable) for key, variable in named_variables(built).items()
+    }
+    expected = {paths[number]: array for number, array in arrays.items()}
+    layers = [
+        Layer(layer.name, tuple(arrays[id(variable)] for variable in keras2_weights(layer)))
+        for layer in built.model.layers
+        if layer.weights
+    ]
+    return WeightsLayout(expected, frozenset(paths.values()), layers)
+
+
+def _array(key: str, variable: Any) -> Expected:
+    return Expected(key, tuple(int(length) for length in variable.shape), str(variable.dtype))
 
 
 def _paths(built: BuiltModel) -> dict[int, str]:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import NeedsTensorFlowError, WorkbenchError
-from workbench.inference.load import is_installed, load_onnx_runner
+from workbench.inference.load import load_onnx_runner
 from workbench.inference.runner import Runner
+from workbench.parts import CLASSIFY
 from workbench.runs.model_card import MAX_DIFFERENCE, OnnxCheck
 from workbench.runs.store.onnx_check import keep_onnx_check
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
@@ -27,7 +28,7 @@ def check_onnx(job: TrainingJob, ready: PreparedTraining) -> None:
 
     Beside another device nothing is compared: TensorFlow would compute with fewer digits there.
     """
-    if not (is_installed() and is_on_processors(ready.target.strategy)):
+    if not (CLASSIFY.is_installed and is_on_processors(ready.target.strategy)):
         return
     images = ready.images
     part = images.test or images.validation or images.train

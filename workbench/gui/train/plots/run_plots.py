@@ -53,7 +53,8 @@ class RunPlots(QWidget):
 
     Call `grow` whenever a history has grown: it costs nothing until the timer draws, at
     most 2.5 times a second, less often where drawing is dear or would change nothing, and
-    only while the plots can be seen. `said` when an export was written or failed.
+    only while the plots can be seen; the first batches, and each time that they have doubled, are
+    drawn at once. `said` when an export was written or failed.
 
     Attributes:
         by_key: The plot of each curve that has one, by the curve's key.
@@ -81,6 +82,7 @@ class RunPlots(QWidget):
         self._is_following = True
         self._is_dirty = True
         self._is_urgent = True
+        self._num_drawn = 0
         self._pace = RedrawThrottle()
         self._background = Background(self, max_threads=1)
         self._savers: dict[str, FigureSaver] = {}
@@ -190,8 +192,10 @@ class RunPlots(QWidget):
         """There are new values: draws them soon, within the share of time they may take."""
         self._is_dirty = True
         best = self._main.best if self._main is not None else None
-        if best is not None and best.epoch != self._first.series.best_epoch:
-            self.refresh()  # the best epoch is that of the header at any moment
+        # The best epoch is that of the header at any moment.
+        is_other = best is not None and best.epoch != self._first.series.best_epoch
+        if is_other or self._has_doubled():
+            self.refresh()
             return
         if not self.isVisible():
             return
@@ -199,6 +203,13 @@ class RunPlots(QWidget):
         # An epoch must not wait for the time that its batches could have waited.
         if not self._timer.isActive() or wait_ms < self._timer.remainingTime():
             self._timer.start(wait_ms)
+
+    def _has_doubled(self) -> bool:
+        """The current run has its first batches, or twice as many as are drawn: one may have waited
+        for them, and it happens a few times in a run.
+        """
+        num_steps = len(self._main.steps) if self._main is not None else 0
+        return num_steps >= max(1, 2 * self._num_drawn)
 
     def _wait_ms(self) -> int:
         low, high = self._first.axes.x_range()
@@ -231,6 +242,7 @@ class RunPlots(QWidget):
         started = thread_time()
         size = self._size()
         self._is_dirty = self._is_urgent = False
+        self._num_drawn = len(self._main.steps) if self._main is not None else 0
         self._timer.stop()
         self._feed()
         span = self._whole_span() if self._is_following else None

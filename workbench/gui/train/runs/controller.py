@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
 from workbench.client.background import Background
@@ -16,11 +15,11 @@ from workbench.core.format import plural
 from workbench.core.projects.project import HERE, Project
 from workbench.core.training.longer import LongerTraining
 from workbench.errors import WorkbenchError
-from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.file_dialogs import open_folder
 from workbench.gui.kit.messages import ask_text, make_box, show_notice
 from workbench.gui.kit.save_path import ask_save_path
-from workbench.gui.train.export import ExportAction
+from workbench.gui.train.exporting.action import ExportAction
 from workbench.gui.train.report import ReportAction
 from workbench.gui.train.runs.card_dialog import ModelCardDialog
 from workbench.gui.train.runs.compare_dialog import CompareRuns
@@ -39,11 +38,13 @@ Runs = list[RunSummary]
 
 class RunActions(QObject):
     """Does what the list of runs requests; `said` with what goes on or went wrong;
-    `project_wanted` with the folder of a run whose project is to be opened.
+    `project_wanted` with the folder of a run whose project is to be opened; `help_asked` with the
+    key of a page.
     """
 
     said = Signal(str)
     project_wanted = Signal(Path)
+    help_asked = Signal(str)
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
@@ -51,8 +52,9 @@ class RunActions(QObject):
         self._library = context.library
         self._window = window
         self._background = Background(self, max_threads=1)
-        self._export_action = ExportAction(context.service, window)
+        self._export_action = ExportAction(context.theme, context.measurer, window)
         self._export_action.said.connect(self.said)
+        self._export_action.help_asked.connect(self.help_asked)
         self._report_action = ReportAction(context.measurer, window)
         self._report_action.said.connect(self.said)
         library = context.library
@@ -176,14 +178,12 @@ class RunActions(QObject):
         CompareRuns(theme, all_runs, left, right, self._window).show()
 
     def _on_folder(self, runs: Runs) -> None:
-        path = runs[0].path
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            show_notice(self._window, "No file manager was found.", f"The run folder is {path}.")
+        open_folder(self._window, runs[0].path, "The run folder")
 
     # writing and deleting ----------------------------------------------------------------
 
     def _export(self, run: RunSummary, key: str) -> None:
-        self._export_action.ask(run.path, f"{run.project} {run.label}", [run_exports()[key]])
+        self._export_action.ask(run.path, f"{run.project} {run.label}", key)
 
     def _on_report(self, runs: Runs) -> None:
         self._report_action.ask(runs[0].path, f"{runs[0].project} {runs[0].label}")

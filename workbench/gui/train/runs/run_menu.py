@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from PySide6.QtWidgets import QMenu, QWidget
@@ -79,10 +80,15 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
     add("compare", "Compare with…")
     add("folder", "Open folder")
     add("report", "Report…")
+    _add_exports(menu, run, add)
+
+
+def _add_exports(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None:
     exports = menu.addMenu("Export")
-    for key, spec in run_exports().items():
-        add(f"export:{key}", f"{spec.title}…", to=exports, is_enabled=run.has_model)
-    exports.addSeparator()
+    for _group, specs in groupby(run_exports().values(), lambda spec: spec.group):
+        for spec in specs:
+            add(f"export:{spec.key}", f"{spec.title}…", to=exports, is_enabled=run.has_model)
+        exports.addSeparator()
     for suffix, words in CURVE_FORMATS.items():
         lacks = suffix == "parquet" and not can_write_parquet()
         text = f"{words} (needs the package pyarrow)" if lacks else f"{words}…"

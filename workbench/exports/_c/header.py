@@ -1,0 +1,198 @@
+"""The text of a C header: kernels that are used, constants, and the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.exports._c.arena import plan
+from workbench.exports._c.flat import Values
+from workbench.exports._c.program import (
+    Argument,
+    Buffer,
+    Options,
+    Output,
+    Part,
+    Patch,
+    Program,
+    Step,
+    Table,
+)
+from workbench.programs.code import comment_text
+from workbench.programs.texts import fill, read
+
+_NEEDS = {
+    "conv2d": ("weights",),
+    "dense": ("weights",),
+    "depthwise_conv2d": ("weights",),
+    "transpose_conv": ("weights",),
+    "sum": ("reduce",),
+    "largest": ("reduce",),
+    "combine": (),
+    **dict.fromkeys(
+        ("add", "maximum", "minimum", "multiply", "prelu", "squared_difference"), ("combine",)
+    ),
+}
+_WIDTH = 100
+
+
+class _Constants:
+    """Constants of the header, each once."""
+
+    def __init__(self) -> None:
+        self._names: dict[Any, str] = {}
+        self.lines: list[str] = []
+        self.size = 0
+
+    def name(self, value: Table | Options) -> str:
+        """Of a constant, which is written where it is new."""
+        if isinstance(value, Table):
+            key: Any = (value.kind, value.values.tobytes())
+            return self._names.get(key) or self._table(key, value)
+        fields = ", ".join(map(self._field, value.fields))
+        key = (value.kind, fields)
+        if key not in self._names:
+            name = self._names[key] = f"model_{value.kind}_{len(self._names)}"
+            self.lines.append(f"static const model_{value.kind} {name} = {{{fields}}};")
+        return self._names[key]
+
+    def _table(self, key: Any, value: Table) -> str:
+        name = self._names[key] = f"model_numbers_{len(self._names)}"
+        values = value.values.ravel()
+        self.lines.append(f"static const {value.kind} {name}[{values.size}] = {{")
+        self.lines += _rows(values)
+        self.lines.append("};")
+        self.size += value.values.nbytes
+        return name
+
+    def _field(self, value: Any) -> str:
+        if isinstance(value, Table | Options):
+            return self.name(value)
+        if isinstance(value, Sequence):
+            return "{" + ", ".join(map(str, value)) + "}"
+        return str(value)
+
+
+def _rows(values: Values) -> Iterable[str]:
+    """Numbers in lines of equal width, at most."""
+    if not values.size:
+        return
+    longest = max(len(str(values.min())), len(str(values.max())))
+    count = (_WIDTH - 4) // (longest + 2)
+    texts = list(map(str, values.tolist()))
+    for start in range(0, len(texts), count):
+        yield "    " + ", ".join(texts[start : start + count]) + ","
+
+
+def header_text(
+    program: Program, *, shape: Sequence[int], class_names: Sequence[str], title: str
+) -> str:
+    """The header.
+
+    Args:
+        program: The network.
+        shape: (height, width, channels) of an image.
+        class_names: In the order of the scores.
+        title: For the comment.
+    """
+    places, arena = plan(program.steps)
+    constants = _Constants()
+    calls = [line for step in program.steps for line in _call(step, places, constants)]
+    height, width, channels = shape
+    arguments = [each for step in program.steps for each in step.arguments]
+    values = {
+        "title": title_text(title),
+        "height": height,
+        "width": width,
+        "channels": channels,
+        "num_classes": program.scores.buffer.size,
+        "arena": max(arena, 1),
+        "patch": max((a.count for a in arguments if isinstance(a, Patch)), default=0),
+        "constants_size": constants.size,
+        "scale": _scale(program.scores),
+        "zero": program.scores.zero,
+        "layers": _layers(program.layers),
+        "names": ",\n".join(map(_text, class_names)),
+        "kernels": "\n".join(read(f"c/{name}.c") for name in _kernels(program.steps)),
+        "constants": "\n".join(constants.lines),
+        "calls": "\n".join(calls),
+    }
+    return fill(read("c/header.txt"), values)
+
+
+def _scale(output: Output) -> str:
+    return f"{float(np.float32(output.scale))!r}F"
+
+
+def _layers(layers: Mapping[str, Output]) -> str:
+    """Variables for the outputs of layers, and a macro that is called with each."""
+    if not layers:
+        return ""
+    lines = [f"static uint8_t model_{name}[{each.buffer.size}];" for name, each in layers.items()]
+    lines.append("#define MODEL_LAYERS(show) \\")
+    lines += [
+        f"    show(model_{name}, {_scale(each)}, ({each.zero})) \\" for name, each in layers.items()
+    ]
+    return "\n".join([*lines, "", ""])
+
+
+def title_text(title: str) -> str:
+    """A title inside a comment."""
+    return _comment(title) or "A network"
+
+
+def _comment(text: str) -> str:
+    return comment_text(text).replace("*", "")
+
+
+def _kernels(steps: Iterable[Step]) -> list[str]:
+    """Names of the texts that some steps need, in the order of their definitions."""
+    found = ["base"]
+    for step in steps:
+        for name in (step.kernel, *(a for a in step.arguments if isinstance(a, str))):
+            found += [each for each in (*_NEEDS.get(name, ()), name) if each not in found]
+    return found
+
+
+def _call(step: Step, places: dict[Buffer, int], constants: _Constants) -> list[str]:
+    layer = _comment(step.layer.partition(";")[0])
+    *inputs, output = step.arguments
+    is_bytes = step.kernel == "lookup"
+    texts = [_argument(each, places, constants, is_bytes=is_bytes) for each in inputs]
+    texts.append(_argument(output, places, constants, is_bytes=is_bytes, is_output=True))
+    return [f"/* {layer} */", f"model_{step.kernel}({', '.join(texts)});"]
+
+
+def _argument(
+    value: Argument,
+    places: dict[Buffer, int],
+    constants: _Constants,
+    *,
+    is_bytes: bool = False,
+    is_output: bool = False,
+) -> str:
+    if isinstance(value, Options):
+        return f"&{constants.name(value)}"
+    if isinstance(value, Table):
+        return constants.name(value)
+    if isinstance(value, Patch):
+        return "model_patch"
+    if isinstance(value, Buffer | Part):
+        buffer, offset = (value.buffer, value.offset) if isinstance(value, Part) else (value, 0)
+        if buffer.name:
+            return buffer.name
+        place = f"model_arena + {places[buffer] + offset}"
+        kind = "uint8_t *" if is_output else "const uint8_t *"
+        return f"({kind})({place})" if is_bytes else place
+    return f"model_{value}" if isinstance(value, str) else str(value)
+
+
+def _text(name: str) -> str:
+    """A string of C; what is not plain ASCII as octal numbers of its UTF-8 bytes."""
+    plain = [
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+        for byte in name.encode("utf-8", "replace")
+    ]
+    return f'"{"".join(plain)}"'

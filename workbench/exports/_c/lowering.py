@@ -1,0 +1,208 @@
+"""From LiteRT's operators to steps: which tensor is where, and functions of one number as tables.
+
+A tensor that each number of another one decides by itself is not computed until a kernel needs it;
+however many operators are between, they are one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.exports._c.flat import FlatModel, Operator, Tensor, UnsupportedError, Values
+from workbench.exports._c.pointwise import POINTWISE, compute
+from workbench.exports._c.program import Argument, Buffer, Output, Program, Step, Table
+
+SCORES = "scores"
+"""The name of the answers, in the signature and in C."""
+
+_BYTES = np.arange(256, dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A tensor in memory."""
+
+    buffer: Buffer
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A tensor that is a function of one in memory: real values (256,), by byte of that."""
+
+    source: Buffer
+    values: Values
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A constant: what its numbers stand for."""
+
+    values: Values
+
+
+class Network:
+    """A network on its way to C.
+
+    Attributes:
+        tensors: Of the converter.
+        program: The steps so far.
+    """
+
+    def __init__(self, model: FlatModel) -> None:
+        self.tensors = model.tensors
+        self._answers = dict(model.answers)
+        self.program = Program(
+            image=Buffer(self.tensors[model.image].size, "image"), scores=self._output(SCORES)
+        )
+        self._values: dict[int, Stored | Mapped | Fixed] = {model.image: Stored(self.program.image)}
+
+    def _output(self, name: str) -> Output:
+        tensor = self.tensors[self._answers[name]]
+        place = name if name == SCORES else f"model_{name}"
+        return Output(Buffer(tensor.size, place), tensor.scale, tensor.zero)
+
+    def step(
+        self, kernel: str, *arguments: Argument, tensor: Tensor, shares: Buffer | None = None
+    ) -> None:
+        """Adds a call."""
+        self.program.steps.append(Step(kernel, arguments, tensor.name, shares))
+
+    def new(self, index: int) -> Buffer:
+        """A buffer for a tensor that a kernel writes."""
+        tensor = self.tensors[index]
+        if tensor.dtype != np.int8:
+            raise UnsupportedError(f"numbers of type {tensor.dtype}", tensor)
+        buffer = Buffer(tensor.size)
+        self._values[index] = Stored(buffer)
+        return buffer
+
+    def alias(self, index: int, source: int) -> None:
+        """The tensor has the numbers of another one."""
+        value = self._value(source)
+        if isinstance(value, Fixed):
+            value = Fixed(value.values.reshape(self.tensors[index].shape))
+        self._values[index] = value
+
+    def fix(self, index: int, values: Values) -> None:
+        """The tensor is constant."""
+        self._values[index] = Fixed(values)
+
+    def constant(self, index: int) -> Values | None:
+        """What the numbers of a constant stand for; None for another tensor."""
+        value = self._value(index)
+        return value.values if isinstance(value, Fixed) else None
+
+    def integers(self, index: int) -> list[int]:
+        """A constant list of integers.
+
+        Raises:
+            UnsupportedError: it is computed.
+        """
+        found = self.constant(index)
+        if found is None:
+            raise UnsupportedError("sizes that are computed", self.tensors[index])
+        return [int(number) for number in found.ravel()]
+
+    def numbers(self, index: int) -> Values:
+        """The numbers of a constant as they are stored.
+
+        Raises:
+            UnsupportedError: it is computed.
+        """
+        tensor = self.tensors[index]
+        if tensor.data is None:
+            raise UnsupportedError("weights that are computed", tensor)
+        return tensor.data
+
+    def stored(self, index: int) -> Buffer:
+        """The tensor in memory as int8; a step puts it there if it is not.
+
+        Raises:
+            UnsupportedError: its numbers have not 8 bits.
+        """
+        tensor, value = self.tensors[index], self._value(index)
+        if isinstance(value, Stored) and value.buffer is not self.program.image:
+            return value.buffer
+        if not tensor.is_quantized or isinstance(value, Fixed):
+            raise UnsupportedError(f"numbers of type {tensor.dtype}", tensor)
+        return self._tabled(index, tensor)
+
+    def rescaled(self, index: int, like: Tensor) -> Buffer:
+        """The tensor in memory with scale and zero of another one."""
+        tensor = self.tensors[index]
+        if (tensor.scale, tensor.zero) == (like.scale, like.zero):
+            return self.stored(index)
+        mapped = self._mapped(index)
+        if mapped is None:
+            raise UnsupportedError("a constant of another scale", tensor)
+        return self._lookup(mapped, like, Buffer(tensor.size))
+
+    def _tabled(self, index: int, tensor: Tensor) -> Buffer:
+        mapped = self._mapped(index)
+        assert mapped is not None  # noqa: S101 - a constant is none of memory
+        buffer = self._lookup(mapped, tensor, Buffer(tensor.size))
+        self._values[index] = Stored(buffer)
+        return buffer
+
+    def _lookup(self, mapped: Mapped, like: Tensor, buffer: Buffer) -> Buffer:
+        table = like.numbers(mapped.values).astype(like.dtype).view(np.uint8)
+        arguments = (mapped.source, Table("uint8_t", table), buffer.size, buffer)
+        self.step("lookup", *arguments, tensor=like, shares=mapped.source)
+        return buffer
+
+    def _value(self, index: int) -> Stored | Mapped | Fixed:
+        tensor = self.tensors[index]
+        if index not in self._values:
+            if tensor.data is None:
+                raise UnsupportedError("a tensor without numbers", tensor)
+            self._values[index] = Fixed(tensor.real(tensor.data))
+        return self._values[index]
+
+    def _mapped(self, index: int) -> Mapped | None:
+        """The tensor as a function of one in memory; None for a constant."""
+        value, tensor = self._value(index), self.tensors[index]
+        if isinstance(value, Stored):
+            return Mapped(value.buffer, tensor.real(_BYTES.view(tensor.dtype)))
+        return value if isinstance(value, Mapped) else None
+
+    def is_pointwise(self, op: Operator) -> bool:
+        """Computes an operator as a function of one number, where it is one, or a constant."""
+        if op.kind not in POINTWISE:
+            return False
+        (index,) = op.outputs
+        tensor = self.tensors[index]
+        values = [self._value(each) for each in op.inputs]
+        if all(isinstance(value, Fixed) for value in values):
+            inputs = [value.values for value in values if isinstance(value, Fixed)]
+            self.fix(index, compute(op, inputs, tensor))
+            return True
+        mapped = [self._mapped(each) for each in op.inputs]
+        sources = {each.source for each in mapped if each is not None}
+        if len(sources) != 1 or any(
+            isinstance(value, Fixed) and value.values.size != 1
+            if isinstance(value, Fixed)
+            else self.tensors[each].shape != tensor.shape
+            for each, value in zip(op.inputs, values, strict=True)
+        ):
+            return False
+        inputs = [
+            value.values.reshape(()) if isinstance(value, Fixed) else of.values  # type: ignore[union-attr]
+            for value, of in zip(values, mapped, strict=True)
+        ]
+        found = np.broadcast_to(compute(op, inputs, tensor), (256,))
+        self._values[index] = Mapped(sources.pop(), found)
+        return True
+
+    def finish(self) -> Program:
+        """The program, with last steps that write the outputs."""
+        layers = {name: self._output(name) for name in self._answers if name != SCORES}
+        self.program.layers.update(layers)
+        for name, output in {SCORES: self.program.scores, **layers}.items():
+            index = self._answers[name]
+            tensor, mapped = self.tensors[index], self._mapped(index)
+            if tensor.dtype != np.uint8 or mapped is None:
+                raise UnsupportedError(f"answers of type {tensor.dtype}", tensor)
+            self._lookup(mapped, tensor, output.buffer)
+        return self.program

@@ -1,0 +1,97 @@
+"""The operations of TensorFlow.js that networks are written with."""
+
+from __future__ import annotations
+
+from workbench.exports._tensorflowjs.operations import Operations
+
+KNOWN = frozenset(
+    [
+        "Abs",
+        "AddV2",
+        "AvgPool",
+        "BatchMatMulV2",
+        "BatchToSpaceND",
+        "BiasAdd",
+        "Cast",
+        "ConcatV2",
+        "Const",
+        "Conv2D",
+        "Conv2DBackpropInput",
+        "Cumsum",
+        "DepthwiseConv2dNative",
+        "Elu",
+        "Erf",
+        "Exp",
+        "ExpandDims",
+        "Expm1",
+        "Fill",
+        "FloorDiv",
+        "FloorMod",
+        "FusedDepthwiseConv2dNative",
+        "GatherV2",
+        "Greater",
+        "GreaterEqual",
+        "Identity",
+        "LeakyRelu",
+        "Less",
+        "LessEqual",
+        "Log",
+        "Log1p",
+        "LogSoftmax",
+        "MatMul",
+        "Max",
+        "MaxPool",
+        "Maximum",
+        "Mean",
+        "Min",
+        "Minimum",
+        "Mul",
+        "Neg",
+        "Pack",
+        "Pad",
+        "PadV2",
+        "Placeholder",
+        "Pow",
+        "Prod",
+        "Range",
+        "RealDiv",
+        "Relu",
+        "Relu6",
+        "Reshape",
+        "ResizeBilinear",
+        "ResizeNearestNeighbor",
+        "Round",
+        "Rsqrt",
+        "SelectV2",
+        "Selu",
+        "Shape",
+        "Sigmoid",
+        "Slice",
+        "Softmax",
+        "Softplus",
+        "SpaceToBatchND",
+        "Split",
+        "Sqrt",
+        "Square",
+        "SquaredDifference",
+        "Squeeze",
+        "StridedSlice",
+        "Sub",
+        "Sum",
+        "Tanh",
+        "Tile",
+        "TopKV2",
+        "Transpose",
+        "ZerosLike",
+        "_FusedConv2D",
+        "_FusedMatMul",
+    ]
+)
+"""By TensorFlow's names, which the graph model's are. A test has the runtime list its own."""
+
+
+def refuse_unknown(graph: Operations) -> None:
+    """Raises ValueError, with the path of the first operation that TensorFlow.js lacks."""
+    for each in graph.by_name.values():
+        if each.kind not in KNOWN:
+            raise ValueError(f"/{each.name}: TensorFlow.js has no operation {each.kind}")

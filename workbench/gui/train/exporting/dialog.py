@@ -1,0 +1,327 @@
+"""The dialog that exports a run's model: the formats, and how its exports compare with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
+
+from workbench.client.background import Background
+from workbench.client.question import Handlers, Question
+from workbench.client.service_process import ServiceProcess
+from workbench.core.specs import ExportSpec
+from workbench.errors import RunFolderError, WorkbenchError
+from workbench.exports import missing_runtime, run_exports
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.dialog_head import DialogHead
+from workbench.gui.kit.file_dialogs import show_in_folder
+from workbench.gui.kit.fonts import ui_font
+from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.messages import error_details, show_error
+from workbench.gui.kit.save_path import ask_save_path
+from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.train.exporting.format_list import FormatList
+from workbench.gui.train.exporting.proof_table import ProofTable
+from workbench.protocol.export import Export, ExportProof
+from workbench.protocol.messages import Done
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import read_card
+from workbench.runs.naming import SEPARATOR
+from workbench.runs.store.exports import read_exports
+
+_SIZE_PX = QSize(1000, 652)
+_EXPLANATION = (
+    "Each export is read back by the format's own runtime and compared with the model on test "
+    "images. Only one that agrees is written."
+)
+_NOTHING = "Not exported yet. The comparison of each export with the model appears here."
+_READY = "Ready folder: with class names, script, README and license"
+_READY_TIP = "A folder that classifies images on a computer without Workbench"
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is known of a run's exports.
+
+    Attributes:
+        checksum: Of its weights now.
+    """
+
+    proofs: dict[str, ExportProof]
+    checksum: str
+
+
+class ExportDialog(QDialog):
+    """Exports the model of a run with a title, any number of times.
+
+    Signals:
+        said: What was exported.
+
+    Attributes:
+        run: The run folder.
+        head: Title and help.
+        formats: The formats; one is chosen.
+        summary: What it is for, or what it lacks.
+        ready: Whether a ready folder is written.
+        table: The exports there are.
+        status: What is being done, how it ended, or more about the chosen export.
+        details: Shows all of an error.
+        folder: Shows the chosen export in the file manager.
+        export, stop: Begins; cancels, or closes.
+    """
+
+    said = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        worker: ServiceProcess,
+        run: Path,
+        title: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export — Workbench")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(_SIZE_PX.boundedTo(self.screen().availableSize()))
+        self.run = run
+        self._title = title
+        self._specs = run_exports()
+        self._lacking: dict[str, WorkbenchError] = {}
+        self._error: WorkbenchError | None = None
+        self._is_canceling = False
+        self._question = Question(worker)
+        self._background = Background(self)
+        self.head = DialogHead("Export a trained model", _EXPLANATION, "exporting")
+        self.formats = FormatList(theme, self._specs)
+        self.summary = plain_label(role="dim", wrap=True)
+        self.ready = QCheckBox(_READY)
+        self.table = ProofTable(theme)
+        self.nothing = plain_label(_NOTHING, role="dim", wrap=True)
+        self.status = WaitLabel()
+        self.details = button("Details…", role="link")
+        self.folder = button("Show in folder")
+        self.export = button("Export…", role="primary")
+        self.stop = button("Close")
+        self._build()
+        self._connect()
+        self._refresh()
+        self._look_for_runtimes()
+        self._look()
+
+    def _build(self) -> None:
+        name = ElidedLabel(self._title)
+        name.setFont(ui_font(weight=600))
+        self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.ready.setToolTip(_READY_TIP)
+        for each in (self.details, self.folder, self.stop):
+            each.setAutoDefault(False)
+        self.export.setDefault(True)
+        parts = (
+            self.head,
+            name,
+            (self.formats, 3),
+            self.summary,
+            self.ready,
+            plain_label("Exports of this run", role="heading"),
+            self.nothing,
+            (self.table, 2),
+            row((self.status, 1), self.details, spacing=8),
+            row(self.folder, STRETCH, self.export, self.stop, spacing=8),
+        )
+        column(*parts, parent=self, margins=(20, 18, 20, 16), spacing=8)
+        self._show_table(is_shown=False)
+        self.formats.setFocus()
+
+    def _connect(self) -> None:
+        self.formats.picked.connect(self._refresh)
+        self.formats.itemDoubleClicked.connect(lambda _item, _column: self.export.click())
+        self.table.row_picked.connect(self._show_picked)
+        self.details.clicked.connect(self._show_details)
+        self.folder.clicked.connect(self._show_in_folder)
+        self.export.clicked.connect(self._on_export)
+        self.stop.clicked.connect(self.reject)
+
+    @property
+    def is_exporting(self) -> bool:
+        """Whether an export is under way."""
+        return self._question.is_open
+
+    def _refresh(self) -> None:
+        """Shows what can be done now."""
+        spec, is_busy = self.formats.current, self.is_exporting
+        lack = self._lacking.get(spec.key)
+        self.summary.setText(f"{lack.what} {lack.fix}" if lack is not None else spec.summary)
+        set_role(self.summary, "warning" if lack is not None else "dim")
+        self.export.setEnabled(lack is None and not is_busy)
+        self.formats.setEnabled(not is_busy)
+        self.ready.setEnabled(spec.reader is not None and not is_busy)
+        self.stop.setText("Cancel" if is_busy else "Close")
+        self.stop.setEnabled(not self._is_canceling)
+        proof = self.table.proof
+        self.folder.setEnabled(proof is not None and not proof.reason)
+        self.details.setVisible(self._error is not None and not is_busy)
+
+    # what there is -----------------------------------------------------------------------
+
+    def _look_for_runtimes(self) -> None:
+        def work() -> dict[str, WorkbenchError]:
+            found = {key: missing_runtime(spec) for key, spec in self._specs.items()}
+            return {key: lack for key, lack in found.items() if lack is not None}
+
+        self._background.run(work, self._show_lacking, self._say_failure)
+
+    def _show_lacking(self, lacking: dict[str, WorkbenchError]) -> None:
+        self._lacking = lacking
+        self.formats.set_lacking({key: lack.what for key, lack in lacking.items()})
+        self._refresh()
+
+    def _look(self, key: str = "") -> None:
+        """Reads what is kept of the exports; then chooses the row of a format."""
+        run = RunFolder(self.run)
+        work = partial(_read, run)
+        self._background.run(work, partial(self._show_kept, key), self._say_failure)
+
+    def _show_kept(self, key: str, kept: _Kept) -> None:
+        titles = {each.key: each.title for each in self._specs.values()}
+        order = [*self._specs, *(other for other in kept.proofs if other not in self._specs)]
+        proofs = [kept.proofs[each] for each in order if each in kept.proofs]
+        self.table.set_proofs(proofs, titles, kept.checksum)
+        self.table.show_format(key)
+        self._show_table(is_shown=bool(proofs))
+        self._refresh()
+
+    def _show_table(self, *, is_shown: bool) -> None:
+        shown, hidden = (self.table, self.nothing)[:: 1 if is_shown else -1]
+        hidden.hide()  # first: room for both would make the dialog larger
+        shown.show()
+
+    def _show_picked(self) -> None:
+        proof = self.table.proof
+        if proof is not None and not self.is_exporting:
+            self._error = None
+            self.status.say(breakable(self.table.words(proof)), is_bad=bool(proof.reason))
+        self._refresh()
+
+    def _show_in_folder(self) -> None:
+        proof = self.table.proof
+        if proof is not None:
+            show_in_folder(self, self._background, Path(proof.path))
+
+    # an export ---------------------------------------------------------------------------
+
+    def _on_export(self) -> None:
+        spec = self.formats.current
+        is_ready = self.ready.isChecked() and self.ready.isEnabled()
+        path = self._ask_path(spec, is_folder=is_ready or spec.is_folder)
+        if path:
+            self.begin(path, is_ready=is_ready)
+
+    def begin(self, path: str, *, is_ready: bool) -> None:
+        """Exports in the chosen format to a file or folder, or as a ready folder."""
+        spec = self.formats.current
+        handlers = Handlers(
+            on_done=partial(self._on_done, spec),
+            on_failed=partial(self._on_failed, spec),
+            on_progress=lambda progress: self._show_progress(progress.text),
+        )
+        self._error, self._is_canceling = None, False
+        request = Export(
+            id=0, model=str(self.run), format=spec.key, path=path, is_ready_folder=is_ready
+        )
+        self._question.ask(request, handlers)
+        self.status.say("")
+        self.status.wait_for("Starting")
+        self._refresh()
+
+    def _ask_path(self, spec: ExportSpec, *, is_folder: bool) -> str:
+        name = self._title.replace(SEPARATOR, " ")
+        is_shared = sum(each.suffix == spec.suffix for each in self._specs.values()) > 1
+        if is_folder or is_shared:
+            name = f"{name} {spec.title.replace(',', '')}"
+        name = name.replace("/", "-") + ("" if is_folder else spec.suffix)
+        filters = f"{spec.title} (*{spec.suffix})"
+        if is_folder:
+            filters = f"Folder with {spec.title} (*)"
+        title = f"Export {self._title}"
+        path, _ = ask_save_path(self, title, name, filters, kind="export", is_folder=is_folder)
+        return path
+
+    def _show_progress(self, words: str) -> None:
+        if not self._is_canceling:
+            self.status.wait_for(words)
+
+    def _on_done(self, spec: ExportSpec, answer: Done) -> None:
+        self.said.emit(answer.text)
+        self.status.say(breakable(f"Wrote {Path(answer.path).name}. It agrees with the model."))
+        self._end(spec)
+
+    def _on_failed(self, spec: ExportSpec, error: WorkbenchError) -> None:
+        if self._is_canceling:
+            self.status.say("Canceled. Nothing was written.")
+        else:
+            self._say_failure(error)
+        self._end(spec)
+
+    def _end(self, spec: ExportSpec) -> None:
+        had_focus = self.stop.hasFocus()
+        self._is_canceling = False
+        self._refresh()
+        if had_focus:
+            self.formats.setFocus()
+        self._look(spec.key)
+
+    def _say_failure(self, error: WorkbenchError) -> None:
+        self._error = error if error_details(error) else None
+        self.status.say(breakable(f"{error.what} {error.fix}".strip()), is_bad=True)
+        self._refresh()
+
+    def _show_details(self) -> None:
+        if self._error is not None:
+            show_error(self, self._error)
+
+    # the end -----------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter on an export shows it in its folder; elsewhere it exports."""
+        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+        if is_enter and self.table.hasFocus():
+            self.folder.click()
+        else:
+            super().keyPressEvent(event)
+
+    def reject(self) -> None:
+        """Cancels the export that is under way; without one, closes."""
+        if not self.is_exporting:
+            super().reject()
+        elif not self._is_canceling:
+            self._is_canceling = True
+            self._question.cancel()
+            self.status.wait_for("Canceling")
+            self._refresh()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Its window is closed: nothing is exported any more."""
+        self._question.drop()
+        super().closeEvent(event)
+
+    def done(self, result: int) -> None:
+        """It is gone from the screen at once, and deleted once nothing is read any more."""
+        self._question.drop()
+        self.hide()
+        self._background.close_soon(partial(super().done, result))
+
+
+def _read(run: RunFolder) -> _Kept:
+    """The kept figures, in another thread."""
+    try:
+        checksum = read_card(run.path).checksum
+    except RunFolderError:  # then no row is of earlier weights; an export says what is wrong
+        checksum = ""
+    return _Kept(read_exports(run), checksum)

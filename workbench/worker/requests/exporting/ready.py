@@ -1,0 +1,185 @@
+"""What is beside an exported model in a ready folder: facts, script, README, license."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench import __version__
+from workbench.core.specs import ExportReader, ExportSpec
+from workbench.programs.code import comment_text, literal
+from workbench.programs.texts import fill, sections
+from workbench.runs.model_card import ModelCard
+
+FACTS_INSIDE = ("assets.extra/workbench.json", "workbench.json")
+"""Where the facts are in a model that is a folder."""
+
+README_NAME = "README.md"
+LICENSE_NAME = "LICENSE.txt"
+FACTS_FORMAT = "workbench-export"
+_IMPORT = ("import ", "from ")
+
+
+class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program has to know of an exported model.
+
+    Attributes:
+        class_names: In the order of the answers.
+        input_shape: (height, width, channels) of an image of numbers 0 to 255.
+        fit: How an image of other proportions is brought to that: crop, stretch or pad.
+        is_logits: A softmax is to be applied to the answers.
+        temperature: Of the calibration: logarithms of the probabilities are divided by it.
+        least_probability: Below it the answer is "unknown".
+        checksum: SHA-256 of the run's weights.
+    """
+
+    title: str
+    class_names: list[str]
+    input_shape: list[int]
+    fit: str
+    is_logits: bool
+    temperature: float | None
+    least_probability: float
+    dataset: str
+    checksum: str
+    made_by: str = f"Workbench {__version__}"
+    format: str = FACTS_FORMAT
+    version: int = 1
+
+
+def facts_name(name: str) -> str:
+    """The name of the file of facts beside a model's file or folder."""
+    return f"{name}.json"
+
+
+def facts_of(card: ModelCard, spec: ExportSpec) -> ExportFacts:
+    """The facts of a model in a format that has a reader."""
+    found = card.calibration
+    is_probable = spec.reader is not None and spec.reader.has_softmax
+    return ExportFacts(
+        title=card.title,
+        class_names=card.class_names,
+        input_shape=card.input_shape,
+        fit=card.fit,
+        is_logits=card.is_logits and not is_probable,
+        temperature=found.temperature if found is not None else None,
+        least_probability=(found.least_probability or 0.0) if found is not None else 0.0,
+        dataset=card.dataset_title,
+        checksum=card.checksum,
+    )
+
+
+def write_facts(context: Any, path: Path) -> None:
+    """Writes the facts beside a model.
+
+    Args:
+        context: An ExportContext.
+        path: Of the model.
+    """
+    path.with_name(facts_name(path.name)).write_bytes(context.facts_json())
+
+
+def write_scripts(context: Any, path: Path) -> None:
+    """Writes the program that classifies with a model, and what belongs to it.
+
+    Args:
+        context: An ExportContext.
+        path: Of the model.
+    """
+    card: ModelCard = context.card
+    reader: ExportReader = context.spec.reader
+    texts = sections(reader.runtime.texts)
+    imports, reading = _imports(texts[reader.section] if reader.section else "")
+    values = {
+        "title": comment_text(card.title) or "A network",
+        "file": comment_text(path.name),
+        "file_literal": literal(path.name),
+        "script": reader.runtime.script,
+        "facts": facts_name(path.name),
+        "facts_literal": literal(facts_name(path.name)),
+        "setup": reader.runtime.setup,
+        "start": reader.runtime.start,
+        "has_network": "runpy." in reading,
+        "is_compiled": "subprocess." in reading,
+        "imports": imports,
+        **reader.values(context, path),
+    }
+    values["reading"] = fill(reading, values)
+    for name, section in reader.runtime.scripts.items():
+        path.with_name(name).write_text(fill(texts[section], values), encoding="utf-8")
+
+
+def _imports(section: str) -> tuple[str, str]:
+    """The imports with which a section begins, beside those of its script, as formatters sort
+    them; and the rest of it.
+    """
+    lines = section.splitlines(keepends=True)
+    number = next((n for n, line in enumerate(lines) if not line.startswith(_IMPORT)), len(lines))
+    imports = [*(line.rstrip() for line in lines[:number]), "from PIL import Image, ImageOps"]
+    imports.sort(key=lambda line: (line.startswith("from"), line.lower()))
+    return "\n".join(imports), "".join(lines[number:]).lstrip("\n")
+
+
+def write_texts(context: Any, path: Path) -> None:
+    """Writes README and license of a ready folder beside its model."""
+    card: ModelCard = context.card
+    spec: ExportSpec = context.spec
+    assert spec.reader is not None  # noqa: S101 - for the type
+    facts, texts = facts_of(card, spec), sections("classify.txt")
+    runtime = spec.reader.runtime
+    height, width, channels = card.input_shape
+    values = {
+        "title": card.title or "A network",
+        "file": path.name,
+        "summary": spec.summary,
+        "script": runtime.script,
+        "setup": runtime.setup,
+        "start": runtime.start,
+        "about": f"{about}\n\n" if (about := runtime.about(context, path)) else "",
+        "runtime_license": runtime.license,
+        "files": _file_list(spec, runtime.script, path),
+        "height": height,
+        "width": width,
+        "channels": channels,
+        "order": ", red first" if channels == 3 else "",
+        "fit": card.fit,
+        "output": "scores, to be put through a softmax," if facts.is_logits else "probabilities",
+        "num_classes": len(card.class_names),
+        "facts": facts_name(path.name),
+        "calibration": _calibration(facts, runtime.script),
+        "dataset": card.dataset_title or "unknown",
+        "pretrained": "\n".join(context.licenses),
+    }
+    for name, section in ((README_NAME, "readme"), (LICENSE_NAME, "license")):
+        text = fill(texts[section], values).rstrip("\n") + "\n"
+        path.with_name(name).write_text(text, encoding="utf-8")
+
+
+def _file_list(spec: ExportSpec, script: str, path: Path) -> str:
+    """What is in a ready folder, a line each."""
+    about = {
+        path.name: spec.title,
+        facts_name(path.name): "class names, image shape, calibration",
+        script: "classifies image files",
+        LICENSE_NAME: "what the files may be used for",
+    }
+    others = sorted({entry.name for entry in path.parent.iterdir()} - {README_NAME} - about.keys())
+    about |= dict.fromkeys(others, "belongs to the model")
+    return "\n".join(f"- `{name}`: {words}" for name, words in about.items())
+
+
+def _calibration(facts: ExportFacts, script: str) -> str:
+    words = []
+    if facts.temperature:
+        words.append(
+            f"They are calibrated by {script}: raised to the power of 1 / "
+            f"{facts.temperature:.3f} (`temperature`) and divided by their sum."
+        )
+    if facts.least_probability:
+        words.append(
+            f"Below a probability of {facts.least_probability:g} (`least_probability`) the answer "
+            "is “unknown”. That an image is unlike the training images is known to Workbench alone."
+        )
+    return "\n".join(words)
