@@ -17,11 +17,13 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import workbench
+from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import HERE, Project
+from workbench.core.projects.project_file import project_text
 from workbench.errors import WorkbenchError
 from workbench.parts import TRAIN
 from workbench.processes.memory import available_memory
@@ -107,10 +109,13 @@ class _Waiting:
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return ended is None
 
-    def touch(self) -> None:
-        """It is still wanted: it counts from now on how long nothing happens."""
+    def touch(self, project: Project) -> None:
+        """It is still wanted, for this project: it benchmarks its network where that is new, and
+        counts from now on how long nothing happens.
+        """
+        content = {"project": project_text(replace(project, edits=DataEdits()))}
         with suppress(OSError):
-            self._connection.sendall(b"\n")
+            self._connection.sendall(json.dumps(content).encode() + b"\n")
 
     def begin(self, words: Sequence[str], printed: int, lock: int) -> bool:
         """Hands over a run; False where it does not answer, and does not train."""
@@ -160,7 +165,7 @@ class ReadyTrainer:
         with self._lock:
             waiting = self._waiting
             if waiting is not None and waiting.circumstances == wanted and waiting.is_alive():
-                waiting.touch()
+                waiting.touch(project)
                 return True
             self._end()
             if wanted is None or available_memory() < _START_ABOVE_BYTES:
@@ -169,6 +174,7 @@ class ReadyTrainer:
                 self._waiting = _Waiting(wanted)
             except OSError:  # `Train` starts a trainer, and reports what is wrong
                 return False
+            self._waiting.touch(project)
             return True
 
     def hand_over(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -13,18 +14,23 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import workbench
 from tests.worker.conftest import ENDLESS, Trainer
 from workbench.core.projects.project import Choice
-from workbench.core.projects.project_file import save_project
+from workbench.core.projects.project_file import project_text, save_project
 from workbench.protocol.events import Batch, PhaseChanged, RunStarted
 from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.home import cache_home
 from workbench.runs.ready import ready_trainer, variables_of
 from workbench.runs.start import start_trainer
-from workbench.worker.trainer.ready import receive_order
+from workbench.runs.store.weights_file import read_arrays
+from workbench.targets.this_computer import computes_bfloat16
+from workbench.worker.trainer import ready_benchmark
+from workbench.worker.trainer.ready import OpenProject, receive_order
 
 pytestmark = pytest.mark.worker
 
@@ -32,6 +38,7 @@ _WINDOW = """
 import sys, time
 from workbench.core.projects.project_file import read_project
 from workbench.runs.folder import create_run
+from workbench.runs.home import cache_home
 from workbench.runs.ready import ready_trainer
 from workbench.runs.start import start_trainer
 
@@ -61,6 +68,12 @@ def kept(_released):
         return ready_trainer.pid
 
     return keep
+
+
+@pytest.fixture
+def nothing_open():
+    """No project, in a process that imports nothing."""
+    return OpenProject(threading.Thread())
 
 
 @pytest.fixture
@@ -263,26 +276,101 @@ def test_a_run_that_was_handed_over_survives_its_window(window, small_project):
     assert training.finish().outcome == "stopped"
 
 
-def test_it_ends_unused_and_where_memory_is_short():
+def benchmarked():
+    """The networks that were benchmarked here."""
+    return list((cache_home() / "plans").glob("*.json"))
+
+
+def wait_until_benchmarked(count):
+    deadline = time.monotonic() + 120
+    while len(benchmarked()) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def network(small_project, kind, **recipe):
+    return small_project(("rescaling", {}), kind, xla="off", **recipe)
+
+
+def test_it_benchmarks_the_open_projects_beforehand(kept, trainer, small_project):
+    dense = network(small_project, ("flatten", {}))
+    convolution = network(small_project, ("conv2d", {"filters": 3, "kernel_size": (3, 3)}))
+    ready = kept(dense)
+    wait_until_benchmarked(1)
+    assert kept(convolution) == ready
+    wait_until_benchmarked(2)
+
+    handed = trainer(convolution)
+    assert handed.pid == ready
+    assert handed.finish().outcome == "completed"
+    phases = {event.phase for event in handed.all(PhaseChanged)}
+    assert "measuring" not in phases
+    (started,) = handed.all(RunStarted)
+    if computes_bfloat16():  # else there is one way alone
+        assert "benchmarked earlier" in started.plan.words
+    assert len(benchmarked()) == 2
+
+    fresh = trainer(convolution)
+    assert fresh.finish().outcome == "completed"
+    weights = [read_arrays(training.run.weights_path) for training in (handed, fresh)]
+    assert weights[0].keys() == weights[1].keys()
+    for name, values in weights[0].items():
+        np.testing.assert_array_equal(values, weights[1][name])
+
+
+def test_a_run_that_comes_meanwhile_waits_for_the_benchmark(kept, trainer, small_project):
+    project = network(small_project, ("conv2d", {"filters": 3, "kernel_size": (3, 3)}))
+    ready = kept(project)
+    training = trainer(project)
+    assert training.pid == ready
+    assert training.finish().outcome == "completed"
+
+
+def test_it_ends_unused_and_where_memory_is_short(nothing_open):
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        assert receive_order(theirs, unused_s=0, look_s=0.01) is None
-        assert receive_order(theirs, least_bytes=1 << 60, look_s=0.01) is None
+        assert receive_order(theirs, nothing_open, unused_s=0, look_s=0.01) is None
+        assert receive_order(theirs, nothing_open, least_bytes=1 << 60, look_s=0.01) is None
 
 
-def test_an_order_may_come_in_pieces_behind_signs_of_use():
+def test_an_order_may_come_in_pieces_behind_open_projects(nothing_open, small_project):
     ours, theirs = socket.socketpair()
+    taken = []
+    nothing_open.take = taken.append
     with ours, theirs, tempfile.TemporaryFile() as file:
+        projects = [small_project(), small_project(epochs=7)]
+        lines = [json.dumps({"project": project_text(project)}) for project in projects]
+        ours.sendall("\n".join(lines).encode())
         ours.sendall(b"\n\n")
         socket.send_fds(ours, [b'["train",'], [file.fileno(), file.fileno()])
         ours.sendall(b' "/runs/1"]\n')
-        order = receive_order(theirs)
+        order = receive_order(theirs, nothing_open)
+        assert [project.recipe.epochs for project in taken] == [3, 7]
         assert order.words == ["train", "/runs/1"]
         for number in (order.printed, order.lock):
             assert os.path.samestat(os.fstat(number), os.fstat(file.fileno()))
             os.close(number)
         ours.close()
-        assert receive_order(theirs) is None
+        assert receive_order(theirs, nothing_open) is None
+
+
+def test_a_project_waits_for_the_import(small_project, monkeypatch):
+    begun = []
+    monkeypatch.setattr(ready_benchmark, "begin_benchmark", lambda _ahead, one: begun.append(one))
+    imported = threading.Event()
+    importing = threading.Thread(target=imported.wait)
+    importing.start()
+    open_project, project = OpenProject(importing), small_project()
+    open_project.take(project)
+    open_project.look()
+    assert open_project.waits
+    assert begun == []
+    imported.set()
+    importing.join()
+    open_project.look()
+    open_project.look()
+    assert not open_project.waits
+    assert begun == [project]
 
 
 def test_none_isbegun_where_memory_is_short(small_project, monkeypatch):

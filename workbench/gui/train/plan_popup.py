@@ -16,7 +16,8 @@ from workbench.protocol.events import Plan, RunStarted
 from workbench.targets import target_title
 
 _EXPLANATION = (
-    "Before the first epoch, a few execution settings are benchmarked and the fastest is used. "
+    "While the project is open, or else before the first epoch, a few execution settings are "
+    "benchmarked, and the fastest is used. "
     "Each can be pinned in the training settings under Execution."
 )
 _PIPELINES = {

@@ -11,7 +11,8 @@ SPEC: SettingSpec[bool] = SettingSpec(
         key="keeps_trainer_ready",
         title="Keep a trainer ready",
         default=True,
-        help="While a project is open, TensorFlow is loaded beforehand, so that training begins "
-        "seconds sooner. Takes about 600 MB, which are freed when memory is short.",
+        help="While a project is open, TensorFlow is loaded and the network benchmarked "
+        "beforehand, so that training begins seconds sooner. Takes about 600 MB, which are freed "
+        "when memory is short.",
     ),
 )

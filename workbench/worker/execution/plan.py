@@ -19,6 +19,7 @@ from workbench.layers import all_layers
 from workbench.protocol.events import Plan
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import computes_bfloat16
+from workbench.worker.execution.ahead import benchmark_ahead
 from workbench.worker.execution.autotune import search
 from workbench.worker.execution.plan_cache import (
     Known,
@@ -63,18 +64,13 @@ def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Ch
     `on_progress` is called with the phase "measuring", words and a fraction; `check` is called
     now and then and raises when the user has stopped it.
     """
-    recipe, variants = task.project.recipe, _variants(task)
-    key = plan_key(task.project, task.sizes.batch_size)
-    known, steps = read_known(key), task.sizes.total_steps
-    # What is benchmarked is a step of the whole network; behind features it is another one.
-    if measure and task.limits.may_measure and task.frozen_end is None:
-        likeness = likeness_of(task.project, task.sizes.batch_size)
-        expected = _expected(known, likeness, variants[0])
-        if expected.to_measure(variants, steps) and _is_worth_it(task):
-            own = key, likeness
-            return _measured(task, variants, known, own, on_progress=on_progress, check=check)
-    else:
-        expected = known
+    recipe, key = task.project.recipe, plan_key(task.project, task.sizes.batch_size)
+    benchmark_ahead.wait_for(key, check)
+    found = _look_up(task, key, measure=measure)
+    if found.to_measure and _is_worth_it(task):
+        return _measured(task, found, on_progress=on_progress, check=check)
+    variants, known, expected = found.variants, found.known, found.expected
+    steps = task.sizes.total_steps
     # The time of a single variant decides nothing.
     timings = expected.timings if len(expected.timings) > 1 else {}
     variant = best_variant(variants, timings, steps=steps)
@@ -84,6 +80,56 @@ def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Ch
     words = plan_words(variant, timings, recipe, source=source)
     plan = _plan(task, variant, timings if is_own else {}, words)
     return SettledPlan(plan, trainable, training_batches(task, trainable))
+
+
+def benchmark(task: Task) -> None:
+    """Benchmarks what a training would, and keeps it for that; nothing where all is known."""
+    found = _look_up(task, plan_key(task.project, task.sizes.batch_size), measure=True)
+    if found.to_measure:
+        first = make_trainable(task, found.variants[0], _nothing)
+        _race(
+            task,
+            found,
+            first,
+            training_batches(task, first),
+            on_progress=_nothing,
+            check=_nothing,
+        )
+
+
+def _nothing(*_words: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known before anything is measured.
+
+    Attributes:
+        variants: The possible ones, the most promising first.
+        known: What was measured on this network.
+        expected: That, or what a similar network lets expect.
+        key, likeness: What new measurements are kept by; no likeness where nothing may be measured.
+        to_measure: The variants that a training of so many steps should race against the first.
+    """
+
+    variants: tuple[Variant, ...]
+    known: Known
+    expected: Known
+    key: str
+    likeness: Likeness | None = None
+    to_measure: tuple[Variant, ...] = ()
+
+
+def _look_up(task: Task, key: str, *, measure: bool) -> _Found:
+    variants, known = _variants(task), read_known(key)
+    # What is benchmarked is a step of the whole network; behind features it is another one.
+    if not (measure and task.limits.may_measure and task.frozen_end is None):
+        return _Found(variants, known, known, key)
+    likeness = likeness_of(task.project, task.sizes.batch_size)
+    expected = _expected(known, likeness, variants[0])
+    unknown = expected.to_measure(variants, task.sizes.total_steps)
+    return _Found(variants, known, expected, key, likeness, unknown)
 
 
 def _variants(task: Task) -> tuple[Variant, ...]:
@@ -119,44 +165,50 @@ def _is_worth_it(task: Task) -> bool:
     return images / max(prediction.images_per_second, 1e-9) > _WORTH_S
 
 
-def _measured(
+def _measured(task: Task, found: _Found, *, on_progress: OnProgress, check: Check) -> SettledPlan:
+    """Settles the plan by benchmarking what is not known yet beside the first variant."""
+    first = make_trainable(task, found.variants[0], check)
+    start_state = first.read_state()
+    batches = training_batches(task, first)
+    known, spent_s = _race(task, found, first, batches, on_progress=on_progress, check=check)
+    first.restore_state(start_state)
+    recipe, timings = task.project.recipe, known.timings
+    variant = best_variant(found.variants, timings, steps=task.sizes.total_steps)
+    words = plan_words(variant, timings, recipe, source="measured", spent_s=spent_s)
+    plan = _plan(task, variant, timings, words)
+    if variant == found.variants[0]:
+        return SettledPlan(plan, first, batches)
+    return settled_before(task, plan, check)
+
+
+def _race(
     task: Task,
-    variants: tuple[Variant, ...],
-    known: Known,
-    own: tuple[str, Likeness],
+    found: _Found,
+    first: Trainable,
+    batches: Any,
     *,
     on_progress: OnProgress,
     check: Check,
-) -> SettledPlan:
-    """Benchmarks what is not known yet beside the first; keeps it by `own` key and likeness."""
-    expected = make_trainable(task, variants[0], check)
-    start_state = expected.read_state()
-    batches = training_batches(task, expected)
+) -> tuple[Known, float]:
+    """Benchmarks the unknown variants against the first, made already; keeps and returns what is
+    known then, and the seconds it took. The first network is trained by it.
+    """
+    variants, steps = found.variants, task.sizes.total_steps
     sample = batches.take(_SAMPLE_BATCHES).cache().repeat()
 
     def start(variant: Variant) -> _Runner:
-        trainable = expected if variant == variants[0] else make_trainable(task, variant, check)
+        trainable = first if variant == variants[0] else make_trainable(task, variant, check)
         return _Runner(trainable, sample, task.project.recipe.peak_rate)
 
     def report(variant: Variant, fraction: float) -> None:
         check()
         on_progress("measuring", f"Benchmarking {variant.words}", fraction)
 
-    steps = task.sizes.total_steps
-    racing = (variants[0], *known.to_measure(variants, steps))
+    racing = (variants[0], *found.known.to_measure(variants, steps))
     result = search(racing, start, steps=steps, on_progress=report)
-    known = known.with_search(result)
-    keep_known(own[0], known, likeness=own[1])
-    expected.restore_state(start_state)
-    recipe, timings = task.project.recipe, known.timings
-    variant = best_variant(variants, timings, steps=steps)
-    words = plan_words(variant, timings, recipe, source="measured", spent_s=result.spent_s)
-    plan = _plan(task, variant, timings, words)
-    return (
-        SettledPlan(plan, expected, batches)
-        if variant == variants[0]
-        else settled_before(task, plan, check)
-    )
+    known = found.known.with_search(result)
+    keep_known(found.key, known, likeness=found.likeness)
+    return known, result.spent_s
 
 
 class _Runner:

@@ -1,6 +1,7 @@
 """`python -m workbench.worker ready`: imports TensorFlow and waits for a run to train.
 
-The other side is `runs.ready`. Nothing else is prepared: what a run needs is only known with it.
+The other side is `runs.ready`. Nothing else is prepared in this process: what a run needs is only
+known with it. How the open project's network trains fastest is benchmarked by a copy of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import threading
 import time
 from dataclasses import dataclass
 
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import parse_project
 from workbench.processes.memory import available_memory
 from workbench.runs.lock import LOCK_FD_VARIABLE
 from workbench.runs.ready import ACCEPTED, BEGIN, END_BELOW_BYTES
@@ -22,6 +25,7 @@ from workbench.worker.process.setup import raise_oom_score
 
 _UNUSED_S = 20 * 60.0
 _LOOK_S = 5.0
+_SOON_S = 0.1
 _MOST_BYTES = 1 << 16
 
 
@@ -43,9 +47,10 @@ def wait_for_run() -> list[str] | None:
         The words of its command line; None where there is no run: the process is to end.
     """
     raise_oom_score()
-    threading.Thread(target=_import_all, name="import-tensorflow", daemon=True).start()
+    importing = threading.Thread(target=_import_all, name="import-tensorflow", daemon=True)
+    importing.start()
     with socket.socket(fileno=os.dup(0)) as connection:
-        order = receive_order(connection)
+        order = receive_order(connection, OpenProject(importing))
         try:
             if order is None or not _is_begun(connection):
                 return None
@@ -60,21 +65,52 @@ def _import_all() -> None:
     importlib.import_module("workbench.worker.trainer.training")
 
 
+class OpenProject:
+    """The project that is open in the window: benchmarked once TensorFlow is imported."""
+
+    def __init__(self, importing: threading.Thread) -> None:
+        self._importing = importing
+        self._project: Project | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether one is there that is not benchmarked yet."""
+        return self._project is not None
+
+    def take(self, project: Project) -> None:
+        """It is opened, or was changed."""
+        self._project = project
+
+    def look(self) -> None:
+        """Begins the benchmark where one waits, and the import is over."""
+        if self._project is None or self._importing.is_alive():
+            return
+        from workbench.worker.execution.ahead import benchmark_ahead
+        from workbench.worker.trainer.ready_benchmark import begin_benchmark
+
+        begin_benchmark(benchmark_ahead, self._project)
+        self._project = None
+
+
 def receive_order(
     connection: socket.socket,
+    open_project: OpenProject,
     *,
     unused_s: float = _UNUSED_S,
     least_bytes: int = END_BELOW_BYTES,
     look_s: float = _LOOK_S,
 ) -> Order | None:
-    """The run that comes over a connection; None where its other end is closed, nothing has come
-    for so many seconds, or less memory is left, which is looked at every `look_s` seconds.
+    """The run that comes over a connection, on which signs of use and open projects come before
+    it; None where its other end is closed, nothing has come for so many seconds, or less memory is
+    left, which is looked at every `look_s` seconds.
     """
     received = b""
     files: list[int] = []
     used = time.monotonic()
     while True:
-        if not select.select([connection], [], [], look_s)[0]:
+        open_project.look()
+        patience_s = min(look_s, _SOON_S) if open_project.waits else look_s
+        if not select.select([connection], [], [], patience_s)[0]:
             if time.monotonic() - used >= unused_s or available_memory() < least_bytes:
                 return None
             continue
@@ -85,9 +121,13 @@ def receive_order(
             return None
         if not data:
             return None
-        received, files = (received + data).lstrip(b"\n"), [*files, *fds]
-        if received.endswith(b"\n") and len(files) == 2:
-            return Order(json.loads(received), *files)
+        *lines, received = (received + data).split(b"\n")
+        files += fds
+        for line in filter(None, lines):
+            content = json.loads(line)
+            if isinstance(content, list):
+                return Order(content, *files)
+            open_project.take(parse_project(content["project"], "the open project"))
 
 
 def _is_begun(connection: socket.socket) -> bool:
