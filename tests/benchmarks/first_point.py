@@ -1,6 +1,6 @@
 """*Train* to the first point on the plot, in the real window, and where the time goes.
 
-`python -m tests.benchmarks.first_point [ROUNDS]`: windows with and without a trainer kept ready, in
+`python -m tests.benchmarks.first_point [ROUNDS] [new|known|changed ...]`: windows with and without a trainer kept ready, in
 turns; each has been open for ten seconds. "new" is a network that was never trained here, nor one
 like it, "known" one that was, "changed" that one with another filter in its first convolution,
 which was never trained here. Fashion-MNIST is included, CIFAR-10 lies in ../shared/data.
@@ -31,6 +31,7 @@ from workbench.templates import find_template
 
 ROUNDS = 5
 OPEN_S = 10.0
+NETWORKS = ("new", "known", "changed")
 GOALS = {"fashion_convnet": 2.5, "cifar10_convnet": 4.0}
 _PATIENCE_S = 120.0
 
@@ -75,7 +76,7 @@ def main() -> None:
         short = project_of(template)
         short = replace(short, recipe=short.recipe.with_values(epochs=1, steps_per_epoch=1))
         train(short)  # the images are unpacked now, as after a look at the Data view
-        for name in ("new", "known", "changed"):
+        for name in [name for name in NETWORKS if name in sys.argv] or NETWORKS:
             _compare(template, name, rounds, home, goal)
     shutil.rmtree(home, ignore_errors=True)
 

@@ -56,7 +56,7 @@ def ahead(tmp_path):
 
 def test_it_is_a_copy_that_is_waited_for(ahead):
     ahead.count("one", 0.2)
-    ahead.wait_for("one", lambda: None)
+    ahead.wait_for("one", lambda: False)
     (pid,) = ahead.pids("one")
     assert pid != os.getpid()
     assert not Path(f"/proc/{pid}").exists()
@@ -76,6 +76,12 @@ def test_a_network_is_benchmarked_once_and_another_takes_its_place(ahead):
     assert len(ahead.pids("one")) == len(ahead.pids("two")) == 1
 
 
+def test_it_is_waited_for_until_its_findings_are_enough(ahead):
+    ahead.count("one", 600)
+    ahead.wait_for("one", lambda: bool(ahead.pids("one")))
+    assert not Path(f"/proc/{ahead.pids('one')[0]}").exists()
+
+
 def test_waiting_can_be_given_up(ahead):
     def stop():
         raise StoppedError
@@ -87,7 +93,7 @@ def test_waiting_can_be_given_up(ahead):
 
 def test_one_that_fails_or_cannot_begin_is_over(ahead, monkeypatch):
     ahead.begin("one", lambda: 1 / 0)
-    ahead.wait_for("one", lambda: None)
+    ahead.wait_for("one", lambda: False)
 
     def refused():
         raise BlockingIOError

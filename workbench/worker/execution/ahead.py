@@ -15,7 +15,7 @@ from contextlib import suppress
 from workbench.processes.session import start_copy
 
 _NICENESS = 10
-_LOOK_S = 0.02
+_LOOK_S = 0.1
 
 
 class BenchmarkAhead:
@@ -42,12 +42,11 @@ class BenchmarkAhead:
             self._pid = start_copy(work)
             self._key = key
 
-    def wait_for(self, key: str, check: Callable[[], None]) -> None:
-        """Waits while the benchmark of this key is under way; ends another one. `check` is called
-        now and then and raises to give up.
+    def wait_for(self, key: str, is_enough: Callable[[], bool]) -> None:
+        """Waits while the benchmark of this key is under way, until what it has kept is enough;
+        ends it then, or another one. `is_enough` is called now and then and may raise to give up.
         """
-        while key == self._key and self._is_under_way():
-            check()
+        while key == self._key and self._is_under_way() and not is_enough():
             time.sleep(_LOOK_S)
         self.end()
 

@@ -53,6 +53,7 @@ def search(
     *,
     steps: int,
     on_progress: Callable[[Variant, float], None],
+    on_result: Callable[[SearchResult], None] = lambda _result: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """Measures the variants one after another against the first, which is expected to win.
@@ -65,6 +66,7 @@ def search(
         start: Builds a way and runs its first step.
         steps: Steps of the whole run; budget and decision depend on it.
         on_progress: Called before each variant with it and the fraction of the budget spent.
+        on_result: Called after each race with what is found out by then.
         clock: Seconds.
     """
     on_progress(variants[0], 0.0)
@@ -89,8 +91,18 @@ def search(
                 break
             shortest[variants[0]] = min(shortest[variants[0]], first.step_s())
             shortest[variant] = min(shortest[variant], racer.step_s())
+        on_result(_result(shortest, starts, clock() - began, skipped))
+    return _result(shortest, starts, clock() - began, skipped)
+
+
+def _result(
+    shortest: Mapping[Variant, float],
+    starts: Mapping[Variant, float],
+    spent_s: float,
+    skipped: Mapping[Variant, float],
+) -> SearchResult:
     timings = {variant: Timing(shortest[variant], starts[variant]) for variant in shortest}
-    return SearchResult(timings, clock() - began, skipped)
+    return SearchResult(timings, spent_s, dict(skipped))
 
 
 def budget_s(steps: int, step_s: float) -> float:

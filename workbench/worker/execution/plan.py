@@ -20,7 +20,7 @@ from workbench.protocol.events import Plan
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import computes_bfloat16
 from workbench.worker.execution.ahead import benchmark_ahead
-from workbench.worker.execution.autotune import search
+from workbench.worker.execution.autotune import SearchResult, search
 from workbench.worker.execution.plan_cache import (
     Known,
     Likeness,
@@ -65,9 +65,15 @@ def settle_plan(task: Task, *, measure: bool, on_progress: OnProgress, check: Ch
     now and then and raises when the user has stopped it.
     """
     recipe, key = task.project.recipe, plan_key(task.project, task.sizes.batch_size)
-    benchmark_ahead.wait_for(key, check)
+    is_worth_it = measure and _is_worth_it(task)
+
+    def is_known() -> bool:
+        check()
+        return not is_worth_it or not _look_up(task, key, measure=True).to_measure
+
+    benchmark_ahead.wait_for(key, is_known)
     found = _look_up(task, key, measure=measure)
-    if found.to_measure and _is_worth_it(task):
+    if found.to_measure and is_worth_it:
         return _measured(task, found, on_progress=on_progress, check=check)
     variants, known, expected = found.variants, found.known, found.expected
     steps = task.sizes.total_steps
@@ -205,10 +211,13 @@ def _race(
         on_progress("measuring", f"Benchmarking {variant.words}", fraction)
 
     racing = (variants[0], *found.known.to_measure(variants, steps))
-    result = search(racing, start, steps=steps, on_progress=report)
-    known = found.known.with_search(result)
-    keep_known(found.key, known, likeness=found.likeness)
-    return known, result.spent_s
+
+    def keep(result: SearchResult) -> None:
+        keep_known(found.key, found.known.with_search(result), likeness=found.likeness)
+
+    result = search(racing, start, steps=steps, on_progress=report, on_result=keep)
+    keep(result)
+    return found.known.with_search(result), result.spent_s
 
 
 class _Runner:
