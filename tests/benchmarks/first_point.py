@@ -1,9 +1,10 @@
 """*Train* to the first point on the plot, in the real window, and where the time goes.
 
-`python -m tests.benchmarks.first_point [ROUNDS] [new|known|changed ...]`: windows with and without a trainer kept ready, in
-turns; each has been open for ten seconds. "new" is a network that was never trained here, nor one
-like it, "known" one that was, "changed" that one with another filter in its first convolution,
-which was never trained here. Fashion-MNIST is included, CIFAR-10 lies in ../shared/data.
+`python -m tests.benchmarks.first_point [ROUNDS] [new|known|changed ...]`: windows with and without
+a trainer kept ready, in turns; each has been open for ten seconds. "new" is a network that was
+never trained here, nor one like it, "known" one that was, "changed" that one with another filter in
+its first convolution, which was never trained here. Fashion-MNIST is included, CIFAR-10 lies in
+../shared/data.
 """
 
 from __future__ import annotations
