@@ -181,7 +181,16 @@ class DeadlineError(RunError):
 
 
 class ChildDiedError(RunError):
-    """A child process that ended without an answer."""
+    """A child process that ended without an answer.
+
+    Args:
+        what, parts: As everywhere.
+        is_killed: From outside, as where memory is short.
+    """
+
+    def __init__(self, what: str, *, is_killed: bool = False, **parts: str) -> None:
+        super().__init__(what, **parts)
+        self.is_killed = is_killed
 
 
 class RemoteError(RunError):

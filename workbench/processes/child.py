@@ -165,6 +165,7 @@ class Child:
             f"{self._name[:1].upper()}{self._name[1:]} {end_words(code)}.",
             where=self._name,
             received=self.last_words() or received,
+            is_killed=code == -signal.SIGKILL,
         )
 
     def finish(self, *, step_s: float) -> None:

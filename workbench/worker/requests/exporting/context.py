@@ -55,6 +55,7 @@ class ExportContext:
         calibration: Training images, uint8 (n, height, width, channels); none where the format has
             not asked for them.
         has_layers: `answers` holds the outputs of each layer, too, by `layer_names`.
+        until: Id of the layer whose outputs are the "scores" of `answers`; "" for the last.
     """
 
     tf, keras = tf, keras
@@ -67,6 +68,7 @@ class ExportContext:
         calibration: Pixels | None = None,
         *,
         has_layers: bool = False,
+        until: str = "",
     ) -> None:
         self.spec = spec
         self.card: ModelCard = runner.card
@@ -79,6 +81,7 @@ class ExportContext:
         none = np.zeros((0, *runner.card.input_shape), np.uint8)
         self.calibration = none if calibration is None else calibration
         self.has_layers = has_layers
+        self.until = until
         self._built = runner.built
 
     @cached_property
@@ -108,6 +111,10 @@ class ExportContext:
         Args:
             images: A tensor of raw images 0..255 of any type, (n, height, width, channels).
         """
+        if self.until:
+            part = keras.Model(self.model.inputs, self._built.outputs[self.until])
+            found = part(tf.cast(images, tf.float32), training=False)
+            return {"scores": tf.cast(keras.ops.reshape(found, (len(found), -1)), tf.float32)}
         names = self.layer_names if self.has_layers else {}
         outputs = {name: self._built.outputs[node] for node, name in names.items()}
         network = keras.Model(self.model.inputs, {"scores": self.model.output, **outputs})

@@ -45,6 +45,7 @@ class ConverterOrder(msgspec.Struct, frozen=True, kw_only=True):
         path: Of the model in an empty folder; beside it come facts, script and texts.
         scratch: A folder with `calibration.npy`, where the format has asked for one.
         memory: Bytes that the process may take.
+        until: Id of the layer at which the network ends; "" for all of it.
         images: A file of images (n, height, width, channels): the outputs of each layer are
             written too, and what they have to be for these images, in `expected.npz`. "" for the
             answers alone.
@@ -55,6 +56,7 @@ class ConverterOrder(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     scratch: str
     memory: int
+    until: str = ""
     images: str = ""
 
 
@@ -79,7 +81,7 @@ def convert(order: ConverterOrder, check: Callable[[], None]) -> Converted:
         check: Called while it is waited for; may raise to stop.
 
     Raises:
-        SaveError: it could not be written.
+        SaveError: it could not be written; caused by a ChildDiedError where the process crashed.
         WorkbenchError: as the format or the model has it.
     """
     command, line = worker_command("convert"), msgspec.json.encode(order)
@@ -136,7 +138,10 @@ def _convert(order: ConverterOrder) -> Converted:
     calibration = np.load(chosen) if spec.is_calibrated_by else None
     folder = Path(tempfile.mkdtemp(dir=order.scratch))
     try:
-        context = ExportContext(runner, spec, folder, calibration, has_layers=bool(order.images))
+        has_layers = bool(order.images)
+        context = ExportContext(
+            runner, spec, folder, calibration, has_layers=has_layers, until=order.until
+        )
         _write(context, spec, path)
         names = sorted(entry.name for entry in path.parent.iterdir())
         if spec.reader is not None:

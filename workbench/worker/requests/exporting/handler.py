@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -16,7 +17,14 @@ import numpy as np
 from workbench.core.format import bytes_text
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.core.storage.save import save_bytes, save_folder
-from workbench.errors import DatasetError, InputError, SaveError, WorkbenchError, os_errors_as
+from workbench.errors import (
+    ChildDiedError,
+    DatasetError,
+    InputError,
+    SaveError,
+    WorkbenchError,
+    os_errors_as,
+)
 from workbench.exports import missing_runtime, run_exports
 from workbench.inference.runner import Labels, Pixels
 from workbench.protocol.export import Export, Exported, ExportProject, ExportProof
@@ -32,6 +40,7 @@ from workbench.worker.requests.exporting.converter import (
     ConverterOrder,
     convert,
 )
+from workbench.worker.requests.exporting.crashes import crashing_node
 from workbench.worker.requests.exporting.reading import (
     PROBABILITIES,
     Reading,
@@ -112,8 +121,20 @@ class _Export:
         """Writes and compares; what was found is kept with the run, whatever it is."""
         checked = self._images()
         self._calibrate()
-        self._job.progress(f"Converting to {self._spec.title}")
-        self._files = convert(self._order(self._made), self._job.check_cancelled).files
+        try:
+            self._job.progress(f"Converting to {self._spec.title}")
+            self._files = convert(self._order(self._made), self._job.check_cancelled).files
+            reading = self._read_back(checked)
+        except SaveError as error:
+            layer = self._crashing_layer(error, checked.file)
+            if not layer:
+                raise
+            raise SaveError(
+                f"{error.what.removesuffix('.')}, at the layer “{layer}”.",
+                where=layer,
+                received=error.received,
+                fix="Choose another format, or replace that layer.",
+            ) from error
         proof = ExportProof(
             format=self._spec.key,
             path=str(path),
@@ -122,10 +143,8 @@ class _Export:
             created=time.time(),
             checksum=self._runner.card.checksum,
         )
-        if self._spec.reader is None:
+        if self._spec.reader is None or reading is None:
             return proof
-        self._job.progress(f"Comparing {len(checked.images)} images")
-        reading = read_back(self._spec.reader, self._made, checked.file, self._job.check_cancelled)
         proof = self._compared(proof, self._spec.reader, checked, reading)
         _keep(self._request, proof)
         if proof.reason:
@@ -134,7 +153,42 @@ class _Export:
             raise self._differs(proof)
         return proof
 
-    def _order(self, made: Path, images: str = "") -> ConverterOrder:
+    def _read_back(self, checked: _Checked) -> Reading | None:
+        """What its own runtime answers; None for a format without one."""
+        if self._spec.reader is None:
+            return None
+        self._job.progress(f"Comparing {len(checked.images)} images")
+        return read_back(self._spec.reader, self._made, checked.file, self._job.check_cancelled)
+
+    def _crashing_layer(self, error: SaveError, images: Path) -> str:
+        """The name of the layer that converter or runtime crash at; "" where they do not, or that
+        cannot be found.
+        """
+        died = error.__cause__
+        if not isinstance(died, ChildDiedError) or died.is_killed or not self._spec.has_layers:
+            return ""
+        self._job.progress("Looking for the layer at fault")
+        graph, built = self._runner.graph, self._runner.built
+        node = crashing_node(graph, built.outputs, lambda node: self._crashes(node, images))
+        return graph.nodes[node].name if node else ""
+
+    def _crashes(self, node: str, images: Path) -> bool:
+        """Whether an export of the network up to a layer crashes."""
+        folder = Path(tempfile.mkdtemp(dir=self._scratch))
+        made, check = folder / "part" / self._made.name, self._job.check_cancelled
+        try:
+            convert(self._order(made, until=node), check)
+            if self._spec.reader is not None:
+                own = folder / "images.npy"
+                os.link(images, own)
+                read_back(self._spec.reader, made, own, check, is_timed=False)
+        except SaveError as error:
+            return isinstance(error.__cause__, ChildDiedError)
+        finally:
+            shutil.rmtree(folder)
+        return False
+
+    def _order(self, made: Path, *, images: str = "", until: str = "") -> ConverterOrder:
         made.parent.mkdir()
         return ConverterOrder(
             model=self._request.model,
@@ -142,6 +196,7 @@ class _Export:
             path=str(made),
             scratch=str(self._scratch),
             memory=memory_to_give(),
+            until=until,
             images=images,
         )
 
@@ -226,7 +281,9 @@ class _Export:
         np.save(images, self._worst)
         made = self._scratch / "layers" / self._made.name
         try:
-            layers = convert(self._order(made, str(images)), self._job.check_cancelled).layers
+            layers = convert(
+                self._order(made, images=str(images)), self._job.check_cancelled
+            ).layers
             check = self._job.check_cancelled
             found = read_back(self._spec.reader, made, images, check, is_timed=False).answers
         except SaveError as error:
