@@ -1,1 +1,1 @@
-"""Processes of this computer: children with a deadline, and memory. Qt-free."""
+"""Processes of this computer: children with a deadline, a fork, and memory. Qt-free."""

@@ -1,17 +1,10 @@
-"""A process of its own session, which goes on when the one that has started it ends, and a copy of
-this process, which does not.
-"""
+"""A process of its own session, which goes on when the one that has started it ends."""
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-
-_PR_SET_PDEATHSIG = 1
-_FAILED = 70
+from collections.abc import Mapping, Sequence
 
 
 def start_session(
@@ -32,29 +25,3 @@ def start_session(
         ],
         setsid=True,
     )
-
-
-def start_copy(work: Callable[[], None]) -> int:
-    """Starts a copy of this process (fork) that works, prints nothing and ends with it; returns its
-    process id.
-
-    Where libraries compute in threads, the copy may hang: it is made before they begin. On Linux it
-    is ended as soon as the calling thread ends. Raises OSError.
-    """
-    parent = os.getpid()
-    pid = os.fork()
-    if pid:
-        return pid
-    code = _FAILED
-    try:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number in range(3):
-            os.dup2(nothing, number)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        if os.getppid() == parent:
-            work()
-            code = 0
-    finally:
-        os._exit(code)

@@ -1,4 +1,4 @@
-"""A benchmark made ahead of a training, by a copy of the process: begun once, ended, waited for."""
+"""A benchmark made ahead of a training, by a fork of the process: begun once, ended, waited for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.worker
 
 
 class Ahead(BenchmarkAhead):
-    """With the process ids of its copies."""
+    """With the process ids of its forks."""
 
     def __init__(self, folder):
         super().__init__()
@@ -54,7 +54,7 @@ def ahead(tmp_path):
     ahead.end()
 
 
-def test_it_is_a_copy_that_is_waited_for(ahead):
+def test_it_is_a_fork_that_is_waited_for(ahead):
     ahead.count("one", 0.2)
     ahead.wait_for("one", lambda: False)
     (pid,) = ahead.pids("one")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import msgspec
 import numpy as np
@@ -12,6 +13,7 @@ from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.targets.this_computer import HIDE_BFLOAT16, computes_bfloat16
 from workbench.worker.execution import autotune as plan_search
+from workbench.worker.execution.ahead import BenchmarkAhead
 from workbench.worker.execution.autotune import search
 from workbench.worker.execution.plan_cache import Known, keep_known, plan_key, read_known
 from workbench.worker.execution.plan_text import plan_words
@@ -207,6 +209,18 @@ def test_words_say_what_was_chosen_and_what_it_gained(monkeypatch):
     assert "no native bfloat16" in plan_words(PLAIN, {}, auto, source="known")
 
 
+MIDDLE = (
+    ("rescaling", {}),
+    ("conv2d", {"filters": 4, "kernel_size": (3, 3)}),
+    ("batch_normalization", {}),
+    ("dropout", {"rate": 0.3}),
+)
+
+
+def never(*words):
+    pytest.fail(f"benchmarked: {words}")
+
+
 @pytest.fixture
 def compiled_on(monkeypatch, tmp_path, small_project):
     """Compiles a tiny network with dropout and normalization, and trains a few steps."""
@@ -217,16 +231,10 @@ def compiled_on(monkeypatch, tmp_path, small_project):
     from workbench.worker.execution.compiled import compile_training, connect, sizes_of
 
     data = PreparedData(("a", "b", "c"), PreparedPart(*stripes(200, 1)), None, None)
-    middle = (
-        ("rescaling", {}),
-        ("conv2d", {"filters": 4, "kernel_size": (3, 3)}),
-        ("batch_normalization", {}),
-        ("dropout", {"rate": 0.3}),
-    )
 
     def make(**arguments):
         recipe = arguments.pop("recipe", {})
-        project = small_project(*middle, **recipe)
+        project = small_project(*MIDDLE, **recipe)
         return compile_training(
             project,
             data,
@@ -270,6 +278,44 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     if computes_bfloat16():  # else there is one way only, which nothing is to be learned from
         assert len(reported) == len(json.loads(files[0].read_text())["measured"]) == 2
         assert "benchmarked earlier" in compiled_on(recipe=recipe).plan.words
+
+
+@pytest.fixture
+def ahead(monkeypatch):
+    """What a run finds in a trainer that was kept ready, in place of that of this process."""
+    from workbench.worker.execution import compiled, plan
+
+    ahead = BenchmarkAhead()
+    monkeypatch.setattr(plan, "_WORTH_S", 0.0)
+    monkeypatch.setattr(plan, "benchmark_ahead", ahead)
+    monkeypatch.setattr(compiled, "benchmark_ahead", ahead)
+    yield ahead
+    ahead.end()
+
+
+@pytest.mark.skipif(not computes_bfloat16(), reason="one variant only: nothing to benchmark")
+def test_a_run_waits_for_the_benchmark_of_its_network_made_ahead(compiled_on, ahead, small_project):
+    recipe = {"xla": "off"}
+    key = plan_key(small_project(*MIDDLE, **recipe), 50)
+    known = Known({BF16: Timing(0.5, 0.0), PLAIN: Timing(0.1, 0.0)})
+
+    def benchmark():
+        time.sleep(1.0)
+        keep_known(key, known)
+        time.sleep(600)
+
+    ahead.begin(key, benchmark)
+    plan = compiled_on(recipe=recipe, measure=True, on_progress=never).plan
+    assert plan.precision == "float32"
+    assert "benchmarked earlier" in plan.words
+    assert not ahead._is_under_way()
+
+
+def test_a_resumed_run_ends_a_benchmark_made_ahead(compiled_on, ahead):
+    before = compiled_on().plan
+    ahead.begin("its own", lambda: time.sleep(600))
+    compiled_on(plan=before)
+    assert not ahead._is_under_way()
 
 
 def test_state_variables_are_all_that_training_changes(compiled_on):

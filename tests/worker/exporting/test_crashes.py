@@ -1,4 +1,4 @@
-"""A converter that crashes: the layer it crashes at is found by exports of parts of the network."""
+"""A converter or a runtime that crashes: its layer is found by exports of parts of the network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 import pytest
 
 from tests.built_networks import graph_of
-from tests.worker.exporting.conftest import GRAPH, request
+from tests.worker.conftest import chain
+from tests.worker.exporting.conftest import GRAPH, SHAPE, make_run, request
 from workbench.errors import ChildDiedError, SaveError
 from workbench.worker.requests.exporting import converter, export, handler
 from workbench.worker.requests.exporting.crashes import crashing_node
@@ -87,3 +88,19 @@ def test_where_it_was_killed_no_layer_is_looked_for(job, colors, crashing, tmp_p
         export(job, request(colors, "savedmodel", tmp_path / "model"))
     assert caught.value.what == "The export was not written: it crashed."
     assert ends == [""]
+
+
+def test_the_layer_at_which_litert_itself_crashes_is_named(job, tmp_path):
+    one_channel = {"filters": 1, "kernel_size": (3, 3)}  # which is normalized to nothing but zeros
+    graph = chain(
+        ("input", {"shape": SHAPE}),
+        ("conv2d", one_channel),
+        ("layer_normalization", {}),
+        ("flatten", {}),
+        ("dense", {"units": 3}),
+    )
+    run = make_run(tmp_path, graph)
+    with pytest.raises(SaveError, match=r"cannot read it, at the layer “layer_normalization_2”"):
+        export(job, request(run, "litert_int8", tmp_path / "model"))
+    assert not (tmp_path / "model").exists()
+    assert list(job.folder.iterdir()) == []

@@ -149,7 +149,7 @@ def test_a_run_is_handed_to_the_trainer_that_waits(kept, trainer, small_project)
     assert "oneDNN" in training.run.log_path.read_text()  # what TensorFlow has printed before
 
 
-def test_it_looks_as_a_trainer_that_isbegun_for_its_run(kept, trainer, small_project):
+def test_it_looks_as_a_trainer_that_is_begun_for_its_run(kept, trainer, small_project):
     project = small_project(**ENDLESS)
     ready = kept(project)
     handed, fresh = trainer(project), trainer(project)
@@ -212,14 +212,14 @@ def test_none_waits_for_a_run_on_another_target(kept, small_project):
     wait_until_gone(ready)
 
 
-def test_it_is_kept_and_notbegun_twice(kept, small_project):
+def test_it_is_kept_and_not_begun_twice(kept, small_project):
     first = kept(small_project())
     assert kept(small_project(epochs=5)) == first
     assert kept(small_project(threads=1)) != first
     wait_until_gone(first)
 
 
-def test_where_it_was_killed_a_trainer_isbegun(kept, trainer, small_project):
+def test_where_it_was_killed_a_trainer_is_begun(kept, trainer, small_project):
     project = small_project()
     ready = kept(project)
     os.kill(ready, signal.SIGKILL)
@@ -229,7 +229,7 @@ def test_where_it_was_killed_a_trainer_isbegun(kept, trainer, small_project):
     assert kept(project) != ready
 
 
-def test_where_it_does_not_answer_a_trainer_isbegun(kept, trainer, small_project, monkeypatch):
+def test_where_it_does_not_answer_a_trainer_is_begun(kept, trainer, small_project, monkeypatch):
     monkeypatch.setattr("workbench.runs.ready._PATIENCE_S", 0.2)
     project = small_project()
     ready = kept(project)
@@ -318,7 +318,7 @@ def test_it_benchmarks_the_open_projects_beforehand(kept, trainer, small_project
         np.testing.assert_array_equal(values, weights[1][name])
 
 
-def test_a_run_that_comes_meanwhile_waits_for_the_benchmark(kept, trainer, small_project):
+def test_a_run_may_come_during_the_benchmark(kept, trainer, small_project):
     project = network(small_project, ("conv2d", {"filters": 3, "kernel_size": (3, 3)}))
     ready = kept(project)
     training = trainer(project)
@@ -373,7 +373,7 @@ def test_a_project_waits_for_the_import(small_project, monkeypatch):
     assert begun == [project]
 
 
-def test_none_isbegun_where_memory_is_short(small_project, monkeypatch):
+def test_none_is_begun_where_memory_is_short(small_project, monkeypatch):
     monkeypatch.setattr("workbench.runs.ready.available_memory", lambda: 1 << 29)
     assert not ready_trainer.keep(small_project())
     assert ready_trainer.pid == 0

@@ -1,7 +1,7 @@
-"""A benchmark made ahead of a training, by a copy of this process.
+"""A benchmark made ahead of a training, by a fork of this process.
 
-The copy is taken before TensorFlow computes anything here, so nothing of a benchmark is left in
-the process that trains. What it finds is kept as any answer is (`execution.plan_cache`).
+It is forked before TensorFlow computes anything here, so nothing of a benchmark is left in the
+process that trains. What it measures is kept as any answer is (`execution.plan_cache`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from workbench.processes.session import start_copy
+from workbench.processes.fork import fork
 
 _NICENESS = 10
 _LOOK_S = 0.1
 
 
 class BenchmarkAhead:
-    """At most one benchmark under way. For the main thread, which the copy ends with."""
+    """At most one benchmark under way. For the main thread, which the fork ends with."""
 
     def __init__(self) -> None:
         self._pid = 0
@@ -39,7 +39,7 @@ class BenchmarkAhead:
             benchmark()
 
         with suppress(OSError):  # too many processes, or no memory
-            self._pid = start_copy(work)
+            self._pid = fork(work)
             self._key = key
 
     def wait_for(self, key: str, is_enough: Callable[[], bool]) -> None:

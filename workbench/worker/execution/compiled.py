@@ -13,6 +13,7 @@ from workbench.core.training.phases import Phase
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.events import Plan
 from workbench.targets import all_targets
+from workbench.worker.execution.ahead import benchmark_ahead
 from workbench.worker.execution.plan import OnProgress, settle_plan, settled_before
 from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.process.lazy_keras import keras, tf
@@ -131,6 +132,7 @@ def compile_training(
     if plan is None:
         settled = settle_plan(task, measure=measure, on_progress=on_progress, check=check)
     else:
+        benchmark_ahead.end()
         settled = settled_before(task, plan, check, start_step=start_step)
     # Whatever was built or measured on the way has drawn from the global random state.
     keras.utils.set_random_seed(project.recipe.seed)

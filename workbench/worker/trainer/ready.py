@@ -1,7 +1,7 @@
 """`python -m workbench.worker ready`: imports TensorFlow and waits for a run to train.
 
 The other side is `runs.ready`. Nothing else is prepared in this process: what a run needs is only
-known with it. How the open project's network trains fastest is benchmarked by a copy of it.
+known with it. How the open project's network trains fastest is benchmarked by a fork of it.
 """
 
 from __future__ import annotations

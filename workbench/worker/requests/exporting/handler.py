@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
@@ -174,18 +173,17 @@ class _Export:
 
     def _crashes(self, node: str, images: Path) -> bool:
         """Whether an export of the network up to a layer crashes."""
-        folder = Path(tempfile.mkdtemp(dir=self._scratch))
-        made, check = folder / "part" / self._made.name, self._job.check_cancelled
+        made, check = self._scratch / "part" / self._made.name, self._job.check_cancelled
         try:
             convert(self._order(made, until=node), check)
             if self._spec.reader is not None:
-                own = folder / "images.npy"
-                os.link(images, own)
-                read_back(self._spec.reader, made, own, check, is_timed=False)
-        except SaveError as error:
+                read_back(self._spec.reader, made, images, check, is_timed=False)
+        except CancelledError:
+            raise
+        except WorkbenchError as error:
             return isinstance(error.__cause__, ChildDiedError)
         finally:
-            shutil.rmtree(folder)
+            shutil.rmtree(made.parent)
         return False
 
     def _order(self, made: Path, *, images: str = "", until: str = "") -> ConverterOrder:

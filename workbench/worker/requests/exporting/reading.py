@@ -13,6 +13,7 @@ that it prints is shown.
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,10 +73,9 @@ def read_back(
         is_timed: Probabilities and times are wanted, beside the outputs.
 
     Raises:
-        SaveError: it cannot be read back.
+        SaveError: it cannot be read back; caused by a ChildDiedError where the process crashed.
     """
-    answers = images.with_name(f"{images.stem}.answers")
-    answers.mkdir()
+    answers = Path(tempfile.mkdtemp(dir=images.parent, prefix="answers-"))
     order = {
         "script": str(model.with_name(reader.runtime.script)),
         "model": str(model),
