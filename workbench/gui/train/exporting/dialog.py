@@ -138,7 +138,7 @@ class ExportDialog(QDialog):
             name,
             (self.formats, 3),
             self.summary,
-            row(self.ready, STRETCH, (self.name, 1), spacing=16),
+            row(self.ready, (self.name, 1), spacing=24),
             plain_label("Exports of this run", role="heading"),
             self.nothing,
             (self.table, 2),
