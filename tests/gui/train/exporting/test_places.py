@@ -12,7 +12,7 @@ from workbench.exports import FACTS_FORMAT
 from workbench.gui.train.exporting import action, place
 
 FACTS = f'{{"format": "{FACTS_FORMAT}"}}'
-ALL = ("Replace", "Keep both", "Cancel")
+ALL = ["Replace", "Keep both", "Cancel"]
 
 
 def test_a_typed_name_of_a_folder_stays_until_another_is_proposed(show, run, qtbot):

@@ -105,12 +105,12 @@ def _replaced_or_free(parent: QWidget, target: Path) -> str:
     if is_export_folder(target):
         what = f"Replace {target.name}?"
         more = f"Replacing removes all that is in the earlier export with that name {where}"
-        paths, choices = [str(target), str(free)], ("Replace", "Keep both", "Cancel")
+        paths, choices = [str(target), str(free)], ["Replace", "Keep both", "Cancel"]
     else:
         one = "A folder" if target.is_dir() else "A file"
         what = f"{target.name} is there already, and is no export."
         more = f"{one} with that name is {where}"
-        paths, choices = [str(free)], ("Keep both", "Cancel")
+        paths, choices = [str(free)], ["Keep both", "Cancel"]
     answer = ask_choice(parent, what, more, choices, default=len(choices) - 1)
     return paths[answer] if 0 <= answer < len(paths) else ""
 
