@@ -26,6 +26,8 @@ from workbench.templates import find_template
 
 FLOWERS = Project(id=new_project_id(), title="flowers")
 FASHION = Project(id=new_project_id(), title="fashion")
+SMALL_PX = (1_000, 560)
+"""The view in a window of 1024 x 700."""
 
 
 @pytest.fixture
@@ -200,7 +202,7 @@ def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context)
     choose_by_mouse(qtbot, classify.chooser.box, 2)
     assert classify.chooser.path == fashion.path
     card = classify.panels["classify_result"]
-    assert card.note.full_text == "This model is of another project: fashion."
+    assert card.note.text() == "This model is of another project: fashion."
     evaluate = EvaluateView(context, panels_of("evaluate"))
     qtbot.addWidget(evaluate)
     evaluate.show()
@@ -209,6 +211,22 @@ def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context)
     assert evaluate.note.text() == "This model is of another project: fashion."
     assert evaluate.note.isVisible()
     evaluate.close_background()
+
+
+def test_the_warning_of_another_project_is_whole_in_a_small_window(
+    qtbot, trained, open_library, classify, context
+):
+    title = "Photographs of the orchard behind the house, second summer"
+    other = trained(replace(FASHION, title=title))
+    open_library()
+    context.document.restore(FLOWERS)
+    classify.chooser.choose(other.path)
+    classify.resize(*SMALL_PX)
+    card = classify.panels["classify_result"]
+    qtbot.waitUntil(lambda: classify.width() == SMALL_PX[0] and card.note.isVisible())
+    assert card.note.text() == f"This model is of another project: {title}."
+    qtbot.waitUntil(lambda: card.note.height() >= card.note.heightForWidth(card.note.width()))
+    assert card.message.geometry().bottom() < card.height(), "it pushes nothing out of the card"
 
 
 def test_another_model_answers_all_pictures_again(qtbot, both, classify, context, service):

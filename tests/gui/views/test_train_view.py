@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
 from time import perf_counter
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QGuiApplication
 
 from workbench.core.training.recipe import TrainingRecipe
@@ -46,6 +48,40 @@ def test_an_active_run_is_shown_live(qtbot, view, written, open_library):
     view.plots.redraw()
     assert view.plots.by_key["loss"].series.values.tolist() == run.losses
     assert any("Epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
+
+
+class _Overlaps(QObject):
+    """Names of widgets of a header that overlap, or are cut, while it is painted."""
+
+    def __init__(self, header):
+        super().__init__(header)
+        self._header = header
+        self.found = []
+        header.installEventFilter(self)
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint:
+            header = self._header
+            names = (header.caption, header.headline)
+            figures = (header.speed, header.best, header.best_epoch)
+            self.found += [
+                (name.text(), figure.heading.text())
+                for name, figure in product(names, figures)
+                if figure.isVisible() and name.geometry().intersects(figure.geometry())
+            ]
+            if header.headline.width() < header.headline.sizeHint().width():
+                self.found.append((header.headline.text(), "cut"))
+        return super().eventFilter(watched, event)
+
+
+def test_nothing_overlaps_while_the_first_run_appears(qtbot, view, written, open_library):
+    """The header is first painted once it is laid out for what it shows."""
+    overlaps = _Overlaps(view.header)
+    written("cifar", epochs=5).begin().train(2)
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 2 of 5")
+    qtbot.waitUntil(lambda: view.header.bar.value() == 400)
+    assert overlaps.found == []
 
 
 def test_header_list_and_plots_have_one_best_epoch_at_any_moment(

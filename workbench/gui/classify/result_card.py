@@ -12,7 +12,7 @@ from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.fonts import heading_font
-from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip, set_role
+from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row, scroll_to
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.bases import ErrorParts
@@ -102,8 +102,8 @@ class ResultCard(QFrame):
         self.caption = ElidedLabel()
         self.caption.setProperty("role", "heading")
         self.caption.setFont(heading_font())
-        self.note = ElidedLabel()
-        self.note.setProperty("role", "warning")
+        self.note = plain_label(role="warning", wrap=True)
+        self.note.hide()
         self._state = state
         self.label = ElidedLabel()
         self.label.setFont(theme.font(26, weight=600))
@@ -133,7 +133,8 @@ class ResultCard(QFrame):
         headline.setAlignment(self.reason, bottom)
         headline.setAlignment(self.truth, bottom)
         lines = (
-            row((self.caption, 2), (self.note, 1), spacing=12),
+            self.caption,
+            self.note,
             headline,
             Gap(6),
             self.classes,
@@ -172,7 +173,7 @@ class ResultCard(QFrame):
             self._say("No prediction from this model", "")
 
     def _show_note(self) -> None:
-        self.note.set_full_text(self._state.note)
+        self.note.setText(breakable(self._state.note))
         self.note.setVisible(bool(self._state.note))
 
     def show_entry(self, entry: ClassifiedPicture) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QDialog, QProgressBar, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
-from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.wait_label import SteadyBar, WaitLabel
 from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.messages import Progress
 
@@ -43,8 +43,7 @@ class DownloadWeightsDialog(QDialog):
         self._spec = spec
         self._question = Question(worker)
         self.status = WaitLabel()
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
+        self.bar = SteadyBar()
         self.bar.setRange(0, _PROMILLE)
         self.start = button(f"Download ({_size(spec)})", role="primary")
         self.start.clicked.connect(lambda _=False: self._download())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.core.params import Param, check_all
 from workbench.core.projects.project import Choice
@@ -20,6 +20,7 @@ from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
 from workbench.gui.kit.messages import ask_choice, show_error
+from workbench.gui.kit.wait_label import SteadyBar
 from workbench.protocol.messages import Progress
 from workbench.runs.places import place_words, remember
 
@@ -36,8 +37,7 @@ class DataSourceBox(Box):
         self.chooser = DataSourcePanel(state.context)
         self.status = plain_label(role="dim", wrap=True)
         self.status.hide()
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
+        self.progress = SteadyBar()
         self.describe_button = button(_LOAD, icon="rescan", theme=theme)
         self.cancel_button = button("Cancel")
         buttons = row(self.describe_button, self.cancel_button, STRETCH)

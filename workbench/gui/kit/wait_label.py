@@ -1,11 +1,13 @@
-"""Says what is being waited for, and after two seconds for how long."""
+"""What is shown while something is done: words, after two seconds for how long, and a bar."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QProgressBar
 
 from workbench.gui.kit.labels import set_role
 
@@ -47,3 +49,32 @@ class WaitLabel(QLabel):
         waited_s = monotonic() - self._since
         is_long = waited_s >= SAY_HOW_LONG_AFTER_S
         self.setText(f"{self._words}, {waited_s:.0f} s" if is_long else f"{self._words}…")
+
+
+class SteadyBar(QProgressBar):
+    """A bar without words that is painted together with all else that has changed. Qt's own paints
+    itself at once, and with it all around it, be it laid out for what was shown before.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextVisible(False)
+
+    def setRange(self, minimum: int, maximum: int) -> None:
+        """Qt's own; 0 to 0 is a bar that moves while nothing is known."""
+        with self._painted_later():
+            super().setRange(minimum, maximum)
+
+    def setValue(self, value: int) -> None:
+        """Qt's own."""
+        if value != self.value():
+            with self._painted_later():
+                super().setValue(value)
+
+    @contextmanager
+    def _painted_later(self) -> Iterator[None]:
+        self.setUpdatesEnabled(False)
+        try:
+            yield
+        finally:
+            self.setUpdatesEnabled(True)

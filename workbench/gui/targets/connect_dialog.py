@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedWidget, QWidget
 
 from workbench.client.host_jobs import FoundHost, HostJobs, Identity
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.dialog_head import DialogHead
 from workbench.gui.kit.layout import STRETCH, row, scroll_area
+from workbench.gui.kit.wait_label import SteadyBar
 from workbench.gui.kit.working_dialog import T, WorkingDialog
 from workbench.gui.targets.connect_pages import AddressPage, FoundPage, IdentityPage
 from workbench.remote.ssh.gcloud import place_from_gcloud
@@ -47,8 +48,7 @@ class ConnectHostDialog(WorkingDialog):
         self.identity = IdentityPage()
         self.found = FoundPage()
         self.pages = QStackedWidget()
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
+        self.progress = SteadyBar()
         self.back = button("Back")
         self.next = button("Connect", role="primary")
         self.set_up = button("Set up", role="primary")

@@ -7,7 +7,7 @@ from time import monotonic
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from workbench.client.run_follower import RunFollower
 from workbench.core.format import clock, count, share
@@ -18,6 +18,7 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.wait_label import SteadyBar
 from workbench.gui.train.plan_popup import PlanPopup
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.log.event_text import resumed_words
@@ -92,7 +93,7 @@ class RunHeader(QFrame):
         self.caption = ElidedLabel()
         self.headline = plain_label(role="title")
         self.headline.setFont(theme.font(17, weight=600, tabular=True))
-        self.bar = QProgressBar()
+        self.bar = SteadyBar()
         self.elapsed = plain_label(role="dim")
         self.left = plain_label(role="dim")
         self.speed = Figure(_SPEED)
@@ -119,7 +120,6 @@ class RunHeader(QFrame):
         for label, role in roles:
             label.setProperty("role", role)
         self.bar.setRange(0, PROGRESS_STEPS)
-        self.bar.setTextVisible(False)
         self.elapsed.setToolTip("Elapsed time")
         self.test.setToolTip("Of the saved weights, computed in float32 as Evaluate does")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QListView, QProgressBar, QSizePolicy, QSplitter
+from PySide6.QtWidgets import QFrame, QListView, QSizePolicy, QSplitter
 
 from workbench.core.format import plural
 from workbench.errors import WorkbenchError
@@ -19,6 +19,7 @@ from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, add_to, row
+from workbench.gui.kit.wait_label import SteadyBar
 from workbench.protocol.messages import Progress
 
 _NARROW_PX = 640
@@ -57,8 +58,7 @@ class DataCheckPanel(Box):
         self.findings = Findings(state)
         self._pictures = FoundPictures(state)
         self.summary = plain_label(role="dim", wrap=True)
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
+        self.progress = SteadyBar()
         self.check_button = button("Check images", icon="rescan", theme=theme)
         self.labels_button = button("Check labels")
         self.labels_button.setToolTip(_LABELS_TIP)

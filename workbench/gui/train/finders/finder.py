@@ -6,7 +6,7 @@ The trying is done by the measuring worker; classification does not wait for it.
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QProgressBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QStackedWidget, QWidget
 
 from workbench.client.question import Handlers, Question
 from workbench.core.projects.project import Project
@@ -15,7 +15,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
-from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.wait_label import SteadyBar, WaitLabel
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Progress
 
 PROGRESS_STEPS = 1000
@@ -52,9 +52,8 @@ class FinderDialog(QDialog):
         self._question = Question(context.measurer)
         self._found: dict[str, object] = {}
         self.status = WaitLabel()
-        self.progress = QProgressBar()
+        self.progress = SteadyBar()
         self.progress.setRange(0, PROGRESS_STEPS)
-        self.progress.setTextVisible(False)
         self.words = plain_label(wrap=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.outdated = plain_label(_OUTDATED, role="warning", wrap=True)

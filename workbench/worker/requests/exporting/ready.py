@@ -20,6 +20,7 @@ README_NAME = "README.md"
 LICENSE_NAME = "LICENSE.txt"
 FACTS_FORMAT = "workbench-export"
 _IMPORT = ("import ", "from ")
+_IMPORTS = ("import numpy as np", "from PIL import Image, ImageOps")
 
 
 class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,12 +122,12 @@ def write_scripts(context: Any, path: Path) -> None:
 
 
 def _imports(section: str) -> tuple[str, str]:
-    """The imports with which a section begins, beside those of its script, as formatters sort
+    """The imports with which a section begins, and those of all scripts, as formatters sort
     them; and the rest of it.
     """
     lines = section.splitlines(keepends=True)
     number = next((n for n, line in enumerate(lines) if not line.startswith(_IMPORT)), len(lines))
-    imports = [*(line.rstrip() for line in lines[:number]), "from PIL import Image, ImageOps"]
+    imports = [*(line.rstrip() for line in lines[:number]), *_IMPORTS]
     imports.sort(key=lambda line: (line.startswith("from"), line.lower()))
     return "\n".join(imports), "".join(lines[number:]).lstrip("\n")
 
