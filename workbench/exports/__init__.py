@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain, islice
+from pathlib import Path
+
+import msgspec
 
 from workbench.core.registry import Registry
 from workbench.core.specs import EXPORT_GROUPS, ExportSpec
 from workbench.errors import InputError, WorkbenchError
 from workbench.parts import TRAIN
+
+FACTS_FORMAT = "workbench-export"
+"""Of the facts that each folder of an export has, beside its model or in it."""
+
+_FACTS_INSIDE = "assets.extra/workbench.json"  # of a SavedModel
+_MOST_FACTS, _MOST_FACTS_BYTES = 100, 1_000_000
 
 
 @cache
@@ -49,3 +59,26 @@ def missing_runtime(spec: ExportSpec) -> WorkbenchError | None:
         expected="the runtime of the format, in which each export is compared with the model",
         fix=f"Install it with `{runtime.install()}`.",
     )
+
+
+def is_export_folder(folder: Path) -> bool:
+    """Whether a folder is an export, as the facts in it show. No link is one, nor what cannot be
+    read: such a folder is never replaced.
+    """
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    found = chain([folder / _FACTS_INSIDE], islice(folder.glob("*.json"), _MOST_FACTS))
+    return any(map(_has_facts, found))
+
+
+def _has_facts(file: Path) -> bool:
+    try:
+        if not file.is_file() or file.stat().st_size > _MOST_FACTS_BYTES:
+            return False
+        return msgspec.json.decode(file.read_bytes(), type=_Facts).format == FACTS_FORMAT
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return False
+
+
+class _Facts(msgspec.Struct):
+    format: str = ""

@@ -19,7 +19,6 @@ def ask_save_path(
     *,
     kind: str,
     is_format_by_name: bool = False,
-    is_folder: bool = False,
 ) -> tuple[str, str]:
     """Asks where to write a file; its ending is added where it was not typed.
 
@@ -35,7 +34,6 @@ def ask_save_path(
         kind: Dialogs of a kind begin where one was used last.
         is_format_by_name: The ending decides on the format: any of the filters may be typed,
             whichever is chosen.
-        is_folder: What is written is a folder; a dialog does not ask about replacing one.
 
     Returns:
         The path and the filter that was chosen; two "" when called off.
@@ -47,8 +45,7 @@ def ask_save_path(
     keep_folder(parent, kind, path)
     is_named = is_format_by_name and with_any_ending(path, filters)
     whole = path if is_named else with_ending(path, f"{chosen};;{filters}")
-    is_unasked = whole != path or (is_folder and Path(path).is_dir())
-    if is_unasked and Path(whole).exists() and not _may_replace(parent, Path(whole)):
+    if whole != path and Path(whole).exists() and not _may_replace(parent, Path(whole)):
         return "", ""
     return whole, chosen
 
@@ -66,7 +63,6 @@ def with_any_ending(path: str, filters: str) -> bool:
 
 
 def _may_replace(parent: QWidget, path: Path) -> bool:
-    one = "A folder" if path.is_dir() else "A file"
     what = f"Replace {path.name}?"
-    more = f"{one} with that name already exists in {path.parent}."
+    more = f"A file with that name already exists in {path.parent}."
     return ask_choice(parent, what, more, ("Replace", "Cancel"), default=1) == 0

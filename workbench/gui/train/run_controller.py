@@ -231,7 +231,9 @@ class RunController(QObject):
             self._library.pause(running)
 
     def may_close(self) -> bool:
-        """Asks what becomes of a run that goes on while the window closes."""
+        """Asks what becomes of an export, and of a run that goes on, while the window closes."""
+        if not self._export.may_close():
+            return False
         if not self.is_running:
             return True
         choices = ("Keep training", "Pause", "Stop and save weights", "Cancel")

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.service_process import ServiceProcess
+from workbench.gui.kit.messages import ask_choice
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.exporting.dialog import ExportDialog
 
@@ -44,7 +45,21 @@ class ExportAction(QObject):
             dialog.formats.select(key)
         return dialog
 
+    def may_close(self) -> bool:
+        """Asks what becomes of an export that is under way while the window closes."""
+        if not any(dialog.is_exporting for dialog in self._dialogs()):
+            return True
+        words = "Closing Workbench cancels the export; nothing is written then."
+        choices = ("Close Workbench", "Keep exporting")
+        return (
+            ask_choice(self._window, "A model is being exported.", words, choices, default=1) == 0
+        )
+
     def _open(self, run: Path) -> ExportDialog | None:
+        return next(
+            (each for each in self._dialogs() if each.run == run and each.isVisible()), None
+        )
+
+    def _dialogs(self) -> list[ExportDialog]:
         direct = Qt.FindChildOption.FindDirectChildrenOnly
-        dialogs = self._window.window().findChildren(ExportDialog, options=direct)
-        return next((each for each in dialogs if each.run == run and each.isVisible()), None)
+        return self._window.window().findChildren(ExportDialog, options=direct)

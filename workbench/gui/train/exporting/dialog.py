@@ -23,16 +23,20 @@ from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.messages import error_details, show_error
-from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.train.exporting.format_list import FormatList
+from workbench.gui.train.exporting.place import (
+    FolderName,
+    ask_file,
+    ask_new_folder,
+    proposed_name,
+)
 from workbench.gui.train.exporting.proof_table import ProofTable
 from workbench.protocol.export import Export, ExportProof
 from workbench.protocol.messages import Done
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import read_card
-from workbench.runs.naming import SEPARATOR
 from workbench.runs.store.exports import read_exports
 
 _SIZE_PX = QSize(1000, 652)
@@ -42,6 +46,8 @@ _EXPLANATION = (
 )
 _NOTHING = "Not exported yet. The comparison of each export with the model appears here."
 _READY = "Ready folder: with class names, script, README and license"
+_CANCELED = "Canceled. Nothing was written."
+_TOO_LATE = "Finished before it could be canceled. "
 _READY_TIP = "A folder that classifies images on a computer without Workbench"
 
 
@@ -69,6 +75,7 @@ class ExportDialog(QDialog):
         formats: The formats; one is chosen.
         summary: What it is for, or what it lacks.
         ready: Whether a ready folder is written.
+        name: Of the folder, where one is written.
         table: The exports there are.
         status: What is being done, how it ended, or more about the chosen export.
         details: Shows all of an error.
@@ -96,12 +103,15 @@ class ExportDialog(QDialog):
         self._lacking: dict[str, WorkbenchError] = {}
         self._error: WorkbenchError | None = None
         self._is_canceling = False
+        self._is_leaving = False
+        self._returns_to_export = False
         self._question = Question(worker)
         self._background = Background(self)
         self.head = DialogHead("Export a trained model", _EXPLANATION, "exporting")
         self.formats = FormatList(theme, self._specs)
         self.summary = plain_label(role="dim", wrap=True)
         self.ready = QCheckBox(_READY)
+        self.name = FolderName()
         self.table = ProofTable(theme)
         self.nothing = plain_label(_NOTHING, role="dim", wrap=True)
         self.status = WaitLabel()
@@ -128,7 +138,7 @@ class ExportDialog(QDialog):
             name,
             (self.formats, 3),
             self.summary,
-            self.ready,
+            row(self.ready, (self.name, 1), spacing=24),
             plain_label("Exports of this run", role="heading"),
             self.nothing,
             (self.table, 2),
@@ -141,6 +151,7 @@ class ExportDialog(QDialog):
 
     def _connect(self) -> None:
         self.formats.picked.connect(self._refresh)
+        self.ready.toggled.connect(self._refresh)
         self.formats.itemDoubleClicked.connect(lambda _item, _column: self.export.click())
         self.table.row_picked.connect(self._show_picked)
         self.details.clicked.connect(self._show_details)
@@ -160,8 +171,9 @@ class ExportDialog(QDialog):
         self.summary.setText(f"{lack.what} {lack.fix}" if lack is not None else spec.summary)
         set_role(self.summary, "warning" if lack is not None else "dim")
         self.export.setEnabled(lack is None and not is_busy)
-        self.formats.setEnabled(not is_busy)
-        self.ready.setEnabled(spec.reader is not None and not is_busy)
+        self.ready.setEnabled(spec.reader is not None)
+        self.name.propose(self._proposed(is_folder=True))
+        self.name.setVisible(self._is_folder)
         self.stop.setText("Cancel" if is_busy else "Close")
         self.stop.setEnabled(not self._is_canceling)
         proof = self.table.proof
@@ -216,10 +228,25 @@ class ExportDialog(QDialog):
 
     # an export ---------------------------------------------------------------------------
 
+    @property
+    def _is_ready(self) -> bool:
+        return self.ready.isChecked() and self.ready.isEnabled()
+
+    @property
+    def _is_folder(self) -> bool:
+        return self._is_ready or self.formats.current.is_folder
+
+    def _proposed(self, *, is_folder: bool) -> str:
+        specs = self._specs.values()
+        return proposed_name(self._title, self.formats.current, specs, is_folder=is_folder)
+
     def _on_export(self) -> None:
-        spec = self.formats.current
-        is_ready = self.ready.isChecked() and self.ready.isEnabled()
-        path = self._ask_path(spec, is_folder=is_ready or spec.is_folder)
+        spec, is_ready = self.formats.current, self._is_ready
+        if self._is_folder:
+            path = ask_new_folder(self, self.name.text)
+        else:
+            name = self._proposed(is_folder=False)
+            path = ask_file(self, f"Export {self._title}", name, spec)
         if path:
             self.begin(path, is_ready=is_ready)
 
@@ -240,41 +267,35 @@ class ExportDialog(QDialog):
         self.status.wait_for("Starting")
         self._refresh()
 
-    def _ask_path(self, spec: ExportSpec, *, is_folder: bool) -> str:
-        name = self._title.replace(SEPARATOR, " ")
-        is_shared = sum(each.suffix == spec.suffix for each in self._specs.values()) > 1
-        if is_folder or is_shared:
-            name = f"{name} {spec.title.replace(',', '')}"
-        name = name.replace("/", "-") + ("" if is_folder else spec.suffix)
-        filters = f"{spec.title} (*{spec.suffix})"
-        if is_folder:
-            filters = f"Folder with {spec.title} (*)"
-        title = f"Export {self._title}"
-        path, _ = ask_save_path(self, title, name, filters, kind="export", is_folder=is_folder)
-        return path
-
     def _show_progress(self, words: str) -> None:
         if not self._is_canceling:
             self.status.wait_for(words)
 
     def _on_done(self, spec: ExportSpec, answer: Done) -> None:
-        self.said.emit(answer.text)
-        self.status.say(breakable(f"Wrote {Path(answer.path).name}. It agrees with the model."))
+        late = _TOO_LATE if self._is_canceling else ""
+        self.said.emit(late + answer.text)
+        words = f"{late}Wrote {Path(answer.path).name}. It agrees with the model."
+        self.status.say(breakable(words))
         self._end(spec)
 
     def _on_failed(self, spec: ExportSpec, error: WorkbenchError) -> None:
         if self._is_canceling:
-            self.status.say("Canceled. Nothing was written.")
+            self.status.say(_CANCELED)
+            if self._is_leaving:
+                self.said.emit(_CANCELED)
         else:
             self._say_failure(error)
         self._end(spec)
 
     def _end(self, spec: ExportSpec) -> None:
-        had_focus = self.stop.hasFocus()
-        self._is_canceling = False
+        if self._is_leaving:
+            self.done(0)
+            return
+        returns = self._returns_to_export or self.stop.hasFocus()
+        self._is_canceling = self._returns_to_export = False
         self._refresh()
-        if had_focus:
-            self.formats.setFocus()
+        if returns:
+            (self.export if self.export.isEnabled() else self.formats).setFocus()
         self._look(spec.key)
 
     def _say_failure(self, error: WorkbenchError) -> None:
@@ -298,18 +319,31 @@ class ExportDialog(QDialog):
 
     def reject(self) -> None:
         """Cancels the export that is under way; without one, closes."""
-        if not self.is_exporting:
+        if self.is_exporting:
+            self._cancel()
+        else:
             super().reject()
-        elif not self._is_canceling:
-            self._is_canceling = True
-            self._question.cancel()
-            self.status.wait_for("Canceling")
-            self._refresh()
+
+    def _cancel(self) -> None:
+        if self._is_canceling:
+            return
+        self._is_canceling = True
+        self._question.cancel()
+        self.status.wait_for("Canceling")
+        if self.stop.hasFocus():  # which is turned off: Qt would move the focus anywhere
+            self._returns_to_export = True
+            self.formats.setFocus()
+        self._refresh()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Its window is closed: nothing is exported any more."""
-        self._question.drop()
-        super().closeEvent(event)
+        """Its window is closed: an export is canceled, and the window behind says how it ended."""
+        if not self.is_exporting:
+            super().closeEvent(event)
+            return
+        self._is_leaving = True
+        self._cancel()
+        self.hide()
+        event.ignore()  # it is closed with the answer
 
     def done(self, result: int) -> None:
         """It is gone from the screen at once, and deleted once nothing is read any more."""

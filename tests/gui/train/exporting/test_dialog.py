@@ -6,24 +6,21 @@ import sys
 
 import msgspec
 import pytest
-import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
-from tests.gui.train import tampering_worker
+from tests.gui.train.exporting import tampering_worker
+from tests.gui.train.exporting.conftest import PATIENCE_MS, begin, wait_for_end
 from tests.worker.exporting.conftest import make_run
 from workbench.client.service_process import ServiceProcess
-from workbench.core.projects.project import Project
 from workbench.core.specs import EXPORT_GROUPS
 from workbench.exports import run_exports
-from workbench.gui.kit import file_dialogs, save_path
+from workbench.gui.kit import file_dialogs
 from workbench.gui.train.exporting.action import ExportAction
 from workbench.protocol.export import ExportProof
-from workbench.runs.folder import create_run
 from workbench.runs.store.exports import EXPORTS_NAME, keep_export, read_exports
 
-_PATIENCE_MS = 180_000
 PROOF = ExportProof(
     format="onnx",
     path="/nowhere/model.onnx",
@@ -46,44 +43,6 @@ WRONG = msgspec.structs.replace(
 )
 
 
-@pytest.fixture
-def run(tmp_path):
-    """A run without weights: enough for what is shown."""
-    return create_run(Project(title="Colors"), home=tmp_path)
-
-
-@pytest.fixture
-def show(window, qtbot):
-    """A function that shows the dialog of a run, and waits for what is kept of its exports."""
-    dialogs = []
-
-    def show_it(run, action=None):
-        action = action or window.runs._export
-        dialogs.append(action.ask(run.path, "Colors 1 · lr 0.001"))
-        qtbot.waitUntil(lambda: not dialogs[-1]._background.is_busy)
-        return dialogs[-1]
-
-    yield show_it
-    for dialog in filter(shiboken6.isValid, dialogs):
-        dialog.close()
-
-
-@pytest.fixture
-def path_chosen(monkeypatch):
-    """A function that chooses the place of the next exports; returns what is asked for."""
-
-    def choose(path):
-        asked = []
-        monkeypatch.setattr(
-            QFileDialog,
-            "getSaveFileName",
-            lambda *words: (asked.append(words[1:]), (str(path), words[-1]))[1],
-        )
-        return asked
-
-    return choose
-
-
 def cells(dialog, row):
     model = dialog.table.model()
     return [model.item(row, place).text() for place in range(model.columnCount())]
@@ -95,21 +54,6 @@ def red_cells(dialog, theme):
     rows, places = range(model.rowCount()), range(model.columnCount())
     colors = [[model.item(row, at).foreground().color().name() for at in places] for row in rows]
     return [row.count(theme.colors.bad) for row in colors]
-
-
-def begin(qtbot, dialog, key):
-    """Begins an export by the keyboard, and waits for the converter."""
-    dialog.formats.select(key)
-    qtbot.keyClick(dialog.formats, Qt.Key.Key_Return)
-    assert dialog.is_exporting
-    assert dialog.stop.text() == "Cancel"
-    assert not dialog.export.isEnabled()
-    qtbot.waitUntil(lambda: "Converting" in dialog.status.text(), timeout=_PATIENCE_MS)
-
-
-def wait_for_end(qtbot, dialog):
-    qtbot.waitUntil(lambda: not dialog.is_exporting, timeout=_PATIENCE_MS)
-    qtbot.waitUntil(lambda: not dialog._background.is_busy)
 
 
 def test_every_format_is_listed_in_its_group(show, run):
@@ -130,18 +74,21 @@ def test_every_format_is_listed_in_its_group(show, run):
 
 def test_no_two_formats_are_offered_the_same_name(show, run, path_chosen):
     dialog = show(run)
-    asked = path_chosen("")
-    for key in run_exports():
+    asked, folders = path_chosen(""), []
+    for key, spec in run_exports().items():
         for is_ready in (False, True):
             dialog.formats.select(key)
             dialog.ready.setChecked(is_ready)
+            assert dialog.name.isVisible() == (is_ready or spec.is_folder)
+            if dialog.name.isVisible():
+                folders.append(dialog.name.text)
             dialog.export.click()
-    names = [start for _title, start, _filters in asked]
+    files = [words[1] for words in asked if len(words) == 3]
+    names = files + folders
+    assert len(names) == len(asked)
     assert len(set(names)) == len(names) - sum(spec.is_folder for spec in run_exports().values())
-    filters = {filters for _title, _start, filters in asked}
-    assert "LiteRT, int8 (*.tflite)" in filters
-    assert "Folder with LiteRT, int8 (*)" in filters
-    assert "Folder with SavedModel (*)" in filters
+    assert "LiteRT, int8 (*.tflite)" in {words[2] for words in asked if len(words) == 3}
+    assert "Colors 1 lr 0.001 LiteRT int8" in folders
     assert not any("·" in name for name in names)
 
 
@@ -242,19 +189,6 @@ def test_texts_from_a_file_are_plain_and_short_and_a_damaged_one_is_named(show, 
     assert again.export.isEnabled()
 
 
-def test_a_folder_that_is_there_is_asked_about(show, run, path_chosen, monkeypatch, tmp_path):
-    dialog = show(run)
-    dialog.formats.select("savedmodel")
-    path_chosen(tmp_path)
-    asked = []
-    monkeypatch.setattr(
-        save_path, "ask_choice", lambda _parent, what, *_, **__: (asked.append(what), 1)[1]
-    )
-    dialog.export.click()
-    assert asked == [f"Replace {tmp_path.name}?"]
-    assert not dialog.is_exporting
-
-
 def test_a_run_has_one_dialog_and_a_format_of_the_menu_is_chosen_there(window, show, run):
     dialog = show(run)
     assert window.runs._export.ask(run.path, "", "savedmodel") is dialog
@@ -277,7 +211,7 @@ def test_a_model_is_exported_canceled_and_exported_again(show, tmp_path, qtbot, 
     assert read_exports(run) == {}
 
     begin(qtbot, dialog, "onnx")
-    qtbot.waitUntil(lambda: "Comparing" in dialog.status.text(), timeout=_PATIENCE_MS)
+    qtbot.waitUntil(lambda: "Comparing" in dialog.status.text(), timeout=PATIENCE_MS)
     wait_for_end(qtbot, dialog)
     assert dialog.status.text() == "Wrote model.onnx. It agrees with the model."
     assert target.is_file()
@@ -287,21 +221,6 @@ def test_a_model_is_exported_canceled_and_exported_again(show, tmp_path, qtbot, 
     assert (shown[0], shown[2], shown[-1]) == ("ONNX", "30", "agrees")
     assert shown[5] == shown[6] != "–"
     assert dialog.folder.isEnabled()
-
-    folder = tmp_path / "out" / "ready"
-    path_chosen(folder)
-    dialog.ready.setChecked(True)
-    begin(qtbot, dialog, "onnx")
-    dialog.close()  # by its window: nothing more is written
-    qtbot.waitUntil(lambda: not dialog.isVisible())
-    again = show(run)
-    again.ready.setChecked(True)
-    other = tmp_path / "out" / "other"
-    path_chosen(other)
-    begin(qtbot, again, "onnx")
-    wait_for_end(qtbot, again)
-    assert (other / "classify.py").is_file()
-    assert not folder.exists()
 
 
 @pytest.mark.worker
