@@ -166,3 +166,18 @@ def test_a_wrong_c_header_is_caught_and_its_layer_is_named(job, colors, tampered
         export(job, request(colors, "c", tmp_path / "m.h"))
     assert "conv2d_6" in caught.value.what
     assert sorted(path.name for path in tmp_path.iterdir()) == ["session"]
+
+
+def test_a_folder_of_other_files_is_left_as_it_is_and_an_export_is_replaced(job, colors, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "classify.py").write_text("the user's own")
+    with pytest.raises(SaveError, match="other files"):
+        export(job, request(colors, "litert", folder, is_ready_folder=True))
+    assert [path.name for path in folder.iterdir()] == ["classify.py"]
+    (folder / "classify.py").unlink()
+    export(job, request(colors, "litert", folder, is_ready_folder=True))
+    export(job, request(colors, "savedmodel", folder))
+    assert not (folder / "classify.py").exists()
+    export(job, request(colors, "litert", folder, is_ready_folder=True))
+    assert not (folder / "saved_model.pb").exists()

@@ -25,7 +25,7 @@ from workbench.errors import (
     WorkbenchError,
     os_errors_as,
 )
-from workbench.exports import missing_runtime, run_exports
+from workbench.exports import is_export_folder, missing_runtime, run_exports
 from workbench.inference.runner import Labels, Pixels
 from workbench.protocol.export import Export, Exported, ExportProject, ExportProof
 from workbench.protocol.messages import AnyAnswer, Done
@@ -47,7 +47,7 @@ from workbench.worker.requests.exporting.reading import (
     memory_to_give,
     read_back,
 )
-from workbench.worker.requests.exporting.ready import FACTS_INSIDE, facts_name, inner_temperature
+from workbench.worker.requests.exporting.ready import facts_name, inner_temperature
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.keras_runner import KerasRunner
 
@@ -317,7 +317,7 @@ def refuse_place(path: Path, *, is_folder: bool) -> None:
     """Raises SaveError where an export would replace something that is none."""
     if not is_folder:
         return
-    if path.is_dir() and not is_own_export(path) and any(path.iterdir()):
+    if path.is_dir() and not is_export_folder(path) and any(path.iterdir()):
         raise SaveError(
             "This folder holds other files than an export of Workbench. It is left as it is.",
             where=str(path),
@@ -325,13 +325,6 @@ def refuse_place(path: Path, *, is_folder: bool) -> None:
         )
     if path.exists() and not path.is_dir():
         raise SaveError("A file has that name.", where=str(path), fix="Choose another name.")
-
-
-def is_own_export(folder: Path) -> bool:
-    """Whether a folder is an export of Workbench, as its script or the facts inside show."""
-    readers = (spec.reader for spec in run_exports().values() if spec.reader is not None)
-    names = {reader.runtime.script for reader in readers} | {*FACTS_INSIDE}
-    return any((folder / name).is_file() for name in names)
 
 
 def format_of(

@@ -9,16 +9,13 @@ import msgspec
 
 from workbench import __version__
 from workbench.core.specs import ExportReader, ExportSpec
+from workbench.exports import FACTS_FORMAT
 from workbench.programs.code import comment_text, literal
 from workbench.programs.texts import fill, sections
 from workbench.runs.model_card import ModelCard
 
-FACTS_INSIDE = ("assets.extra/workbench.json", "workbench.json")
-"""Where the facts are in a model that is a folder."""
-
 README_NAME = "README.md"
 LICENSE_NAME = "LICENSE.txt"
-FACTS_FORMAT = "workbench-export"
 _IMPORT = ("import ", "from ")
 _IMPORTS = ("import numpy as np", "from PIL import Image, ImageOps")
 
