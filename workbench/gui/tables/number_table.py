@@ -39,11 +39,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """What is shown, the number it is sorted by (None: by the text), and whether it is red."""
+    """What is shown, the number it is sorted by (None: by the text), whether it is red, and what a
+    tooltip adds.
+    """
 
     text: str
     value: float | None = None
     is_bad: bool = False
+    tip: str = ""
 
 
 class _RedStays(QStyledItemDelegate):
@@ -154,8 +157,8 @@ class NumberTable(QTableView):
         item.setData(cell.text.casefold() if cell.value is None else cell.value, SORT_ROLE)
         item.setData(cell.is_bad, _BAD_ROLE)
         item.setTextAlignment(_RIGHT if column.width_px else _LEFT)
-        if not column.width_px:
-            item.setToolTip(plain_tip(cell.text))
+        if cell.tip or not column.width_px:
+            item.setToolTip(plain_tip(cell.tip or cell.text))
         return item
 
     def _on_picked(self, index: QModelIndex | QPersistentModelIndex) -> None:
