@@ -59,7 +59,7 @@ def lite_spec(
         has_layers=True,
         is_standard=False,
         is_calibrated_by=is_calibrated_by,
-        reader=replace(_READER, is_exact=is_exact),
+        reader=replace(_READER, is_exact=is_exact, has_temperature=is_integer),
     )
 
 

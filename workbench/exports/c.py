@@ -76,6 +76,7 @@ _READER = ExportReader(
     section="c",
     values=_values,
     is_exact=False,
+    has_temperature=True,
 )
 
 SPEC = ExportSpec(

@@ -11,7 +11,7 @@ import pytest
 
 from tests.proofs.saving import kill_savers
 from workbench.core.storage import save
-from workbench.core.storage.save import save_bytes, sweep_leftovers
+from workbench.core.storage.save import refuse_unwritable, save_bytes, sweep_leftovers
 from workbench.errors import SaveError, UnconfirmedSaveError
 
 
@@ -152,3 +152,24 @@ def test_sweeping_passes_over_folders_and_what_cannot_be_looked_at(tmp_path, mon
     monkeypatch.setattr(save, "is_locked", fail)
     assert sweep_leftovers(tmp_path) == 0
     assert {folder, hidden} <= set(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize("name", ["missing/name", "n" * 300, "a\0b"])
+def test_where_nothing_can_be_written_is_known_beforehand(tmp_path, name, is_folder):
+    with pytest.raises(SaveError, match="was not saved") as caught:
+        refuse_unwritable(tmp_path / name, is_folder=is_folder)
+    assert "unchanged" not in caught.value.what
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_something_can_be_written_nothing_is(tmp_path):
+    (tmp_path / "old").write_bytes(b"old")
+    (tmp_path / "folder").mkdir()
+    refuse_unwritable(tmp_path / "old", is_folder=False)
+    refuse_unwritable(tmp_path / "new", is_folder=False)
+    refuse_unwritable(tmp_path / "folder", is_folder=True)
+    refuse_unwritable(tmp_path / "new", is_folder=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "old"]
+    with pytest.raises(SaveError, match=r"a folder has that name\. The previous one is unchanged"):
+        refuse_unwritable(tmp_path / "folder", is_folder=False)

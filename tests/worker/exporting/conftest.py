@@ -54,7 +54,14 @@ def colored(count, seed):
 
 
 def make_run(
-    folder: Path, graph=GRAPH, *, fit="crop", seed=3, shape=SHAPE, class_names=NAMES
+    folder: Path,
+    graph=GRAPH,
+    *,
+    fit="crop",
+    seed=3,
+    shape=SHAPE,
+    class_names=NAMES,
+    temperature=TEMPERATURE,
 ) -> RunFolder:
     """A run of this graph with random weights, trained on colored images as far as it says."""
     data = folder / "colors.npz"
@@ -77,7 +84,7 @@ def make_run(
         dataset={"key": source.key, "params": dict(source.params)},
         dataset_title="Colors",
         recipe=recipe_to_plain(project.recipe),
-        calibration=Calibration(temperature=TEMPERATURE, least_probability=0.1),
+        calibration=Calibration(temperature=temperature, least_probability=0.1),
         checksum=write_arrays(run.weights_path, read_weights(built)),
     )
     write_card(run.path, card)

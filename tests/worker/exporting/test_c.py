@@ -14,7 +14,7 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.exports import run_exports
 from workbench.exports._c import windows
 from workbench.exports._c.convert import lower
-from workbench.exports._c.flat import UnsupportedError, read_flat_model
+from workbench.exports._c.flat import NoCodeError, read_flat_model
 from workbench.exports._c.header import header_text
 from workbench.exports._lite import converted, integers_only
 from workbench.templates import find_template
@@ -213,12 +213,12 @@ def test_the_header_is_cpp_and_needs_no_library(tmp_path):
 @pytest.mark.parametrize("kind", ["sparsemax", "log_softmax"])
 def test_what_there_is_no_c_code_for_is_named(kind, tmp_path):
     data = flat(tmp_path, net(CONV, ("activation", {"activation": kind})))
-    with pytest.raises(UnsupportedError, match="/activation_3"):
+    with pytest.raises(NoCodeError, match="/activation_3"):
         lower(read_flat_model(data))
 
 
 def test_a_layer_too_large_is_named(tmp_path, monkeypatch):
     data = flat(tmp_path, CASES["conv2d"])
     monkeypatch.setattr(windows, "_MOST_BYTES", 200)
-    with pytest.raises(UnsupportedError, match="/dense_4"):
+    with pytest.raises(NoCodeError, match="/dense_4"):
         lower(read_flat_model(data))

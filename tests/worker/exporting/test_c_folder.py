@@ -54,14 +54,51 @@ def test_images_get_the_labels_that_the_python_program_prints(folder, tmp_path):
     assert set(labels) <= set(NAMES)
 
 
-def test_an_image_of_another_size_is_refused(folder, tmp_path):
-    small, cut = tmp_path / "small.ppm", tmp_path / "cut.bin"
+def test_what_is_no_image_of_its_size_is_named_and_the_others_are_classified(folder, tmp_path):
+    height, width, channels = SHAPE
+    pixels = np.full(SHAPE, 90, np.uint8)
+    right, small, photo = tmp_path / "right.ppm", tmp_path / "small.ppm", tmp_path / "photo.jpg"
+    gray, cut, more = tmp_path / "gray.pgm", tmp_path / "cut.ppm", tmp_path / "more.bin"
+    Image.fromarray(pixels).save(right)
     Image.fromarray(np.zeros((40, 50, 3), np.uint8)).save(small)
-    cut.write_bytes(bytes(10))
-    for path in (small, cut, tmp_path / "missing.ppm"):
-        done = run(folder, path)
-        assert done.returncode == 1
-        assert done.stderr == f"{path}: no image of {SHAPE[1]} x {SHAPE[0]}\n"
+    Image.fromarray(np.zeros((40, 50, 3), np.uint8)).save(photo)
+    Image.fromarray(pixels[..., 0]).save(gray)
+    cut.write_bytes(right.read_bytes()[:-1])
+    more.write_bytes(bytes(pixels.size + 1))
+    wrong, missing = [small, photo, gray, cut, more, tmp_path], tmp_path / "missing.ppm"
+    done = run(folder, *wrong, missing, right)
+    assert done.returncode == 1
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"{right}: ")
+    reason = f"not a picture: no PPM, PGM or raw numbers of {width} x {height} x {channels}"
+    lines = [f"{path}: {reason}" for path in wrong]
+    assert done.stderr.splitlines() == [
+        *lines,
+        f"{missing}: not a picture: No such file or directory",
+    ]
+
+
+def test_a_comment_in_the_header_of_an_image_is_passed_over(folder, tmp_path):
+    plain, commented = tmp_path / "plain.ppm", tmp_path / "commented.ppm"
+    Image.fromarray(colored(1, 5)[0][0]).save(plain)
+    commented.write_bytes(plain.read_bytes().replace(b"P6\n", b"P6\n# of a program\n", 1))
+    done = run(folder, plain, commented)
+    assert done.returncode == 0, done.stderr
+    first, second = (line.split(": ")[1] for line in done.stdout.splitlines())
+    assert first == second
+
+
+def test_without_images_it_shows_how_it_is_used(folder):
+    done = run(folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"usage: {folder / 'classify'} IMAGE...\n"
+
+
+def test_without_a_compiler_the_script_names_the_line_that_installs_one(folder, photos):
+    command = [sys.executable, str(folder / "classify.py"), photos[0]]
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": ""}, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "A C compiler is needed: apt install gcc libc6-dev\n"
 
 
 def test_the_readme_has_the_bytes_of_flash_and_memory(folder):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.worker.exporting.conftest import NAMES, TEMPERATURE, make_run
+from tests.worker.conftest import chain
+from tests.worker.exporting.conftest import NAMES, SHAPE, TEMPERATURE, make_run
 from workbench.cli import _service
 from workbench.cli import main as workbench
 from workbench.exports import run_exports
@@ -77,12 +78,30 @@ def test_the_script_of_a_ready_folder_classifies_as_workbench_does(
     assert {*spec.reader.runtime.scripts, "README.md", "LICENSE.txt"} < names
     facts = tmp_path / "ready" / f"{spec.name}{spec.suffix}.json"
     known = json.loads(facts.read_text())
-    assert (known["class_names"], known["temperature"]) == (NAMES, TEMPERATURE)
+    is_inside = spec.reader.has_temperature
+    temperature = None if is_inside else TEMPERATURE
+    assert (known["class_names"], known["temperature"]) == (NAMES, temperature)
+    readme = (tmp_path / "ready" / "README.md").read_text()
+    assert ("the model divides its logits by 2.500" in readme) == is_inside
     ours = classified(service, colors, photos)
     theirs = run_script(tmp_path / "ready", photos, key)
     for (label, probability), (other, shown) in zip(ours, theirs, strict=True):
         assert shown == pytest.approx(probability, abs=2e-4 if is_exact else 0.05)
         assert other == label
+
+
+@pytest.mark.parametrize("end", ["softmax", "linear"])
+@pytest.mark.parametrize("key", ["litert_int8", "c"])
+def test_numbers_of_8_bits_are_calibrated_in_the_model(key, end, photos, service, tmp_path):
+    """A power of them would have steps of a tenth and more at a temperature like this."""
+    dense = ("dense", {"units": 3, "activation": end})
+    graph = chain(("input", {"shape": SHAPE}), ("flatten", {}), ("rescaling", {}), dense)
+    run = make_run(tmp_path, graph, temperature=12.0)
+    proof = exported(service, run, key, tmp_path / "ready", is_ready_folder=True)
+    assert proof.max_difference < 0.02
+    ours = classified(service, run, photos)
+    shown = [probability for _, probability in run_script(tmp_path / "ready", photos, key)]
+    assert shown == pytest.approx([probability for _, probability in ours], abs=0.02)
 
 
 @pytest.mark.parametrize("fit", ["stretch", "pad"])

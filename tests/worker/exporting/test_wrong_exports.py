@@ -74,6 +74,44 @@ def test_a_converter_that_refuses_names_the_layer(job, tmp_path):
     assert not (tmp_path / "m.tflite").exists()
 
 
+def test_c_names_the_operator_and_the_activation_at_fault(job, tmp_path):
+    graph = chain(
+        ("input", {"shape": SHAPE}),
+        ("conv2d", {"filters": 2, "kernel_size": (3, 3), "activation": "log_softmax"}),
+        ("flatten", {}),
+        ("dense", {"units": 3}),
+    )
+    run = make_run(tmp_path, graph)
+    with pytest.raises(SaveError) as caught:
+        export(job, request(run, "c", tmp_path / "m.h"))
+    assert caught.value.what.endswith("“conv2d_1”: no C code for the operator LOG_SOFTMAX.")
+    assert caught.value.fix.endswith("or replace that layer or its activation “log_softmax”.")
+
+
+@pytest.mark.parametrize("is_ready_folder", [False, True])
+@pytest.mark.parametrize("place", ["missing/model.onnx", f"{'n' * 300}.onnx"])
+def test_a_place_that_cannot_be_written_is_refused_before_the_conversion(
+    job, colors, tmp_path, place, is_ready_folder
+):
+    target = tmp_path / place
+    with pytest.raises(SaveError, match="was not saved") as caught:
+        export(job, request(colors, "onnx", target, is_ready_folder=is_ready_folder))
+    assert "unchanged" not in caught.value.what  # nothing was there
+    assert job.answers == []
+    assert [path.name for path in tmp_path.iterdir()] == ["session"]
+
+
+def test_an_export_that_cannot_be_put_in_its_place_is_none(job, colors, tampered, tmp_path):
+    export(job, request(colors, "keras", tmp_path / "model.keras"))
+    kept = read_exports(colors)["keras"]
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    tampered(lambda _path: folder.rmdir())
+    with pytest.raises(SaveError, match="the folder does not exist"):
+        export(job, request(colors, "keras", folder / "model.keras"))
+    assert read_exports(colors)["keras"] == kept
+
+
 def test_a_converter_with_too_little_memory_ends_alone(job, colors, monkeypatch, tmp_path):
     monkeypatch.setattr(handler, "memory_to_give", lambda: 100_000_000)
     with pytest.raises(SaveError, match=r"converter|memory"):

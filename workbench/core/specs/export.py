@@ -54,6 +54,18 @@ class ExportRuntime:
         return next(iter(self.scripts))
 
 
+class UnsupportedError(ValueError):
+    """A part of the network has no form in a format; the text names its place in the network, too.
+
+    Attributes:
+        reason: A few words for people, without the place.
+    """
+
+    def __init__(self, reason: str, place: str) -> None:
+        super().__init__(f'{reason} at "{place}"')
+        self.reason = reason
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExportReader:
     """How a format is read by its own runtime, and how near its answers must be to the model's.
@@ -67,6 +79,8 @@ class ExportReader:
         is_exact: Its numbers are float32, as the model's are; else most classes have to be the
             same, but not each probability.
         has_softmax: Its answers are probabilities where the network's are logits.
+        has_temperature: Its answers are calibrated. Else the program that reads them does that,
+            for which numbers of 8 bits are too coarse.
         most_images: That it answers in a reasonable time; None for no limit.
     """
 
@@ -76,6 +90,7 @@ class ExportReader:
     needs_tensorflow: bool = False
     is_exact: bool = True
     has_softmax: bool = True
+    has_temperature: bool = False
     most_images: int | None = None
 
 
@@ -92,7 +107,7 @@ class ExportSpec:
         name: Of the model in a ready folder, without the ending.
         write: (ExportContext-like object handed by the worker, path) -> None; see
             worker/requests/exporting/context.py for what it is handed. It writes to a place that
-            is removed where the answers differ.
+            is removed where the answers differ. It may raise UnsupportedError.
         reader: How it is read back and compared, in a process of its own; None for a format that
             has no answers.
         write_beside: As `write`: what a ready folder holds besides, at the same path.

@@ -190,6 +190,21 @@ def _flush_tree(folder: Path) -> None:
         _flush_folder(Path(found))
 
 
+def refuse_unwritable(path: Path, *, is_folder: bool) -> None:
+    """Raises SaveError where `save_bytes`, or `save_folder`, could not even begin to write at this
+    path; nothing is changed there. For what takes long before it can be saved.
+    """
+    try:
+        refuse_link(path)
+        if is_folder:
+            path.exists()  # raises for a name that is too long
+        else:
+            _mode_to_keep(path)
+        _remove(_write_temporary(path.absolute().parent, lambda _file: None, None))
+    except (OSError, ValueError) as error:
+        raise _not_saved(path, error) from error
+
+
 def _put_in_place(temporary: Path, path: Path) -> None:
     """Renames a folder over the one that is there, which is under the temporary name afterwards."""
     if not path.exists():
@@ -338,8 +353,9 @@ def _remove(path: Path) -> None:
 def _not_saved(path: Path, error: Exception) -> SaveError:
     number = error.errno if isinstance(error, OSError) else None
     cause, fix = _CAUSES.get(number or 0, (str(error), "Save in another folder."))
+    kept = " The previous one is unchanged." if os.path.lexists(path) else ""
     return SaveError(
-        f"“{path.name}” was not saved: {cause}. The previous file is unchanged.",
+        f"“{path.name}” was not saved: {cause}.{kept}",
         where=str(path.parent),
         fix=fix,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.exports._c.fixed_point import LEAST, MOST, multiplier, multipliers, output_range
-from workbench.exports._c.flat import Operator, Tensor, UnsupportedError
+from workbench.exports._c.flat import NoCodeError, Operator, Tensor
 from workbench.exports._c.lowering import Network
 from workbench.exports._c.places import blank, merged
 from workbench.exports._c.program import Buffer, Options, Table, int8, int32
@@ -47,7 +47,7 @@ def _source(network: Network, index: int, like: Tensor | None) -> Buffer | Table
     if network.constant(index) is not None:
         numbers = network.numbers(index)
         if tensor.dtype != np.int8 or not tensor.is_quantized:
-            raise UnsupportedError(f"numbers of type {tensor.dtype}", tensor)
+            raise NoCodeError(f"numbers of type {tensor.dtype}", tensor)
         if like is not None:
             numbers = like.numbers(tensor.real(numbers))
         return int8(numbers)

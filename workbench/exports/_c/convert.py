@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.exports._c import combining, moving, windows
-from workbench.exports._c.flat import FlatModel, UnsupportedError
+from workbench.exports._c.flat import FlatModel, NoCodeError
 from workbench.exports._c.lowering import Network
 from workbench.exports._c.program import Program
 
@@ -14,7 +14,7 @@ def lower(model: FlatModel) -> Program:
     """A network as calls of kernels.
 
     Raises:
-        UnsupportedError: there is no C code for an operator.
+        NoCodeError: there is no C code for an operator.
     """
     network = Network(model)
     for op in model.operators:
@@ -22,6 +22,6 @@ def lower(model: FlatModel) -> Program:
             continue
         if op.kind not in _KERNELS:
             tensor = model.tensors[op.outputs[0]]
-            raise UnsupportedError(f"no C code for the operator {op.kind}", tensor)
+            raise NoCodeError(f"no C code for the operator {op.kind}", tensor)
         _KERNELS[op.kind](network, op)
     return network.finish()

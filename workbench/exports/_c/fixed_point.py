@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from workbench.exports._c.flat import Tensor, UnsupportedError
+from workbench.exports._c.flat import NoCodeError, Tensor
 
 LEAST, MOST = -128, 127
 _BITS = 31
@@ -31,7 +31,7 @@ def multiplier(factor: float, tensor: Tensor) -> tuple[int, int]:
     mantissa, exponent = math.frexp(factor)
     shift = _BITS - exponent
     if shift < 1:
-        raise UnsupportedError("scales too far apart", tensor)
+        raise NoCodeError("scales too far apart", tensor)
     if shift > _MOST_SHIFT:
         mantissa, shift = math.ldexp(mantissa, _MOST_SHIFT - shift), _MOST_SHIFT
     return min(round(mantissa * 2**_BITS), 2**_BITS - 1), shift
@@ -47,7 +47,7 @@ def limits(options: Any, tensor: Tensor) -> tuple[float, float]:
     """What an activation fused with an operator limits its output to."""
     kind = options.get("fusedActivationFunction", NONE)
     if kind not in _LIMITS:
-        raise UnsupportedError(f"fused activation {kind}", tensor)
+        raise NoCodeError(f"fused activation {kind}", tensor)
     return _LIMITS[kind]
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.specs import UnsupportedError
+
 Values = np.ndarray[Any, np.dtype[Any]]
 
 _SCHEMA = "tensorflow.lite.python.schema_py_generated"
@@ -22,11 +24,11 @@ _TYPES = {
 }
 
 
-class UnsupportedError(ValueError):
-    """An operator that there is no C code for; the text names the tensor, and so the layer."""
+class NoCodeError(UnsupportedError):
+    """An operator that there is no C code for; its tensor names the layer."""
 
     def __init__(self, reason: str, tensor: Tensor) -> None:
-        super().__init__(f'{reason} at "{tensor.name}"')
+        super().__init__(reason, tensor.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +60,10 @@ class Tensor:
         """Its only scale.
 
         Raises:
-            UnsupportedError: it has none, or several.
+            NoCodeError: it has none, or several.
         """
         if len(self.scales) != 1:
-            raise UnsupportedError("no scale of its own", self)
+            raise NoCodeError("no scale of its own", self)
         return float(self.scales[0])
 
     @property

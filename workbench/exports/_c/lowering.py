@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.exports._c.flat import FlatModel, Operator, Tensor, UnsupportedError, Values
+from workbench.exports._c.flat import FlatModel, NoCodeError, Operator, Tensor, Values
 from workbench.exports._c.pointwise import POINTWISE, compute
 from workbench.exports._c.program import Argument, Buffer, Output, Program, Step, Table
 
@@ -73,7 +73,7 @@ class Network:
         """A buffer for a tensor that a kernel writes."""
         tensor = self.tensors[index]
         if tensor.dtype != np.int8:
-            raise UnsupportedError(f"numbers of type {tensor.dtype}", tensor)
+            raise NoCodeError(f"numbers of type {tensor.dtype}", tensor)
         buffer = Buffer(tensor.size)
         self._values[index] = Stored(buffer)
         return buffer
@@ -98,35 +98,35 @@ class Network:
         """A constant list of integers.
 
         Raises:
-            UnsupportedError: it is computed.
+            NoCodeError: it is computed.
         """
         found = self.constant(index)
         if found is None:
-            raise UnsupportedError("sizes that are computed", self.tensors[index])
+            raise NoCodeError("sizes that are computed", self.tensors[index])
         return [int(number) for number in found.ravel()]
 
     def numbers(self, index: int) -> Values:
         """The numbers of a constant as they are stored.
 
         Raises:
-            UnsupportedError: it is computed.
+            NoCodeError: it is computed.
         """
         tensor = self.tensors[index]
         if tensor.data is None:
-            raise UnsupportedError("weights that are computed", tensor)
+            raise NoCodeError("weights that are computed", tensor)
         return tensor.data
 
     def stored(self, index: int) -> Buffer:
         """The tensor in memory as int8; a step puts it there if it is not.
 
         Raises:
-            UnsupportedError: its numbers have not 8 bits.
+            NoCodeError: its numbers have not 8 bits.
         """
         tensor, value = self.tensors[index], self._value(index)
         if isinstance(value, Stored) and value.buffer is not self.program.image:
             return value.buffer
         if not tensor.is_quantized or isinstance(value, Fixed):
-            raise UnsupportedError(f"numbers of type {tensor.dtype}", tensor)
+            raise NoCodeError(f"numbers of type {tensor.dtype}", tensor)
         return self._tabled(index, tensor)
 
     def rescaled(self, index: int, like: Tensor) -> Buffer:
@@ -136,7 +136,7 @@ class Network:
             return self.stored(index)
         mapped = self._mapped(index)
         if mapped is None:
-            raise UnsupportedError("a constant of another scale", tensor)
+            raise NoCodeError("a constant of another scale", tensor)
         return self._lookup(mapped, like, Buffer(tensor.size))
 
     def _tabled(self, index: int, tensor: Tensor) -> Buffer:
@@ -156,7 +156,7 @@ class Network:
         tensor = self.tensors[index]
         if index not in self._values:
             if tensor.data is None:
-                raise UnsupportedError("a tensor without numbers", tensor)
+                raise NoCodeError("a tensor without numbers", tensor)
             self._values[index] = Fixed(tensor.real(tensor.data))
         return self._values[index]
 
@@ -203,6 +203,6 @@ class Network:
             index = self._answers[name]
             tensor, mapped = self.tensors[index], self._mapped(index)
             if tensor.dtype != np.uint8 or mapped is None:
-                raise UnsupportedError(f"answers of type {tensor.dtype}", tensor)
+                raise NoCodeError(f"answers of type {tensor.dtype}", tensor)
             self._lookup(mapped, tensor, output.buffer)
         return self.program

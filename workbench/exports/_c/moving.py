@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.exports._c.flat import Operator, UnsupportedError, Values
+from workbench.exports._c.flat import NoCodeError, Operator, Values
 from workbench.exports._c.lowering import Network
 from workbench.exports._c.places import blank, merged, offset
 from workbench.exports._c.program import Buffer, Options, Part, Table
@@ -50,7 +50,7 @@ def _strided_slice(network: Network, op: Operator, whole: Values) -> Values:
     begins, ends, strides = (network.integers(index) for index in op.inputs[1:4])
     masks, chosen = op.options, []
     if masks["ellipsisMask"] or masks["newAxisMask"]:
-        raise UnsupportedError("a slice with new axes", network.tensors[op.outputs[0]])
+        raise NoCodeError("a slice with new axes", network.tensors[op.outputs[0]])
     for axis, (begin, end, stride) in enumerate(zip(begins, ends, strides, strict=True)):
         bit = 1 << axis
         if masks["shrinkAxisMask"] & bit:
@@ -124,7 +124,7 @@ def resize(network: Network, op: Operator) -> None:
     image, (last,) = op.inputs[0], op.outputs
     tensor, output = network.tensors[image], network.tensors[last]
     if max(*tensor.shape, *output.shape) > _MOST_SIDE:
-        raise UnsupportedError("an image too large to be resized", output)
+        raise NoCodeError("an image too large to be resized", output)
     source = network.rescaled(image, output)
     sides = [_side(op, tensor.shape[axis], output.shape[axis]) for axis in (1, 2)]
     tables = [Table("int16_t", np.asarray(each, np.int16)) for side in sides for each in side]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workbench.exports._c.flat import Tensor, UnsupportedError, Values
+from workbench.exports._c.flat import NoCodeError, Tensor, Values
 
 Axes = tuple[tuple[int, ...], ...]
 
@@ -26,7 +26,7 @@ def merged(shape: Sequence[int], *steps: Sequence[int], count: int, tensor: Tens
     """(sizes, steps, ...) of exactly `count` axes, with axes merged that are one in memory.
 
     Raises:
-        UnsupportedError: there are more of them.
+        NoCodeError: there are more of them.
     """
     rows = [row for row in zip(shape, *steps, strict=True) if row[0] != 1]
     found: list[tuple[int, ...]] = []
@@ -38,6 +38,6 @@ def merged(shape: Sequence[int], *steps: Sequence[int], count: int, tensor: Tens
         else:
             found.append((size, *moves))
     if len(found) > count:
-        raise UnsupportedError(f"more than {count} axes", tensor)
+        raise NoCodeError(f"more than {count} axes", tensor)
     filled = [(1, *(0 for _ in steps))] * (count - len(found)) + found
     return tuple(zip(*filled, strict=True))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from workbench.exports._c.fixed_point import multiplier, output_range
-from workbench.exports._c.flat import Operator, Tensor, UnsupportedError
+from workbench.exports._c.flat import NoCodeError, Operator, Tensor
 from workbench.exports._c.lowering import Network
 from workbench.exports._c.program import Options, Patch, Table, int8, int32
 
@@ -106,16 +106,16 @@ def _weights(network: Network, op: Operator) -> Options:
     inner, weights, outer = (network.tensors[index] for index in (image, kernel, op.outputs[0]))
     numbers = network.numbers(kernel)
     if weights.dtype != np.int8 or weights.zero:
-        raise UnsupportedError(f"weights of type {weights.dtype}", outer)
+        raise NoCodeError(f"weights of type {weights.dtype}", outer)
     if numbers.nbytes > _MOST_BYTES:
-        raise UnsupportedError(
+        raise NoCodeError(
             f"{numbers.nbytes:,} bytes of weights, and at most {_MOST_BYTES:,} in C", outer
         )
     channels = outer.shape[-1]
     has_bias = bool(rest) and rest[0] >= 0
     bias = network.numbers(rest[0]) if has_bias else np.zeros(channels, np.int32)
     if bias.dtype != np.int32:
-        raise UnsupportedError(f"a bias of type {bias.dtype}", outer)
+        raise NoCodeError(f"a bias of type {bias.dtype}", outer)
     factors = np.broadcast_to(inner.scale * weights.scales / outer.scale, (channels,))
     found = [multiplier(float(factor), outer) for factor in factors]
     multiplier_table = int32([each for each, _ in found])

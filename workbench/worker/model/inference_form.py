@@ -66,15 +66,20 @@ def fast_inference(model: Any, *, as_logits: bool = False) -> Callable[[Tensor],
             tensors[step.target] = step.call(*(tensors[source] for source in step.source))
         results = [tensors[end] for end in ends]
         if as_logits:
-            # What Keras itself takes for the loss, as the probabilities may be rounded to 0.
-            logits = getattr(results[0], "_keras_logits", None)
-            results[0] = tf.math.log(results[0]) if logits is None else logits
+            results[0] = logits_of(results[0])
         return results if len(results) > 1 else results[0]
 
     dtype = steps[0].layer.compute_dtype if steps else model.inputs[0].dtype
     signature = tf.TensorSpec(model.inputs[0].shape, dtype)
     compiled = tf.function(predict, input_signature=[signature], jit_compile=False)
     return lambda images: compiled(tf.cast(images, dtype))
+
+
+def logits_of(probabilities: Tensor) -> Tensor:
+    """What a softmax of Keras was computed of."""
+    # Keras itself takes that for the loss, as the probabilities may be rounded to 0.
+    logits = getattr(probabilities, "_keras_logits", None)
+    return tf.math.log(probabilities) if logits is None else logits
 
 
 def _steps(model: Any) -> Iterator[_Step]:

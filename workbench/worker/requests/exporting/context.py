@@ -22,10 +22,11 @@ from workbench.runs.model_card import ModelCard
 from workbench.runs.store.references import REFERENCES_NAME, write_references
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights, build_model, read_weights
+from workbench.worker.model.inference_form import logits_of
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.requests.exporting.comparison import compare_answers, noise
 from workbench.worker.requests.exporting.keras2 import refuse_unknown_layers
-from workbench.worker.requests.exporting.ready import facts_of
+from workbench.worker.requests.exporting.ready import facts_of, inner_temperature
 from workbench.worker.requests.keras_calls import (
     KerasCall,
     initial_model,
@@ -119,9 +120,15 @@ class ExportContext:
         outputs = {name: self._built.outputs[node] for node, name in names.items()}
         network = keras.Model(self.model.inputs, {"scores": self.model.output, **outputs})
         found = dict(network(tf.cast(images, tf.float32), training=False))
-        if self.card.is_logits:
-            found["scores"] = keras.ops.softmax(found["scores"])
+        found["scores"] = self._probabilities(found["scores"])
         return {name: tf.cast(values, tf.float32) for name, values in found.items()}
+
+    def _probabilities(self, scores: Any) -> Any:
+        temperature = inner_temperature(self.card, self.spec)
+        if temperature is None:
+            return keras.ops.softmax(scores) if self.card.is_logits else scores
+        logits = scores if self.card.is_logits else logits_of(scores)
+        return keras.ops.softmax(logits * (1 / temperature))
 
     @staticmethod
     def lowered(function: Any) -> Any:

@@ -18,7 +18,8 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 
-from workbench.core.specs import ExportSpec
+from workbench.core.network.graph import Node
+from workbench.core.specs import ACTIVATION, LINEAR, ExportSpec, UnsupportedError
 from workbench.errors import ChildDiedError, SaveError, WorkbenchError
 from workbench.exports import run_exports
 from workbench.processes.child import Child, short_death
@@ -165,24 +166,29 @@ def _write(context: ExportContext, spec: ExportSpec, path: Path) -> None:
         raise
     except Exception as error:
         traceback.print_exc()
-        words = " ".join(str(error).split())
-        layer = named_layer(context, str(error))
-        raise SaveError(
-            f"This network cannot be written as {spec.title}: its converter refuses "
-            + (f"the layer “{layer}”." if layer else "it."),
-            where=layer,
-            received=f"{type(error).__name__}: {words}"[:_MOST_WORDS],
-            fix="Choose another format, or replace that layer." if layer else "",
-        ) from error
+        raise _refused(context, spec, error) from error
 
 
-def named_layer(context: ExportContext, words: str) -> str:
-    """The name of the first layer that words of a converter name; "" for none."""
+def _refused(context: ExportContext, spec: ExportSpec, error: Exception) -> SaveError:
+    words = " ".join(str(error).split())
+    node = named_node(context, str(error))
+    layer = f"the layer “{node.name}”" if node is not None else "it"
+    reason = f": {error.reason}" if isinstance(error, UnsupportedError) else ""
+    activation = node.params.get(ACTIVATION, LINEAR) if node is not None else LINEAR
+    part = "that layer" if activation == LINEAR else f"that layer or its activation “{activation}”"
+    return SaveError(
+        f"This network cannot be written as {spec.title}: its converter refuses {layer}{reason}.",
+        where=node.name if node is not None else "",
+        received=f"{type(error).__name__}: {words}"[:_MOST_WORDS],
+        fix=f"Choose another format, or replace {part}." if node is not None else "",
+    )
+
+
+def named_node(context: ExportContext, words: str) -> Node | None:
+    """The first layer that words of a converter name; None for none."""
     names = context.keras_names
     places = {node: at for node, name in names.items() if (at := _place(words, name)) is not None}
-    if not places:
-        return ""
-    return context.graph.nodes[min(places, key=lambda node: places[node])].name
+    return context.graph.nodes[min(places, key=lambda node: places[node])] if places else None
 
 
 def _place(words: str, name: str) -> int | None:

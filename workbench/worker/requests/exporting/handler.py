@@ -13,9 +13,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from workbench.core.calibration.temperature import with_temperature
 from workbench.core.format import bytes_text
 from workbench.core.specs import ExportReader, ExportSpec
-from workbench.core.storage.save import save_bytes, save_folder
+from workbench.core.storage.save import refuse_unwritable, save_bytes, save_folder
 from workbench.errors import (
     ChildDiedError,
     DatasetError,
@@ -46,7 +47,7 @@ from workbench.worker.requests.exporting.reading import (
     memory_to_give,
     read_back,
 )
-from workbench.worker.requests.exporting.ready import FACTS_INSIDE, facts_name
+from workbench.worker.requests.exporting.ready import FACTS_INSIDE, facts_name, inner_temperature
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.keras_runner import KerasRunner
 
@@ -89,6 +90,7 @@ def export(job: Job, request: Export) -> AnyAnswer:
         raise lack
     is_folder = request.is_ready_folder or spec.is_folder
     path = Path(request.path) if request.is_ready_folder else path
+    refuse_unwritable(path, is_folder=is_folder)
     refuse_place(path, is_folder=is_folder)
     runner = job.keras_runner(request.model)
     scratch = Path(tempfile.mkdtemp(dir=job.folder, prefix="export-"))
@@ -97,6 +99,7 @@ def export(job: Job, request: Export) -> AnyAnswer:
         proof = made.proof(path)
         job.progress(f"Writing {path.name}")
         files = made.move(path)
+        _keep(request, proof)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     job.send(Exported(id=job.id, proof=proof))
@@ -117,7 +120,7 @@ class _Export:
         self._worst: Pixels = np.zeros((0, *runner.card.input_shape), np.uint8)
 
     def proof(self, path: Path) -> ExportProof:
-        """Writes and compares; what was found is kept with the run, whatever it is."""
+        """Writes and compares; what differs is kept with the run, and raised."""
         checked = self._images()
         self._calibrate()
         try:
@@ -145,7 +148,6 @@ class _Export:
         if self._spec.reader is None or reading is None:
             return proof
         proof = self._compared(proof, self._spec.reader, checked, reading)
-        _keep(self._request, proof)
         if proof.reason:
             proof = msgspec.structs.replace(proof, layer=self._faulty_layer())
             _keep(self._request, proof)
@@ -241,6 +243,7 @@ class _Export:
         self, proof: ExportProof, reader: ExportReader, checked: _Checked, reading: Reading
     ) -> ExportProof:
         expected = self._runner.outputs(checked.images)[0]
+        expected = with_temperature(expected, inner_temperature(self._runner.card, self._spec))
         answers = reading.answers[PROBABILITIES]
         found = compare(expected, answers, checked.labels, is_exact=reader.is_exact)
         self._worst = checked.images[worst_images(expected, answers, _NUM_LAYERED)]
@@ -349,7 +352,8 @@ def format_of(
 def _keep(request: Export, proof: ExportProof) -> None:
     """Keeps the figures with the run. Where that is not possible, the log has the reason."""
     run = RunFolder(Path(request.model))
-    if not run.request_path.is_file():  # an exported model
+    is_exported_model = not run.request_path.is_file()
+    if is_exported_model or not proof.checked_pictures:
         return
     try:
         keep_export(run, proof)

@@ -20,6 +20,7 @@ README_NAME = "README.md"
 LICENSE_NAME = "LICENSE.txt"
 FACTS_FORMAT = "workbench-export"
 _IMPORT = ("import ", "from ")
+_IMPORTS = ("import numpy as np", "from PIL import Image, ImageOps")
 
 
 class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +31,8 @@ class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
         input_shape: (height, width, channels) of an image of numbers 0 to 255.
         fit: How an image of other proportions is brought to that: crop, stretch or pad.
         is_logits: A softmax is to be applied to the answers.
-        temperature: Of the calibration: logarithms of the probabilities are divided by it.
+        temperature: Of the calibration: logarithms of the probabilities are divided by it. None
+            where there is none, or it is in the model.
         least_probability: Below it the answer is "unknown".
         checksum: SHA-256 of the run's weights.
     """
@@ -57,6 +59,7 @@ def facts_name(name: str) -> str:
 def facts_of(card: ModelCard, spec: ExportSpec) -> ExportFacts:
     """The facts of a model in a format that has a reader."""
     found = card.calibration
+    is_inside = inner_temperature(card, spec) is not None
     is_probable = spec.reader is not None and spec.reader.has_softmax
     return ExportFacts(
         title=card.title,
@@ -64,11 +67,18 @@ def facts_of(card: ModelCard, spec: ExportSpec) -> ExportFacts:
         input_shape=card.input_shape,
         fit=card.fit,
         is_logits=card.is_logits and not is_probable,
-        temperature=found.temperature if found is not None else None,
+        temperature=found.temperature if found is not None and not is_inside else None,
         least_probability=(found.least_probability or 0.0) if found is not None else 0.0,
         dataset=card.dataset_title,
         checksum=card.checksum,
     )
+
+
+def inner_temperature(card: ModelCard, spec: ExportSpec) -> float | None:
+    """By what the logits are divided in the model itself; None where they are not."""
+    if spec.reader is None or not spec.reader.has_temperature or card.calibration is None:
+        return None
+    return card.calibration.temperature
 
 
 def write_facts(context: Any, path: Path) -> None:
@@ -112,12 +122,12 @@ def write_scripts(context: Any, path: Path) -> None:
 
 
 def _imports(section: str) -> tuple[str, str]:
-    """The imports with which a section begins, beside those of its script, as formatters sort
+    """The imports with which a section begins, and those of all scripts, as formatters sort
     them; and the rest of it.
     """
     lines = section.splitlines(keepends=True)
     number = next((n for n, line in enumerate(lines) if not line.startswith(_IMPORT)), len(lines))
-    imports = [*(line.rstrip() for line in lines[:number]), "from PIL import Image, ImageOps"]
+    imports = [*(line.rstrip() for line in lines[:number]), *_IMPORTS]
     imports.sort(key=lambda line: (line.startswith("from"), line.lower()))
     return "\n".join(imports), "".join(lines[number:]).lstrip("\n")
 
@@ -148,7 +158,7 @@ def write_texts(context: Any, path: Path) -> None:
         "output": "scores, to be put through a softmax," if facts.is_logits else "probabilities",
         "num_classes": len(card.class_names),
         "facts": facts_name(path.name),
-        "calibration": _calibration(facts, runtime.script),
+        "calibration": _calibration(facts, runtime.script, inner_temperature(card, spec)),
         "dataset": card.dataset_title or "unknown",
         "pretrained": "\n".join(context.licenses),
     }
@@ -170,8 +180,10 @@ def _file_list(spec: ExportSpec, script: str, path: Path) -> str:
     return "\n".join(f"- `{name}`: {words}" for name, words in about.items())
 
 
-def _calibration(facts: ExportFacts, script: str) -> str:
+def _calibration(facts: ExportFacts, script: str, inside: float | None) -> str:
     words = []
+    if inside:
+        words.append(f"They are calibrated: the model divides its logits by {inside:.3f}.")
     if facts.temperature:
         words.append(
             f"They are calibrated by {script}: raised to the power of 1 / "
