@@ -96,7 +96,7 @@ class FormatList(QTreeWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The chosen format stays in sight, also once the exports below take room."""
         super().resizeEvent(event)
-        self.scrollToItem(self.currentItem())
+        self.scrollToItem(self._items[self._key])
 
     def _on_current(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
