@@ -61,17 +61,10 @@ class StatusLine(QStatusBar):
         self.next_step.setObjectName("next_step_button")
         self.next_step.clicked.connect(self._on_next_step)
         self._step: Fix | None = None
-        found = QWidget()
-        row(
-            self.findings,
-            self.problems,
-            self.next_step,
-            parent=found,
-            margins=(0, 0, 12, 0),
-            spacing=4,
-        )
-        self.addPermanentWidget(found)
-        self._found = found
+        self._found = QWidget()
+        found = (self.findings, self.problems, self.next_step)
+        row(*found, parent=self._found, margins=(0, 0, 12, 0), spacing=4)
+        self.addPermanentWidget(self._found)
         self.messageChanged.connect(lambda words: self.setToolTip(plain_tip(words)))
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from PySide6.QtCore import Qt
 
 from tests.gui.train.exporting.conftest import PROOF
 from workbench.exports import run_exports
@@ -26,8 +27,8 @@ def shown(table):
 
 def is_whole(table, row, place):
     """Whether a cell is in sight, and wide enough for its words."""
-    cell = table.visualRect(table.model().index(row, place))
-    words = table.fontMetrics().horizontalAdvance(table.model().item(row, place).text())
+    index = table.model().index(row, place)
+    cell, words = table.visualRect(index), table.fontMetrics().horizontalAdvance(index.data())
     return table.viewport().rect().contains(cell) and words + 10 <= cell.width()
 
 
@@ -94,10 +95,10 @@ def test_earlier_weights_come_first(context, qtbot):
     table.resize(760, 200)
     table.show()
     table.set_proofs(proofs(), {}, "new")
-    words = table.model().item(0, TITLES.index("Result")).text()
-    assert words == "earlier weights: agrees"
+    result = TITLES.index("Result")
+    assert table.model().index(0, result).data() == "earlier weights: agrees"
     table.set_proofs(proofs(), {}, "old")
-    assert table.model().item(0, TITLES.index("Result")).text() == "agrees"
+    assert table.model().index(0, result).data() == "agrees"
 
 
 def test_tooltips_have_the_exact_figures_and_the_number_of_images(context, qtbot):
@@ -107,8 +108,8 @@ def test_tooltips_have_the_exact_figures_and_the_number_of_images(context, qtbot
     table.set_proofs([PROOF, few], {}, "")
 
     def cell(row, title):
-        item = table.model().item(row, TITLES.index(title))
-        return item.text(), item.toolTip()
+        index = table.model().index(row, TITLES.index(title))
+        return index.data(), index.data(Qt.ItemDataRole.ToolTipRole)
 
     exact = "2.4e-07, where a probability is 0 to 1"
     assert cell(0, "Difference") == ("< 0.001%", exact)
