@@ -108,7 +108,7 @@ class NumberTable(QTableView):
         header.setDefaultAlignment(_RIGHT)
         for place, column in enumerate(self._columns):
             item = self._model.horizontalHeaderItem(place)
-            item.setToolTip(column.tip)
+            item.setToolTip(plain_tip(column.tip))
             if column.width_px:
                 header.resizeSection(place, column.width_px)
             else:
