@@ -128,7 +128,6 @@ class ProofTable(NumberTable):
         """
         formats = [proof.format for proof in self._proofs]
         self.select(formats.index(key) if key in formats else 0)
-        self.updateGeometries()  # new rows are only laid out later
         self.scrollTo(self.currentIndex())
 
     def is_earlier(self, proof: ExportProof) -> bool:
