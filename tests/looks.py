@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.labels import ElidedLabel
+from workbench.gui.kit.labels import TIP_LETTERS, ElidedLabel
 
 SLACK_PX = 1
 _CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox)
@@ -44,7 +44,7 @@ class Flaw:
     """One thing that is wrong.
 
     Attributes:
-        kind: "clipped", "overlap", "unreachable" or "scroll bar".
+        kind: "clipped", "overlap", "unreachable", "scroll bar" or "tooltip".
         where: The widget, by its class, name and words.
         why: What is too large for what, in pixels.
     """
@@ -65,6 +65,7 @@ def flaws_of(window: QWidget) -> list[Flaw]:
         *_sideways(shown),
         *_overlapping(shown),
         *_unreachable(window, shown),
+        *_wide_tips(shown),
     ]
     return list(dict.fromkeys(found))
 
@@ -194,6 +195,14 @@ def _unreachable(window: QWidget, shown: list[QWidget]) -> Iterator[Flaw]:
             yield Flaw(
                 "unreachable", name_of(widget), f"covered by {name_of(over) if over else ''}"
             )
+
+
+def _wide_tips(shown: list[QWidget]) -> Iterator[Flaw]:
+    """Qt breaks no line of a plain tooltip: a long one is wider than a small screen."""
+    for widget in shown:
+        longest = max(map(len, widget.toolTip().split("\n")))
+        if longest > TIP_LETTERS:
+            yield Flaw("tooltip", name_of(widget), f"{longest} letters in a line")
 
 
 def _is_inner(widget: QWidget) -> bool:

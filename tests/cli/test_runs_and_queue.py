@@ -117,6 +117,26 @@ def test_a_line_names_the_tags(written, capsys):
     assert "test 75.0%" in out
 
 
+def test_the_columns_of_the_list_do_not_break_on_a_long_name(written, capsys):
+    short = written("one").begin().train(1).finish()
+    long = written("two").begin().train(12).finish()
+    main(["runs", "rename", long.folder.name, "a_name_of_letters_" * 9 + "end"])
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all("_end " in line or "one" in line for line in lines)
+    for words in ("completed", "epoch ", "test "):
+        assert len({line.index(words) for line in lines}) == 1, words
+    places = {
+        line.index(run.folder.name)
+        for line in lines
+        for run in (short, long)
+        if run.folder.name in line
+    }
+    assert len(places) == 1
+    assert max(map(len, lines)) < 200
+
+
 def test_renaming_and_notes(written, capsys):
     run = written("before").begin().train(1).finish().folder
     assert main(["runs", "rename", run.name, "after"]) == 0

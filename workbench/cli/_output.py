@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -46,6 +47,14 @@ def print_line(text: str) -> None:
 def printable(text: str) -> str:
     """Text from files without the control characters that could drive a terminal."""
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines that can be printed; each column is as wide as its widest cell."""
+    shown = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, cells)) for cells in zip(*shown, strict=True)]
+    lines = ((cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in shown)
+    return ["  ".join(cells).rstrip() for cells in lines]
 
 
 def report_error(error: WorkbenchError, *, as_json: bool) -> None:

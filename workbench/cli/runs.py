@@ -14,7 +14,7 @@ from workbench.cli._options import (
     add_run,
     refuse_existing,
 )
-from workbench.cli._output import print_json, print_line, printable, report_error
+from workbench.cli._output import aligned, print_json, print_line, printable, report_error
 from workbench.errors import UsageError
 from workbench.runs.export.tables import export_curves
 from workbench.runs.home import runs_home
@@ -29,6 +29,10 @@ from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
 HELP = "list the runs on this computer; rename, tag, annotate, trash or export one"
+
+
+_NAME_LETTERS = 60
+"""The longest name in the list."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,11 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
     if (problem := index_problem()) is not None:
         report_error(problem, as_json=False)  # stdout is the list's, which is there all the same
     found = [summary for summary in runs if matches(summary, words)]
-    for summary in found:
-        if arguments.json:
+    if arguments.json:
+        for summary in found:
             print_json(msgspec.to_builtins(summary, enc_hook=str))
-        else:
-            print(printable(_line(summary, home)))
+    else:
+        for line in aligned([_row(summary, home) for summary in found]):
+            print(line)
     if not found and not arguments.json:
         print_line("No run matches." if runs else f"No runs yet. They are stored in {home}.")
     return 0
@@ -103,15 +108,27 @@ def _refuse_wrong(words: str) -> None:
         )
 
 
-def _line(summary: RunSummary, home: Path) -> str:
+def _row(summary: RunSummary, home: Path) -> tuple[str, ...]:
     words = figure_words(summary.test_accuracy, summary.val_accuracy)
     tags = "".join(f" #{tag}" for tag in summary.tags)
     epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
     verdict = f"  {summary.verdict}" if summary.verdict else ""
     return (
-        f"{summary.label:34} {summary.project:20} {outcome_words(summary.outcome):10} "
-        f"{epochs:16} {words:10} {place_text(summary.path, home)}{tags}{verdict}"
+        _name(summary.label),
+        _name(summary.project),
+        outcome_words(summary.outcome),
+        epochs,
+        words,
+        f"{place_text(summary.path, home)}{tags}{verdict}",
     )
+
+
+def _name(text: str) -> str:
+    """A name with both its ends: the folder, which is listed whole, names the run, too."""
+    if len(text) <= _NAME_LETTERS:
+        return text
+    end = _NAME_LETTERS // 3
+    return f"{text[: _NAME_LETTERS - end - 1]}…{text[-end:]}"
 
 
 def _rename(arguments: argparse.Namespace) -> None:

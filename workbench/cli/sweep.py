@@ -9,7 +9,7 @@ from typing import Any
 from workbench.checkup.sweep_check import CheckedSweep, check_sweep
 from workbench.cli import train
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import aligned, print_json, print_line, printable
 from workbench.cli._series import begin, spread_as_json, train_series
 from workbench.cli._settings import list_keys_in_help
 from workbench.core.projects.project_file import read_project
@@ -193,10 +193,8 @@ def _print(result: SweepResult) -> None:
         return
     rows = [(*result.keys, "validation", "test", "")]
     rows += [_row(result, each) for each in result.combinations]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print(printable("  ".join(cells).rstrip()))
+    for line in aligned(rows):
+        print(line)
     for note in result.notes():
         print_line(note)
 

@@ -15,8 +15,10 @@ from workbench.core.projects.project import Choice
 from workbench.core.specs.dataset import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.contents import DataContentsPanel
 from workbench.gui.data.split import split_parts
 from workbench.gui.data.split_counts import Given, class_counts, split_counts, split_words
+from workbench.gui.kit.cards import Box
 from workbench.pictures.prepare import prepare
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData, Looked
@@ -97,6 +99,29 @@ def test_shows_progress_and_then_what_is_there(view, asked, context):
     assert 'The class "chanterelle" is small.' in texts(view)
     assert not view.panels["data_source"].cancel_button.isVisible()
     assert context.document.dataset_facts.num_classes == 2
+
+
+def test_all_cards_end_at_the_same_place(view, asked, window, qtbot):
+    """Those of the contents too, while these need no scroll bar."""
+    asked[0][1](DESCRIPTION)
+    window.resize(1000, 1400)
+    contents, above = view.panels["data_contents"], view.panels["data_network"]
+
+    def right_of(widget):
+        return widget.mapTo(view, widget.rect().topRight()).x()
+
+    def ends():
+        cards = [card for card in contents.findChildren(Box) if card.isVisible()]
+        return {right_of(card) for card in (*cards, above)}
+
+    area = view.findChild(DataContentsPanel)
+    qtbot.waitUntil(lambda: len(ends()) == 1 and not area.verticalScrollBar().isVisible())
+    window.resize(1000, 700)
+    qtbot.waitUntil(area.verticalScrollBar().isVisible)
+    cards = [card for card in contents.findChildren(Box) if card.isVisible()]
+    bar = area.verticalScrollBar()
+    left = bar.mapTo(view, bar.rect().topLeft()).x()
+    assert all(right_of(card) < left - 4 for card in cards), "beside it there is a gap"
 
 
 LISTED = msgspec.structs.replace(DESCRIPTION, bad_files=[], num_train=101, is_complete=False)

@@ -17,6 +17,7 @@ from workbench.core.params import (
     SizeParam,
     TextParam,
 )
+from workbench.gui.forms.hint_line import PathLine
 from workbench.gui.forms.param_editors import parse_numbers
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.layout import scroll_area
@@ -234,3 +235,47 @@ def test_the_tip_of_a_choice_lists_the_words_of_its_list(qtbot):
     tip = form.findChild(QWidget, "param_v").toolTip()
     assert "Allowed: one of held-out split, test set, none." in tip
     assert param.expected() == "one of split, test, none", "what the command line takes"
+
+
+def test_the_tip_of_a_box_to_check_does_not_say_what_it_may_be(qtbot):
+    param = BoolParam(key="v", title="V", default=True, help="Keeps each image.")
+    form = ParamForm([param], {})
+    qtbot.addWidget(form)
+    assert form.findChild(QWidget, "param_v").toolTip() == "Keeps each image."
+
+
+@pytest.fixture
+def folder_line(qtbot):
+    param = PathParam(key="v", title="Folder", default="", is_folder=True, help="Images.")
+    form = ParamForm([param], {"v": "/work/scratch/of a project/eyes_pics"})
+    qtbot.addWidget(form)
+    form.resize(340, 60)
+    form.show()
+    qtbot.waitExposed(form)
+    return form.findChild(PathLine)
+
+
+def test_a_path_is_cut_at_the_names_of_its_folders(folder_line):
+    def cut(words):
+        return folder_line.words_within(folder_line.fontMetrics().horizontalAdvance(words))
+
+    whole = folder_line.text()
+    assert cut(whole) == whole
+    assert cut("…/of a project/eyes_pics") == "…/of a project/eyes_pics"
+    assert cut("…f a project/eyes_pics") == "…/eyes_pics"
+    assert cut("eyes_pics") == "eyes_pics"
+    both_ends = cut("eyes_pic")
+    assert both_ends.startswith("e")
+    assert both_ends.endswith("s")
+    assert "…" in both_ends
+
+
+def test_what_is_painted_of_a_long_path_is_its_end_from_a_name_on(folder_line):
+    """It looks as a field that holds just those words."""
+    folder_line.setFixedWidth(folder_line.fontMetrics().horizontalAdvance("…/eyes_pics") + 40)
+    folder_line.clearFocus()
+    cut = folder_line.grab().toImage()
+    folder_line.setText("…/eyes_pics")
+    assert folder_line.grab().toImage() == cut
+    folder_line.setText("…/other_pics")
+    assert folder_line.grab().toImage() != cut

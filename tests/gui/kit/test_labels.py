@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtGui import QAction, QKeySequence
 
-from workbench.gui.kit.labels import action_tip, breakable, plain_label, unbroken, with_key
+from workbench.gui.kit.labels import (
+    TIP_LETTERS,
+    action_tip,
+    breakable,
+    plain_label,
+    plain_tip,
+    unbroken,
+    with_key,
+)
 
 
 def test_a_shape_is_never_broken_at_the_end_of_a_line(qtbot):
@@ -32,3 +40,13 @@ def test_a_tooltip_names_the_first_key(qapp):
     action.setShortcuts([QKeySequence("Ctrl+Z"), QKeySequence("Alt+Backspace")])
     assert action_tip(action) == "Undo Add Dropout (Ctrl+Z)"
     assert with_key("All <keys>", QKeySequence()) == "All ‹keys›"
+
+
+def test_a_long_tooltip_is_broken_into_lines():
+    first = "While a project is open, TensorFlow is loaded beforehand, which frees a lot of time. "
+    path = "/" + "a" * 2 * TIP_LETTERS
+    lines = plain_tip(f"{first * 2}\n\n{path}\nshort  words").split("\n")
+    assert max(map(len, lines)) <= TIP_LETTERS
+    assert lines[-1] == "short  words"
+    assert "".join(lines[-4:-1]) == path
+    assert " ".join(lines[: lines.index("")]) == (first * 2).strip()

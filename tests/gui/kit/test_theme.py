@@ -11,9 +11,11 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QFrame,
+    QListView,
     QListWidget,
     QListWidgetItem,
     QSlider,
+    QSplitter,
     QToolButton,
 )
 
@@ -122,6 +124,20 @@ def test_the_arrows_of_the_file_dialog_can_be_seen(qapp, qtbot, mode):
         drawn = [image.pixelColor(x, y) for x in range(16) for y in range(16)]
         darkest = min(color.lightness() for color in drawn if color.alpha() > 200)
         assert (darkest > 180) == (mode == "dark"), name
+
+
+def test_the_places_of_the_file_dialog_are_not_cut(qapp, qtbot):
+    theme = Theme("light")
+    theme.apply(qapp)
+    dialog = QFileDialog()
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    dialog.findChild(QSplitter).setSizes([40, 700])  # Qt keeps how narrow the list once was
+    places = dialog.findChild(QListView, "sidebar")
+    assert places.model().rowCount() > 0
+    assert places.sizeHintForColumn(0) <= places.viewport().width()
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QWheelEvent
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QWheelEvent
 from PySide6.QtSvg import QSvgRenderer
 
 from workbench.core.format import number_text
@@ -413,6 +413,41 @@ def test_a_logarithmic_axis_without_a_decade_still_has_numbers(pair, low, high):
     assert len(set(words)) == len(words)
     np.testing.assert_allclose([float(word) for word in words], 10.0 ** np.array(ticks))
     assert all(low <= float(word) <= high for word in words)
+
+
+def test_long_numbers_do_not_touch_the_name_of_their_axis(qtbot, pair):
+    plot = pair.by_key["loss"]
+    history = MetricHistory()
+    losses = [2.30255, 2.3026, 2.30265, 2.3026]
+    history.add(
+        Batch(
+            epoch=1,
+            step=4,
+            first_step=1,
+            loss=2.3026,
+            accuracy=0.1,
+            losses=losses,
+            accuracies=[0.1] * 4,
+            images_per_second=1.0,
+        )
+    )
+    pair.set_history(history)
+    pair.redraw()
+    axis = plot.axes._y_axis
+    metrics = QFontMetrics(axis.style["tickFont"])
+
+    def gap_px():
+        """Between the name, at the left, and the longest number, at the right."""
+        low, high = plot.axes.y_range()
+        ((spacing, values), *_) = axis.tickValues(low, high, axis.height())
+        words = axis.tickStrings(values, 1.0, spacing)
+        assert max(map(len, words)) >= len("2.30260")
+        name = axis.label.mapRectToParent(axis.label.boundingRect())
+        ink = name.width() / 2 + metrics.height() / 2
+        right = axis.width() - axis.style["tickTextOffset"][0]
+        return right - max(map(metrics.horizontalAdvance, words)) - (name.left() + ink)
+
+    qtbot.waitUntil(lambda: gap_px() >= 1)
 
 
 def test_by_epoch_shows_means_instead_of_batches(pair):

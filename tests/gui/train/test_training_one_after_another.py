@@ -148,7 +148,7 @@ def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
     label, value = window.status._values["Epoch"]
     assert label.text() == "Estimated time per epoch"
     assert value.text()
-    assert "on this computer yet" in value.toolTip()
+    assert "no run on this computer" in value.toolTip()
     assert " of " in window.status.text("Memory")
     window.context.document.set_recipe(batch_size=65_536)
     prediction = window.context.estimator.prediction

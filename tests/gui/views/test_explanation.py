@@ -54,6 +54,7 @@ def test_a_dropped_picture_is_explained_checked_and_saved(qtbot, bright_view, pi
     assert green > 220
     assert blue < 100
     assert panel.wait.text().startswith("Grad-CAM at conv2d_1 for “light”")
+    assert "up to eight layers" in panel.wait.toolTip()
 
     with qtbot.waitSignal(panel.maps.loaded, timeout=PATIENCE_MS):
         panel.check.click()

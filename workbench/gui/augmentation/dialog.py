@@ -19,7 +19,7 @@ from workbench.gui.augmentation.words import cost_words, recipe_words
 from workbench.gui.common.context import WindowContext
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import IconButton, button
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.starter import AugmentationAdvice, suggest_augmentation
@@ -107,7 +107,7 @@ class AugmentationDialog(QDialog):
         specs = [spec for spec in self._layers.values() if is_augmentation(spec)]
         for spec in sorted(specs, key=lambda spec: spec.title):
             entry = menu.addAction(spec.title)
-            entry.setToolTip(spec.summary)
+            entry.setToolTip(plain_tip(spec.summary))
             entry.triggered.connect(partial(self._on_add, spec.key))
         menu.setToolTipsVisible(True)
         return menu

@@ -26,6 +26,7 @@ from workbench.protocol.describe_data import DataDescription
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
+_BAR_GAP_PX = 8
 _EMPTY = "Not loaded yet. Classes and samples appear here."
 
 
@@ -42,6 +43,7 @@ class DataContentsPanel(QScrollArea):
         self._late = QTimer(self)
         self._late.setSingleShot(True)
         self._late.timeout.connect(self._show_late)
+        self.verticalScrollBar().rangeChanged.connect(self._keep_off_bar)
         self.say_empty()
         state.source_changed.connect(self._on_source_changed)
         state.missing.connect(self.say_empty)
@@ -147,8 +149,15 @@ class DataContentsPanel(QScrollArea):
 
     def _show(self, *parts: Part) -> None:
         page = QWidget()
-        column(*parts, parent=page, margins=(0, 0, 8, 0), spacing=14)
+        column(*parts, parent=page, spacing=14)
         self.setWidget(page)
+        self._keep_off_bar(0, self.verticalScrollBar().maximum())
+
+    def _keep_off_bar(self, _low: int, high: int) -> None:
+        """Without a scroll bar the cards end where those above them do."""
+        page = self.widget()
+        if page is not None and (layout := page.layout()) is not None:
+            layout.setContentsMargins(0, 0, _BAR_GAP_PX if high else 0, 0)
 
 
 def _facts(description: DataDescription) -> list[tuple[str, str]]:

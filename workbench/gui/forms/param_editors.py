@@ -22,7 +22,7 @@ from workbench.core.params import (
     TextParam,
 )
 from workbench.errors import ParamError
-from workbench.gui.forms.hint_line import HintLine
+from workbench.gui.forms.hint_line import HintLine, PathLine
 from workbench.gui.forms.number_field import NumberField
 from workbench.gui.forms.number_list import parse_numbers
 from workbench.gui.forms.select_on_focus import select_on_focus
@@ -183,7 +183,7 @@ def _numbers_editor(param: Param) -> Editor:
 def _path_editor(param: Param) -> Editor:
     spec = cast("PathParam", param)
     frame = QWidget()
-    line = HintLine()
+    line = PathLine()
     nothing = "no folder chosen" if spec.is_folder else "no file chosen"
     line.set_hint(spec.empty_text or nothing)
     line.setToolTip(plain_tip(spec.empty_text))
@@ -191,7 +191,7 @@ def _path_editor(param: Param) -> Editor:
     browse.setAccessibleName(f"Browse for {spec.title.lower()}")
     row((line, 1), browse, parent=frame, spacing=6)
     frame.setFocusProxy(line)
-    # A long path shows only its end; without one the tip is that of the frame.
+    # A long path is shown shortened; without one the tip is that of the frame.
     line.textChanged.connect(lambda text: line.setToolTip(plain_tip(text or spec.empty_text)))
     editor = _line_editor(frame, line, str, str.strip)
 

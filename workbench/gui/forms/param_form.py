@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
-from workbench.core.params import IntParam, Param
+from workbench.core.params import BoolParam, IntParam, Param, PathParam, PathsParam
 from workbench.errors import ParamError
 from workbench.gui.forms.param_editors import Editor, make_editor
 from workbench.gui.forms.shared_editor import SharedEditor
@@ -204,7 +204,7 @@ class ParamForm(QWidget):
     def _add_row(self, form: QGridLayout, param: Param) -> None:
         editor = self._make_editor(param)
         widget = editor.widget
-        tip = plain_tip(f"{param.help}\nAllowed: {param.listed}.")
+        tip = plain_tip(_tip(param))
         widget.setToolTip(tip)
         widget.setAccessibleName(param.title)
         widget.setAccessibleDescription(param.help)
@@ -213,13 +213,17 @@ class ParamForm(QWidget):
         label = plain_label(param.title, role="dim", wrap=True)
         label.setToolTip(tip)
         label.setBuddy(widget)
-        label.setFixedWidth(_LABEL_PX)
-        row = form.rowCount()
-        form.addWidget(label, row, 0)
-        form.addWidget(widget, row, 1)
         error = plain_label(role="bad", wrap=True)
         error.hide()
-        form.addWidget(error, row + 1, 0, 1, 2)
+        row = form.rowCount()
+        if isinstance(param, PathParam | PathsParam):  # too long for a part of the width
+            form.addWidget(label, row, 0, 1, 2)
+            form.addWidget(widget, row + 1, 0, 1, 2)
+        else:
+            label.setFixedWidth(_LABEL_PX)
+            form.addWidget(label, row, 0)
+            form.addWidget(widget, row, 1)
+        form.addWidget(error, form.rowCount(), 0, 1, 2)
         self._editors[param.key] = editor
         self._labels[param.key] = label
         self._errors[param.key] = error
@@ -277,3 +281,10 @@ class ParamForm(QWidget):
                 self._show_error(key, "")
                 return True
         return super().eventFilter(watched, event)
+
+
+def _tip(param: Param) -> str:
+    """What a parameter means and may be; a box to check shows the latter."""
+    if isinstance(param, BoolParam):
+        return param.help
+    return f"{param.help}\nAllowed: {param.listed}."

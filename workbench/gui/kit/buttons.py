@@ -244,7 +244,7 @@ class SegmentedSwitch(QFrame):
 
     def set_tip(self, key: str, tip: str) -> None:
         """Gives a segment a tooltip."""
-        self._buttons[key].setToolTip(tip)
+        self._buttons[key].setToolTip(plain_tip(tip))
 
     def set_offered(self, keys: Collection[str]) -> None:
         """Shows some segments alone; a single one is no choice, and the switch is hidden."""

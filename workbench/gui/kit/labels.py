@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import fill
 from typing import Literal
 
 from PySide6.QtCore import QSize, Qt
@@ -15,6 +16,9 @@ Role = Literal["text", "dim", "heading", "title", "strong", "value", "bad", "war
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _BREAK = "\N{ZERO WIDTH SPACE}"
+TIP_LETTERS = 80
+"""The longest line of a tooltip."""
+
 _LONG_WORD = 20
 """Letters that fit a line of the narrowest panel."""
 _WEIGHTS = {"strong": 600, "value": 600}
@@ -151,8 +155,14 @@ def with_key(words: str, key: QKeySequence) -> str:
 
 
 def plain_tip(text: str) -> str:
-    """A tooltip's text, safe from being read as mark-up.
+    """A tooltip's text, in lines that fit a small screen and safe from being read as mark-up.
 
-    Qt reads a tooltip as rich text when it looks like it; without "<" it never does.
+    Qt reads a tooltip as rich text when it looks like it; without "<" it never does, and breaks no
+    line either.
     """
-    return text.replace("<", "‹").replace(">", "›")
+    lines = text.replace("<", "‹").replace(">", "›").split("\n")
+    return "\n".join(map(_broken, lines))
+
+
+def _broken(line: str) -> str:
+    return line if len(line) <= TIP_LETTERS else fill(line, TIP_LETTERS, break_on_hyphens=False)

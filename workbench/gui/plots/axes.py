@@ -21,7 +21,6 @@ from workbench.gui.plots.value_axis import ValueAxis, XAxis
 from workbench.gui.plots.x_scale import X_AXES
 from workbench.gui.plots.zoom_box import ZoomBox
 
-_NUMBERS_PX = 46
 _LABEL_PX = 18
 _X_AXIS_PX = 38
 """Numbers and name of the x axis; kept also while it has no numbers."""
@@ -119,7 +118,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         label = {"color": colors.dim, "font-size": "11px"}
         self._y_axis.setLabel(self._y_words, **label)
         self._y_axis.showLabel(bool(self._y_words))
-        self._y_axis.setWidth(_NUMBERS_PX + (_LABEL_PX if self._y_words else 0))
+        self._y_axis.set_label_px(_LABEL_PX if self._y_words else 0)
         self._y_axis.setGrid(self._grid())
         self._y_axis.setStyle(maxTickLevel=1 if self._is_log else 0)
         self.x_axis.setLabel(self._x_words, **label)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from workbench.gui.kit.buttons import IconButton
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, add_to, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve_button import CurveButton, only
@@ -40,7 +40,7 @@ class Swatch(QWidget):
 def _toggle(text: str, tip: str) -> QToolButton:
     result = QToolButton()
     result.setText(text)
-    result.setToolTip(tip)
+    result.setToolTip(plain_tip(tip))
     result.setAccessibleName(tip)
     result.setCheckable(True)
     result.setProperty("role", "toggle")

@@ -9,7 +9,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.core.format import share
-from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import row
 
 SLIDER_STEPS = 60
@@ -84,4 +84,4 @@ class SmoothingControl(QWidget):
         words = smoothing_words(self.epochs)
         self.words.set_full_text(words)
         tip = f"Smoothing of the training curves: {words}.\nDouble-click to reset."
-        self.slider.setToolTip(tip)
+        self.slider.setToolTip(plain_tip(tip))

@@ -6,12 +6,20 @@ import math
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QFontMetrics
 
 from workbench.core.format import number_text
 from workbench.gui.plots.x_scale import x_words
 
 WIDE_DECADES = 1.3
 """From here on powers of ten and their multiples are enough."""
+
+NUMBERS_PX = 46
+"""Width of most numbers of a value axis."""
+
+_LABEL_GAP_PX = 4
+"""Between the numbers and the name of their axis."""
 
 MAX_POWER = 300.0
 _CLOCK_STEPS = (60, 120, 300, 600, 900, 1800, 3600, 7200, 4 * 3600, 6 * 3600, 12 * 3600, 24 * 3600)
@@ -99,7 +107,8 @@ class _RoundAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type 
 
 
 class ValueAxis(_RoundAxis):
-    """The left axis: a metric.
+    """The left axis: a metric. It grows with its numbers, and never shrinks: a plot keeps its place
+    while its values change.
 
     Args:
         is_share: Values of 0..1, written as percentages.
@@ -108,14 +117,33 @@ class ValueAxis(_RoundAxis):
     def __init__(self, *, is_share: bool = False) -> None:
         super().__init__("left")
         self.is_share = is_share
+        self._numbers_px = NUMBERS_PX
+        self._label_px = 0
+
+    def set_label_px(self, label_px: int) -> None:
+        """Keeps room for its numbers, and this many pixels for its name."""
+        self._label_px = label_px
+        self._take_room()
+
+    def _take_room(self) -> None:
+        self.setWidth(self._numbers_px + self._label_px)
+
+    def _keep_room_for(self, words: list[str]) -> None:
+        metrics = QFontMetrics(self.style["tickFont"] or self.font())
+        widest = max(map(metrics.horizontalAdvance, words), default=0)
+        needed = widest + self.style["tickTextOffset"][0] + _LABEL_GAP_PX
+        if needed > self._numbers_px:
+            self._numbers_px = needed
+            QTimer.singleShot(0, self, self._take_room)  # numbers are written within a paint
 
     def words(self, value: float) -> str:
         return f"{100.0 * value:.4g}%" if self.is_share else super().words(value)
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        if self.is_share and not self.logMode:
-            return [self.words(value) for value in values]
         words: list[str] = super().tickStrings(values, scale, spacing)
+        if self.is_share and not self.logMode:
+            words = [self.words(value) for value in values]
+        self._keep_room_for(words)
         return words
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.labels import ElidedLabel
+from workbench.gui.kit.labels import ElidedLabel, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.runs.library.summary import RunSummary
 
@@ -40,7 +40,7 @@ class NextSteps(QWidget):
         self.buttons = {}
         for key, (words, tip) in _STEPS.items():
             link = self.buttons[key] = button(words, role="link")
-            link.setToolTip(tip)
+            link.setToolTip(plain_tip(tip))
             link.clicked.connect(lambda _=False, key=key: self.wanted.emit(key))
         self.drop = _WholeLabel("or drop an image on the window")
         self.drop.setProperty("role", "dim")

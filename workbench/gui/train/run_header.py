@@ -15,7 +15,7 @@ from workbench.gui.common.run_text import far_words, headline
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure
 from workbench.gui.kit.fonts import ui_font
-from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import SteadyBar
@@ -258,7 +258,7 @@ class RunHeader(QFrame):
             part.setEnabled(not self._asked or (key, self._asked) == ("stop", "pause"))
             part.setText(shown if has_words else "")
             part.setAccessibleName(shown)
-            part.setToolTip(_WAITING_TIPS[key] if is_waiting else _TIPS[key])
+            part.setToolTip(plain_tip(_WAITING_TIPS[key] if is_waiting else _TIPS[key]))
         if not self._asked:  # "Pausing" is wider, but hides no figure for its short time
             widths = (part.sizeHint().width() for part, *_, is_shown in parts if is_shown)
             self._buttons_px = sum(width + BUTTON_SPACING_PX for width in widths)
@@ -330,7 +330,7 @@ class RunHeader(QFrame):
         if kept is not None:
             what = "step" if kept.is_partial else "epoch"
             _set(self.saved.heading, f"{kept.kind.capitalize()} {what}, saved")
-        self.saved.setToolTip(saved_words(kept))
+        self.saved.setToolTip(plain_tip(saved_words(kept)))
 
     def _show_figures(self, follower: RunFollower) -> None:
         history = follower.history
@@ -340,7 +340,7 @@ class RunHeader(QFrame):
         _set(self.speed.value, count(round(speed)) if speed else NOTHING)
         is_of_head = _is_of_head(history)
         _set(self.speed.heading, _SPEED_OF_HEAD if is_of_head else _SPEED)
-        self.speed.setToolTip(_OF_HEAD_TIP if is_of_head else "")
+        self.speed.setToolTip(plain_tip(_OF_HEAD_TIP if is_of_head else ""))
         best, finished = history.best, history.finished
         _set(self.best.value, share(best.val_accuracy) if best else NOTHING)
         _set(self.best_epoch.value, count(best.epoch) if best else NOTHING)
@@ -352,7 +352,7 @@ class RunHeader(QFrame):
         _set(self.best.heading, _BEST_ON_TEST if on_test else _BEST)
         words = best_words(best, best_by, is_on_test=on_test)
         for figure in (self.best, self.best_epoch):
-            figure.setToolTip(f"{words}\n{_ON_TEST_TIP}" if on_test else words)
+            figure.setToolTip(plain_tip(f"{words}\n{_ON_TEST_TIP}" if on_test else words))
 
 
 def _is_of_head(history: MetricHistory) -> bool:

@@ -9,10 +9,11 @@ SPEC: SettingSpec[bool] = SettingSpec(
     order=27,
     param=BoolParam(
         key="keeps_trainer_ready",
-        title="Keep a trainer ready",
+        title="Start training sooner",
         default=True,
         help="While a project is open, TensorFlow is loaded and the network benchmarked "
         "beforehand, so that training begins seconds sooner. Takes about 600 MB, which are freed "
         "when memory is short.",
     ),
+    note="To start training sooner, TensorFlow is loaded with a project (600 MB).",
 )

@@ -15,7 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.explain.figure import Layer, MapFigure
 from workbench.gui.classify.explain.maps import ShownMap, load_maps
-from workbench.gui.classify.explain.words import METHODS, facts_of
+from workbench.gui.classify.explain.words import METHODS, facts_of, layer_words
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
@@ -167,6 +167,7 @@ class ExplanationPanel(TitledBox):
     def _forget_map(self) -> None:
         self.maps.drop()
         self._map = None
+        self.wait.setToolTip("")
         self.figure.set_layers((), "")
         self.note.hide()
         self.check.setEnabled(False)
@@ -181,6 +182,7 @@ class ExplanationPanel(TitledBox):
             layers.append(Layer(shown.check, "Random weights"))
         self.figure.set_layers(tuple(layers), f"Heat map: {words}")
         self.wait.say(words)
+        self.wait.setToolTip(plain_tip(layer_words(answer)))
         notes = [answer.note] if answer.note else []
         if is_checked:
             notes.append(comparison_words(answer.correlation))

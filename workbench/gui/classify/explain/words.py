@@ -6,7 +6,7 @@ from workbench.core.format import duration, share
 from workbench.protocol.trained.explain import Explained, Method
 
 METHODS: tuple[tuple[Method, str, str], ...] = (
-    ("gradcam", "Grad-CAM", "Where the last convolutions find evidence for the class"),
+    ("gradcam", "Grad-CAM", "Where convolutions find evidence for the class"),
     ("gradients", "Gradients", "The pixels that would change the score of the class most"),
     ("occlusion", "Occlusion", "How far the probability falls where a patch covers the picture"),
 )
@@ -24,3 +24,13 @@ def facts_of(answer: Explained) -> str:
     took = duration(answer.milliseconds / 1000)
     name = f"“{answer.class_name}” ({share(answer.probability)})"
     return f"{title_of(answer.method)}{where} for {name}, {took}"
+
+
+def layer_words(answer: Explained) -> str:
+    """Why it is these layers; "" for methods without layers."""
+    if answer.method != "gradcam":
+        return ""
+    return (
+        "Tried at up to eight layers; shown is the map that counts most for this answer. Another "
+        "picture, class or run may have another layer."
+    )

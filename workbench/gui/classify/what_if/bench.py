@@ -24,7 +24,7 @@ from workbench.gui.classify.what_if.live import LiveScores, Wanted
 from workbench.gui.classify.what_if.sliders import AlterationSliders
 from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.messages import ask_text
 from workbench.protocol.classify import AlteredScores
@@ -53,7 +53,7 @@ class WhatIfBench(QWidget):
         self.kept = plain_label("Kept from the picture before.", role="dim", wrap=True)
         self.kept.hide()
         self.save = button("Save as robustness test…")
-        self.save.setToolTip(_SAVE_TIP)
+        self.save.setToolTip(plain_tip(_SAVE_TIP))
         self.label = plain_label(wrap=True)
         self.label.setFont(theme.font(20, weight=600))
         self.before = ElidedLabel()

@@ -17,7 +17,7 @@ from workbench.gui.data.check.thumbnails import FoundPictures
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
 from workbench.gui.kit.cards import Box
-from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, add_to, row
 from workbench.gui.kit.wait_label import SteadyBar
 from workbench.protocol.messages import Progress
@@ -61,7 +61,7 @@ class DataCheckPanel(Box):
         self.progress = SteadyBar()
         self.check_button = button("Check images", icon="rescan", theme=theme)
         self.labels_button = button("Check labels")
-        self.labels_button.setToolTip(_LABELS_TIP)
+        self.labels_button.setToolTip(plain_tip(_LABELS_TIP))
         self.cancel_button = button("Cancel")
         self.open_button = button(_SHOW)
         self.switch = SegmentedSwitch((("open", "Open"), ("settled", "Settled")))

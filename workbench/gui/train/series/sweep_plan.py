@@ -15,7 +15,7 @@ from workbench.errors import ParamError, RunError, UsageError, WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.forms.number_field import NumberField
 from workbench.gui.kit.buttons import SegmentedSwitch, button
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.train.series.axis_row import AxisRow
@@ -83,7 +83,7 @@ class SweepPlanPage(QWidget):
         self.order.set_tip("grid", "All combinations of the values")
         self.order.set_tip("random", "Some combinations, drawn from the values and ranges")
         self.stopping.setChecked(True)
-        self.stopping.setToolTip(_STOPPING_TIP)
+        self.stopping.setToolTip(plain_tip(_STOPPING_TIP))
         self.skip.hide()
         drawn, by, seeds = map(plain_label, ("combinations", "Draw seed", "Seeds"))
         self._of_random = (self.num_random, drawn, by, self.draw_seed)

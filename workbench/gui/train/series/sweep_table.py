@@ -121,7 +121,7 @@ class SweepTable(QTreeWidget):
         for place, title in enumerate([*names, *_COLUMNS]):
             is_number = place < len(names) + _FIGURES
             self.headerItem().setTextAlignment(place, _RIGHT if is_number else _LEFT)
-            self.headerItem().setToolTip(place, (*([""] * len(names)), *_TIPS)[place])
+            self.headerItem().setToolTip(place, plain_tip((*([""] * len(names)), *_TIPS)[place]))
             wide = room(_WIDEST) if place >= len(names) else room("seed 12345")
             self.header().resizeSection(place, max(room(title), wide) + _AROUND_PX)
         self._runs.clear()

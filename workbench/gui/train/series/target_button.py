@@ -38,7 +38,7 @@ class TargetButton(ElidedButton):
         self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
-        self.setToolTip(_TIP)
+        self.setToolTip(plain_tip(_TIP))
 
     def set_own(self, own: Choice) -> None:
         """The project's own target: the one that is used where none is chosen."""
