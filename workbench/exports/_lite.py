@@ -33,6 +33,9 @@ _READER = ExportReader(
     runtime=python_runtime("ai_edge_litert.interpreter", "ai-edge-litert", LITERT),
     section="litert",
 )
+_INTEGER_READER = replace(
+    _READER, runtime=replace(_READER.runtime, about=_about_integers), has_temperature=True
+)
 
 
 def lite_spec(
@@ -58,9 +61,6 @@ def lite_spec(
         is_integer: The converter is handed images of float numbers, and makes them integers.
         is_calibrated_by: As of ExportSpec.
     """
-    runtime = _READER.runtime
-    if is_integer:
-        runtime = replace(runtime, about=_about_integers)
     return ExportSpec(
         key=key,
         title=title,
@@ -74,7 +74,7 @@ def lite_spec(
         has_layers=True,
         is_standard=False,
         is_calibrated_by=is_calibrated_by,
-        reader=replace(_READER, runtime=runtime, is_exact=is_exact, has_temperature=is_integer),
+        reader=replace(_INTEGER_READER if is_integer else _READER, is_exact=is_exact),
     )
 
 
