@@ -76,7 +76,7 @@ class Subject:
 def template_runs(minutes: float, folder: Path | None) -> Iterator[Subject]:
     """A trained run of each template."""
     there = {}
-    for path in sorted(folder.iterdir()) if folder is not None else ():
+    for path in sorted(folder.glob("*/")) if folder is not None else ():
         there[read_card(path).title] = RunFolder(path)
     for template in list_templates():
         run = there.get(template.project.title)
