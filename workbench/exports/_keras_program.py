@@ -10,6 +10,7 @@ from workbench.core.specs import ExportReader
 from workbench.exports._python_runtime import python_runtime
 from workbench.parts import TRAIN
 from workbench.programs.code import literal
+from workbench.programs.pretrained import pretrained_name
 
 WEIGHTS_ENDING = ".weights.h5"
 
@@ -40,10 +41,22 @@ def _values(_context: Any, path: Path) -> Mapping[str, Any]:
     }
 
 
+def _files(path: Path) -> Mapping[str, str]:
+    """Both, and what the program's own training starts from."""
+    network = network_of(path).name
+    about = {
+        network: "the network and its training, as a Python script for Keras",
+        weights_of(path).name: "the trained weights",
+        pretrained_name(network): f"the weights that a training with {network} starts from",
+    }
+    return {name: words for name, words in about.items() if name != path.name}
+
+
 READER = ExportReader(
     runtime=KERAS,
     section="keras_weights",
     values=_values,
+    files=_files,
     needs_tensorflow=True,
     has_softmax=False,
 )

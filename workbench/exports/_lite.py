@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportReader, ExportSpec
+from workbench.exports._c.flat import read_flat_model
 from workbench.exports._python_runtime import python_runtime
 from workbench.exports._saved_model import SIGNATURE, save
 from workbench.parts import LITERT
@@ -17,9 +18,23 @@ from workbench.parts import LITERT
 _FACTS, _LABELS = "workbench.json", "labels.txt"
 
 
+def _about_integers(_context: Any, path: Path) -> str:
+    """How the integers of a model are read."""
+    model = read_flat_model(path.read_bytes())
+    image, scores = model.tensors[model.image], model.tensors[model.answers["scores"]]
+    return f"""\
+Input and output of the model are integers of 8 bits ({image.dtype}, {scores.dtype}). An integer
+stands for (integer - zero point) * scale: in the input for 0 to 255 (scale {image.scale:g}, zero
+point {image.zero}), in the output for a probability (scale {scores.scale:g}, zero point
+{scores.zero}). The model holds these numbers, too (`quantization` in LiteRT)."""
+
+
 _READER = ExportReader(
     runtime=python_runtime("ai_edge_litert.interpreter", "ai-edge-litert", LITERT),
     section="litert",
+)
+_INTEGER_READER = replace(
+    _READER, runtime=replace(_READER.runtime, about=_about_integers), has_temperature=True
 )
 
 
@@ -59,7 +74,7 @@ def lite_spec(
         has_layers=True,
         is_standard=False,
         is_calibrated_by=is_calibrated_by,
-        reader=replace(_READER, is_exact=is_exact, has_temperature=is_integer),
+        reader=replace(_INTEGER_READER if is_integer else _READER, is_exact=is_exact),
     )
 
 

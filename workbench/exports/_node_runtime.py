@@ -63,8 +63,9 @@ RUNTIME = ExportRuntime(
     setup="npm install",
     start=_NODE,
     about=lambda _context, _path: (
-        "In a browser, without Node: `python -m http.server 8000`, then open "
-        "http://localhost:8000 and drop an image there. Nothing is sent anywhere."
+        "It takes JPEG and PNG files. In a browser, without Node: run `python -m http.server 8000` "
+        "in this\nfolder, open http://localhost:8000 and drop an image there. Nothing is sent "
+        "anywhere."
     ),
     license=f"{LIBRARY_NAME} is TensorFlow.js, under the Apache License 2.0: "
     "http://www.apache.org/licenses/LICENSE-2.0",

@@ -52,7 +52,9 @@ of memory (RAM) beside image and scores; nothing is allocated. `classify.c` show
     cc -std=c99 -O3 -o classify classify.c
     ./classify IMAGE.ppm
 
-It takes PPM and PGM files, and raw numbers, of the shape below."""
+It takes PPM and PGM files, and raw numbers, of the shape below. Images and scores are integers of
+8 bits (`uint8_t`): an image is passed as it is, 0 to 255, and a score stands for the probability
+(score - MODEL_SCORE_ZERO) * MODEL_SCORE_SCALE."""
 
 
 def _missing() -> str:
@@ -75,6 +77,7 @@ _READER = ExportReader(
     ),
     section="c",
     values=_values,
+    files=lambda _path: {"classify.c": "the same in C, for images of the network's size"},
     is_exact=False,
     has_temperature=True,
 )

@@ -14,8 +14,8 @@ def _change(_tf: Any, _converter: Any) -> None:
 SPEC = lite_spec(
     "litert",
     "LiteRT",
-    "One file for telephones and small computers (LiteRT, TensorFlow Lite), with the same numbers "
-    "as here.",
+    "One file for telephones and small computers (LiteRT, TensorFlow Lite), with the network's own "
+    "numbers of 32 bits.",
     _change,
     order=0,
     is_exact=True,

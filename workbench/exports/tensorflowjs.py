@@ -33,6 +33,16 @@ def _values(_context: Any, path: Path) -> Mapping[str, str]:
     return {key: json.dumps(name) for key, name in names.items()}
 
 
+def _files(_path: Path) -> Mapping[str, str]:
+    return {
+        "index.html": "a page that classifies images in a browser: run "
+        "`python -m http.server 8000` in this folder and open http://localhost:8000",
+        "network.mjs": "what classify.mjs and index.html have in common",
+        "package.json": "what `npm install` installs for classify.mjs",
+        LIBRARY_NAME: "the library TensorFlow.js",
+    }
+
+
 SPEC = ExportSpec(
     key="tensorflowjs",
     title="TensorFlow.js",
@@ -44,5 +54,5 @@ SPEC = ExportSpec(
     write=_write,
     write_beside=_write_library,
     has_layers=True,
-    reader=ExportReader(runtime=RUNTIME, values=_values, most_images=_MOST_IMAGES),
+    reader=ExportReader(runtime=RUNTIME, values=_values, most_images=_MOST_IMAGES, files=_files),
 )

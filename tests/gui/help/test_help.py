@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -77,6 +78,23 @@ def test_no_page_is_left_over():
 def test_links_lead_to_pages(path):
     for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
         assert help_path(target).is_file()
+
+
+def test_menu_entries_that_pages_name_are_in_the_menus_of_the_window():
+    menus = tomllib.loads(resource_path("actions.toml").read_text("utf-8"))
+    entries = {
+        f"{menu} > {action['text'].replace('&', '')}"
+        for menu, actions in menus.items()
+        for action in actions.values()
+    }
+    pattern = re.compile(rf"\*((?:{'|'.join(menus)}) > [^*]+…)\*")
+    named = {
+        entry: path.name
+        for path in resource_path("help").glob("*.md")
+        for entry in pattern.findall(path.read_text("utf-8"))
+    }
+    assert "File > Export trained model…" in named
+    assert named.keys() - entries == set(), named
 
 
 def test_viewer_shows_pages_and_follows_links(qtbot, context):

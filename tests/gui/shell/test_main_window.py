@@ -14,6 +14,7 @@ from workbench.gui.common.window_state import WindowState
 from workbench.gui.help.shortcuts import groups_of
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import DARK
+from workbench.gui.kit.labels import plain_tip
 from workbench.gui.shell.actions import ACTIONS
 from workbench.gui.views import all_views, project_views
 from workbench.settings.store import SettingsStore
@@ -285,3 +286,21 @@ def test_no_two_entries_of_a_menu_share_a_mnemonic(cifar):
         words = [action.text() for action in menu.actions() if action.text()]
         keys = [text[text.index("&") + 1].casefold() for text in words if "&" in text]
         assert sorted(set(keys)) == sorted(keys), title
+
+
+def test_a_long_sentence_ends_in_dots_and_has_a_tooltip(window, qtbot):
+    window.show_view("design")
+    words = "Wrote a file. " * 40 + "<b>end</b>"
+    window.say(words)
+    status = window.status
+    assert status.elided(status.currentMessage()).endswith("…")
+    assert status.toolTip() == plain_tip(words)
+    qtbot.wait(0)  # laid out
+    image = status.grab().toImage()
+    ends = range(status.message_rect.right() + 1, status._found.geometry().left())
+    assert len({image.pixel(x, y) for x in ends for y in range(4, 20)}) == 1
+    assert status.elided("Wrote a.onnx.\n") == "Wrote a.onnx."
+    window.say("Short.")
+    assert status.toolTip() == "Short."
+    status.clearMessage()
+    assert status.toolTip() == ""

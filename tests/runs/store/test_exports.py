@@ -8,7 +8,7 @@ import pytest
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError
 from workbench.protocol.export import ExportProof
-from workbench.runs.export.proof_table import COLUMNS, proof_rows
+from workbench.runs.export.proof_table import COLUMNS, difference_text, proof_rows
 from workbench.runs.folder import create_run
 from workbench.runs.store.exports import EXPORTS_NAME, keep_export, read_exports
 
@@ -74,3 +74,29 @@ def test_the_table_marks_what_disagrees():
     )
     assert bad.is_wrong
     assert bad.result == "no answer, from the layer “conv2d_1” on"
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [
+        (None, "–"),
+        (0.0, "0"),
+        (7.7e-6, "< 0.001%"),
+        (6.9e-5, "0.0069%"),
+        (7e-4, "0.07%"),
+        (0.0172, "1.7%"),
+        (0.27, "27%"),
+        (0.999, "100%"),
+        (1.0, "100%"),
+    ],
+)
+def test_a_difference_is_in_percentage_points(difference, words):
+    assert difference_text(difference) == words
+
+
+def test_accuracies_on_fewer_images_say_so():
+    few = msgspec.structs.replace(GOOD, format="tensorflowjs", checked_pictures=50)
+    many, of_50, noise = proof_rows([GOOD, few, BAD], {})
+    assert (many.accuracy, many.model_accuracy) == ("81.1%", "81.5%")
+    assert (of_50.accuracy, of_50.model_accuracy) == ("81.1% of 50", "81.5% of 50")
+    assert noise.accuracy == "–"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -76,6 +77,9 @@ def test_the_script_of_a_ready_folder_classifies_as_workbench_does(
     names = {path.name for path in (tmp_path / "ready").iterdir()}
     spec = FORMATS[key]
     assert {*spec.reader.runtime.scripts, "README.md", "LICENSE.txt"} < names
+    readme = (tmp_path / "ready" / "README.md").read_text("utf-8")
+    described = set(re.findall(r"^- `(.+?)`: \w", readme, re.MULTILINE))
+    assert described == names - {"README.md"}
     facts = tmp_path / "ready" / f"{spec.name}{spec.suffix}.json"
     known = json.loads(facts.read_text())
     is_inside = spec.reader.has_temperature

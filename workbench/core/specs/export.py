@@ -82,6 +82,8 @@ class ExportReader:
         has_temperature: Its answers are calibrated. Else the program that reads them does that,
             for which numbers of 8 bits are too coarse.
         most_images: That it answers in a reasonable time; None for no limit.
+        files: (path of the model) -> what files of a ready folder are, by name, beside the model,
+            its facts and the script that classifies.
     """
 
     runtime: ExportRuntime
@@ -92,6 +94,7 @@ class ExportReader:
     has_softmax: bool = True
     has_temperature: bool = False
     most_images: int | None = None
+    files: Callable[[Path], Mapping[str, str]] = lambda _path: {}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QStyle, QStyleOption, QWidget
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.estimates.run_estimate import RunEstimate
@@ -29,6 +29,7 @@ _TIPS = {
 _PREDICTED = ("Memory", "Epoch")
 _FIRST_TO_GO = ("Multiply-adds", "Parameters", "Epoch", "Memory")
 _GAPS_PX, _MARGINS_PX = 25, 40
+_MESSAGE_LEFT_PX, _MESSAGE_GAP_PX = 12, 12
 
 
 class StatusLine(QStatusBar):
@@ -60,16 +61,11 @@ class StatusLine(QStatusBar):
         self.next_step.setObjectName("next_step_button")
         self.next_step.clicked.connect(self._on_next_step)
         self._step: Fix | None = None
-        found = QWidget()
-        row(
-            self.findings,
-            self.problems,
-            self.next_step,
-            parent=found,
-            margins=(0, 0, 12, 0),
-            spacing=4,
-        )
-        self.addPermanentWidget(found)
+        self._found = QWidget()
+        found = (self.findings, self.problems, self.next_step)
+        row(*found, parent=self._found, margins=(0, 0, 12, 0), spacing=4)
+        self.addPermanentWidget(self._found)
+        self.messageChanged.connect(lambda words: self.setToolTip(plain_tip(words)))
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)
         self._document.fixes.found.connect(self._on_fixes_found)
@@ -79,6 +75,31 @@ class StatusLine(QStatusBar):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_room()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A sentence that is too long for the room ends in "…"; Qt's own is cut anywhere."""
+        if not self.currentMessage():
+            super().paintEvent(event)
+            return
+        painter, option = QPainter(self), QStyleOption()
+        option.initFrom(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_PanelStatusBar, option, painter, self)
+        room = self.message_rect
+        side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(room, side, self.elided(self.currentMessage()))
+        painter.end()
+
+    @property
+    def message_rect(self) -> QRect:
+        """Where sentences are shown, in pixels: left of the buttons."""
+        left, right = _MESSAGE_LEFT_PX, self._found.geometry().left() - _MESSAGE_GAP_PX
+        return QRect(left, 0, max(right - left, 0), self.height())
+
+    def elided(self, words: str) -> str:
+        """What is shown of a sentence; a tooltip has all of it."""
+        room, end = self.message_rect.width(), Qt.TextElideMode.ElideRight
+        return self.fontMetrics().elidedText(" ".join(words.split()), end, room)
 
     def _share_room(self) -> None:
         """In a narrow window the totals that matter least give way: the problems stay."""

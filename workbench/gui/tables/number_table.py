@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QBrush, QColor, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
     QHeaderView,
@@ -39,11 +39,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """What is shown, the number it is sorted by (None: by the text), and whether it is red."""
+    """What is shown, the number it is sorted by (None: by the text), whether it is red, and what a
+    tooltip adds.
+    """
 
     text: str
     value: float | None = None
     is_bad: bool = False
+    tip: str = ""
 
 
 class _RedStays(QStyledItemDelegate):
@@ -118,12 +121,17 @@ class NumberTable(QTableView):
     def set_rows(self, rows: Iterable[Sequence[Cell]]) -> None:
         """Shows these rows, in the order the user has chosen."""
         self.setSortingEnabled(False)
+        rows = list(rows)
         self._model.setRowCount(0)
-        for number, row in enumerate(rows):
-            items = list(map(self._item, row, self._columns))
-            items[0].setData(number, _NUMBER_ROLE)
-            self._model.appendRow(items)
-        self._color()
+        # Items are made by the model: it crashed now and then when it removed those of Python.
+        self._model.setRowCount(len(rows))
+        with QSignalBlocker(self._model):
+            for number, row in enumerate(rows):
+                for place, (cell, column) in enumerate(zip(row, self._columns, strict=True)):
+                    data = {**_data(cell, column), _NUMBER_ROLE: number}
+                    self._model.setItemData(self._model.index(number, place), data)
+            self._color()
+        self._tell_changed()
         self.setSortingEnabled(True)
 
     @property
@@ -135,28 +143,25 @@ class NumberTable(QTableView):
     def select(self, number: int) -> None:
         """Selects a row, as it was given; no signal."""
         rows = range(self._model.rowCount())
-        found = [row for row in rows if self._model.item(row, 0).data(_NUMBER_ROLE) == number]
+        found = [row for row in rows if self._model.index(row, 0).data(_NUMBER_ROLE) == number]
         with QSignalBlocker(self):
             if found:
                 self.selectRow(found[0])
 
     def _color(self) -> None:
         """Red cells, in the red of the theme."""
-        red = QColor(self._theme.colors.bad)
+        red = QBrush(QColor(self._theme.colors.bad))
         for row in range(self._model.rowCount()):
             for place in range(len(self._columns)):
-                item = self._model.item(row, place)
-                if item.data(_BAD_ROLE):
-                    item.setForeground(red)
+                index = self._model.index(row, place)
+                if index.data(_BAD_ROLE):
+                    self._model.setData(index, red, Qt.ItemDataRole.ForegroundRole)
 
-    def _item(self, cell: Cell, column: Column) -> QStandardItem:
-        item = QStandardItem(cell.text)
-        item.setData(cell.text.casefold() if cell.value is None else cell.value, SORT_ROLE)
-        item.setData(cell.is_bad, _BAD_ROLE)
-        item.setTextAlignment(_RIGHT if column.width_px else _LEFT)
-        if not column.width_px:
-            item.setToolTip(plain_tip(cell.text))
-        return item
+    def _tell_changed(self) -> None:
+        """Once for all cells."""
+        last = self._model.index(self._model.rowCount() - 1, len(self._columns) - 1)
+        if last.isValid():
+            self._model.dataChanged.emit(self._model.index(0, 0), last)
 
     def _on_picked(self, index: QModelIndex | QPersistentModelIndex) -> None:
         if index.isValid():
@@ -164,3 +169,17 @@ class NumberTable(QTableView):
 
     def _on_chosen(self, index: QModelIndex | QPersistentModelIndex) -> None:
         self.chosen.emit(index.sibling(index.row(), 0).data(_NUMBER_ROLE))
+
+
+def _data(cell: Cell, column: Column) -> dict[int, object]:
+    """What the model keeps of a cell, by role."""
+    role = Qt.ItemDataRole
+    data: dict[int, object] = {
+        role.DisplayRole: cell.text,
+        role.TextAlignmentRole: (_RIGHT if column.width_px else _LEFT).value,
+        SORT_ROLE: cell.text.casefold() if cell.value is None else cell.value,
+        _BAD_ROLE: cell.is_bad,
+    }
+    if cell.tip or not column.width_px:
+        data[role.ToolTipRole] = plain_tip(cell.tip or cell.text)
+    return data

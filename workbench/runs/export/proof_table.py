@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from workbench.core.format import bytes_text, count, memory_text, share
 from workbench.protocol.export import ExportProof
 
+_LEAST_POINTS = 0.001
+
 
 @dataclass(frozen=True)
 class Column:
@@ -24,7 +26,7 @@ COLUMNS = (
     Column("Difference"),
     Column("Same class"),
     Column("Accuracy"),
-    Column("Model"),
+    Column("Model accuracy"),
     Column("Time"),
     Column("Memory"),
     Column("Result", is_number=False),
@@ -55,25 +57,43 @@ def proof_rows(proofs: Iterable[ExportProof], titles: Mapping[str, str]) -> list
         proofs: Of a run.
         titles: Of the formats, by key; the key itself stands for a missing one.
     """
-    return [_row(proof, titles.get(proof.format, proof.format)) for proof in proofs]
+    proofs = list(proofs)
+    most = max((proof.checked_pictures for proof in proofs if not proof.is_noise), default=0)
+    return [_row(proof, titles.get(proof.format, proof.format), most) for proof in proofs]
 
 
-def _row(proof: ExportProof, title: str) -> ProofRow:
+def _row(proof: ExportProof, title: str, most: int) -> ProofRow:
+    """A row; accuracies on fewer images than the most say so, as they are not to be compared."""
     images = count(proof.checked_pictures) + (" (noise)" if proof.is_noise else "")
-    difference = "–" if proof.max_difference is None else f"{proof.max_difference:.1e}"
+    is_fewer = 0 < proof.checked_pictures < most and not proof.is_noise
+    of_images = f" of {count(proof.checked_pictures)}" if is_fewer else ""
     return ProofRow(
         format=title,
         size=bytes_text(proof.bytes),
         images=images,
-        difference=difference,
+        difference=difference_text(proof.max_difference),
         agreement=share(proof.top1_agreement),
-        accuracy=share(proof.accuracy),
-        model_accuracy=share(proof.model_accuracy),
+        accuracy=share(proof.accuracy) + of_images,
+        model_accuracy=share(proof.model_accuracy) + of_images,
         milliseconds=f"{proof.milliseconds:.3g} ms",
         memory=memory_text(proof.peak_bytes),
         result=fault_words(proof) or "agrees",
         is_wrong=bool(proof.reason),
     )
+
+
+def difference_text(difference: float | None) -> str:
+    """A difference of probabilities in percentage points, with two digits: 0.0172 -> "1.7%",
+    0.0000077 -> "< 0.001%"; 0 -> "0"; None -> "–".
+    """
+    if difference is None:
+        return "–"
+    points = 100 * difference
+    if not points:
+        return "0"
+    if points < _LEAST_POINTS:
+        return f"< {_LEAST_POINTS:g}%"
+    return f"{points:.0f}%" if points >= 10 else f"{points:.2g}%"
 
 
 def fault_words(proof: ExportProof) -> str:

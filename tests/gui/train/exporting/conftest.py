@@ -9,9 +9,23 @@ from PySide6.QtWidgets import QFileDialog
 
 from workbench.core.projects.project import Project
 from workbench.gui.train.exporting import place
+from workbench.protocol.export import ExportProof
 from workbench.runs.folder import create_run
 
 PATIENCE_MS = 180_000
+PROOF = ExportProof(
+    format="onnx",
+    path="/nowhere/model.onnx",
+    bytes=7_800_000,
+    checked_pictures=500,
+    max_difference=2.4e-7,
+    top1_agreement=1.0,
+    accuracy=0.8921,
+    model_accuracy=0.8925,
+    milliseconds=0.512,
+    peak_bytes=64_000_000,
+    created=1.7e9,
+)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import read_card
 from workbench.runs.store.exports import read_exports
 
-_SIZE_PX = QSize(1000, 652)
+_SIZE_PX = QSize(1060, 652)
 _EXPLANATION = (
     "Each export is read back by the format's own runtime and compared with the model on test "
     "images. Only one that agrees is written."
@@ -145,7 +145,7 @@ class ExportDialog(QDialog):
             row((self.status, 1), self.details, spacing=8),
             row(self.folder, STRETCH, self.export, self.stop, spacing=8),
         )
-        column(*parts, parent=self, margins=(20, 18, 20, 16), spacing=8)
+        column(*parts, parent=self, margins=(20, 16, 20, 12), spacing=8)
         self._show_table(is_shown=False)
         self.formats.setFocus()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from workbench.core.specs import ExportSpec
@@ -92,6 +92,11 @@ class FormatList(QTreeWidget):
     def select(self, key: str) -> None:
         """Chooses a format."""
         self.setCurrentItem(self._items[key])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The chosen format stays in sight, also once the exports below take room."""
+        super().resizeEvent(event)
+        self.scrollToItem(self._items[self._key])
 
     def _on_current(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:

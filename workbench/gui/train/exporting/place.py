@@ -8,18 +8,18 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from workbench.core.specs import ExportSpec
 from workbench.exports import is_export_folder
 from workbench.gui.kit.file_dialogs import keep_folder, start_folder
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.messages import ask_choice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.runs.naming import SEPARATOR
 
-_NAME_PX = (140, 340)
+_NAME_PX = 140
 _KIND = "export"
 
 
@@ -35,9 +35,8 @@ class FolderName(QWidget):
         self._proposed = ""
         self.field = QLineEdit()
         self.field.setAccessibleName("Folder name")
-        self.field.setMinimumWidth(_NAME_PX[0])
-        self.field.setMaximumWidth(_NAME_PX[1])
-        self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.field.setMinimumWidth(_NAME_PX)
+        self.field.textChanged.connect(lambda words: self.field.setToolTip(plain_tip(words)))
         row(plain_label("Folder name"), (self.field, 1), parent=self, spacing=8)
         policy = self.sizePolicy()
         policy.setRetainSizeWhenHidden(True)

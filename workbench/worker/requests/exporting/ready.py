@@ -9,6 +9,7 @@ import msgspec
 
 from workbench import __version__
 from workbench.core.specs import ExportReader, ExportSpec
+from workbench.datasets import all_datasets
 from workbench.exports import FACTS_FORMAT
 from workbench.programs.code import comment_text, literal
 from workbench.programs.texts import fill, sections
@@ -146,7 +147,7 @@ def write_texts(context: Any, path: Path) -> None:
         "start": runtime.start,
         "about": f"{about}\n\n" if (about := runtime.about(context, path)) else "",
         "runtime_license": runtime.license,
-        "files": _file_list(spec, runtime.script, path),
+        "files": _file_list(spec.reader, spec.title, path),
         "height": height,
         "width": width,
         "channels": channels,
@@ -156,7 +157,7 @@ def write_texts(context: Any, path: Path) -> None:
         "num_classes": len(card.class_names),
         "facts": facts_name(path.name),
         "calibration": _calibration(facts, runtime.script, inner_temperature(card, spec)),
-        "dataset": card.dataset_title or "unknown",
+        "images": _images_license(card),
         "pretrained": "\n".join(context.licenses),
     }
     for name, section in ((README_NAME, "readme"), (LICENSE_NAME, "license")):
@@ -164,17 +165,26 @@ def write_texts(context: Any, path: Path) -> None:
         path.with_name(name).write_text(text, encoding="utf-8")
 
 
-def _file_list(spec: ExportSpec, script: str, path: Path) -> str:
+def _file_list(reader: ExportReader, title: str, path: Path) -> str:
     """What is in a ready folder, a line each."""
     about = {
-        path.name: spec.title,
+        path.name: title,
         facts_name(path.name): "class names, image shape, calibration",
-        script: "classifies image files",
+        reader.runtime.script: "classifies image files",
+        **reader.files(path),
         LICENSE_NAME: "what the files may be used for",
     }
-    others = sorted({entry.name for entry in path.parent.iterdir()} - {README_NAME} - about.keys())
-    about |= dict.fromkeys(others, "belongs to the model")
-    return "\n".join(f"- `{name}`: {words}" for name, words in about.items())
+    there = {entry.name for entry in path.parent.iterdir()} | {LICENSE_NAME}
+    return "\n".join(f"- `{name}`: {words}" for name, words in about.items() if name in there)
+
+
+def _images_license(card: ModelCard) -> str:
+    """Under which license the training images are, as far as Workbench knows."""
+    spec = all_datasets().get(str(card.dataset.get("key", "")))
+    if spec is not None and spec.license:
+        return f"{card.dataset_title or spec.title} (license: {spec.license})."
+    title = f" ({card.dataset_title})" if card.dataset_title else ""
+    return f"images of their own choice{title}, whose license is not known to Workbench: ask them."
 
 
 def _calibration(facts: ExportFacts, script: str, inside: float | None) -> str:
@@ -191,4 +201,6 @@ def _calibration(facts: ExportFacts, script: str, inside: float | None) -> str:
             f"Below a probability of {facts.least_probability:g} (`least_probability`) the answer "
             "is “unknown”. That an image is unlike the training images is known to Workbench alone."
         )
+    else:
+        words.append("Every image gets one of these classes, also one that shows none of them.")
     return "\n".join(words)
