@@ -145,7 +145,7 @@ class ExportDialog(QDialog):
             row((self.status, 1), self.details, spacing=8),
             row(self.folder, STRETCH, self.export, self.stop, spacing=8),
         )
-        column(*parts, parent=self, margins=(20, 16, 20, 12), spacing=8)
+        column(*parts, parent=self, margins=(20, 14, 20, 10), spacing=8)
         self._show_table(is_shown=False)
         self.formats.setFocus()
 

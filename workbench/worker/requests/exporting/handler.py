@@ -29,7 +29,7 @@ from workbench.exports import is_export_folder, missing_runtime, run_exports
 from workbench.inference.runner import Labels, Pixels
 from workbench.protocol.export import Export, Exported, ExportProject, ExportProof
 from workbench.protocol.messages import AnyAnswer, Done
-from workbench.runs.export.proof_table import fault_words
+from workbench.runs.export.proof_table import difference_text, fault_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.exports import keep_export
 from workbench.worker.input.sources import match_classes, run_part, run_test_part
@@ -367,7 +367,7 @@ def _words(path: Path, proof: ExportProof, files: list[Path]) -> str:
     kind = "images of noise" if proof.is_noise else "test images"
     words.append(
         f"On {proof.checked_pictures} {kind}, its predictions differ from the model's by at most "
-        f"{proof.max_difference or 0:.1e}; {proof.top1_agreement:.1%} get the same class."
+        f"{difference_text(proof.max_difference)}; {proof.top1_agreement:.1%} get the same class."
     )
     if proof.accuracy is not None and proof.model_accuracy is not None:
         words.append(f"Accuracy {proof.accuracy:.1%} (model: {proof.model_accuracy:.1%}).")
