@@ -73,6 +73,7 @@ class Computer:
         }
         self.started = []
         self.turns = []
+        self.num_disturbed = 0
 
     def clock(self):
         return self.now
@@ -87,8 +88,10 @@ class Computer:
 
             def step_s(self):
                 computer.turns.append(variant)
-                computer.now += computer.step_s[variant]
-                return computer.step_s[variant]
+                is_disturbed = len(computer.turns) <= computer.num_disturbed
+                seconds = computer.step_s[variant] * (3 if is_disturbed else 1)
+                computer.now += seconds
+                return seconds
 
         return Contender()
 
@@ -123,6 +126,21 @@ def test_a_loser_gets_one_look_and_a_rival_several():
     assert computer.turns.count(PLAIN) == 1
     assert computer.turns.count(BF16_XLA) > 1
     assert best_variant((BF16, PLAIN, BF16_XLA), result.timings, steps=1_000_000) == BF16_XLA
+
+
+def test_where_the_first_loses_before_and_after_another_the_race_is_decided():
+    computer = Computer(bfloat16=0.2, float32=0.1)
+    result = computer.search((BF16, PLAIN), steps=1_000_000)
+    assert computer.turns == [BF16, BF16, PLAIN, BF16]
+    assert best_variant((BF16, PLAIN), result.timings, steps=1_000_000) == PLAIN
+
+
+def test_what_disturbs_the_first_before_another_is_there_decides_nothing():
+    computer = Computer(bfloat16=0.1, float32=0.11)
+    computer.num_disturbed = 2
+    result = computer.search((BF16, PLAIN), steps=1_000_000)
+    assert computer.turns == [BF16, BF16, PLAIN, BF16, PLAIN, BF16, PLAIN]
+    assert best_variant((BF16, PLAIN), result.timings, steps=1_000_000) == BF16
 
 
 def test_measurements_are_kept_and_damage_is_no_fault(tmp_path):

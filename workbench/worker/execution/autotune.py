@@ -15,7 +15,9 @@ LARGEST_SHARE = 0.02
 
 _ROUNDS = 3
 LOST = 1.3
-"""A variant this many times slower than the best is not benchmarked again."""
+"""A variant this many times slower than the best is not benchmarked again; nor is the best where
+the first variant is so much slower, before and after it.
+"""
 
 _SLOWER = 3.0
 """A way that loses may take so many times longer for each of its first two steps."""
@@ -90,6 +92,8 @@ def search(
             if shortest[variant] > LOST * best or clock() - began > budget:
                 break
             shortest[variants[0]] = min(shortest[variants[0]], first.step_s())
+            if shortest[variants[0]] > LOST * shortest[variant]:
+                break
             shortest[variant] = min(shortest[variant], racer.step_s())
         on_result(_result(shortest, starts, clock() - began, skipped))
     return _result(shortest, starts, clock() - began, skipped)
