@@ -102,7 +102,7 @@ class Owner(User):
         return {
             "label": card.label.full_text,
             "model": str(view.chooser.path),
-            "note": card.note.full_text,
+            "note": card.note.text(),
             "recent": strip.model().index(0, 0).data(),
         }
 
