@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.core.specs import UnsupportedError
 from workbench.exports import all_exports
 from workbench.programs.texts import sections
 
@@ -21,3 +22,9 @@ def test_a_ready_folder_is_filled_from_sections_that_exist(reader):
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 def test_the_first_script_of_a_format_classifies(reader):
     assert reader.runtime.script.startswith("classify.")
+
+
+def test_what_a_format_cannot_hold_has_a_reason_and_its_place():
+    error = UnsupportedError("no code for the operator ELU", "network/dense_3/Elu")
+    assert error.reason == "no code for the operator ELU"
+    assert str(error) == 'no code for the operator ELU at "network/dense_3/Elu"'
