@@ -167,6 +167,22 @@ def save_folder(path: str | Path, source: str | Path) -> None:
         raise _not_confirmed(path, error) from error
 
 
+def refuse_unwritable(path: Path, *, is_folder: bool) -> None:
+    """Raises SaveError where `save_bytes`, or `save_folder`, could not even begin to write at this
+    path; nothing is changed there. For what takes long before it can be saved.
+    """
+    try:
+        refuse_link(path)
+        if is_folder:
+            with contextlib.suppress(FileNotFoundError):
+                path.lstat()  # a name may be too long
+        else:
+            _mode_to_keep(path)
+        _remove(_write_temporary(path.absolute().parent, lambda _file: None, None))
+    except (OSError, ValueError) as error:
+        raise _not_saved(path, error) from error
+
+
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Holds the lock of a folder that is being made."""
@@ -188,21 +204,6 @@ def _flush_tree(folder: Path) -> None:
             finally:
                 os.close(descriptor)
         _flush_folder(Path(found))
-
-
-def refuse_unwritable(path: Path, *, is_folder: bool) -> None:
-    """Raises SaveError where `save_bytes`, or `save_folder`, could not even begin to write at this
-    path; nothing is changed there. For what takes long before it can be saved.
-    """
-    try:
-        refuse_link(path)
-        if is_folder:
-            path.exists()  # raises for a name that is too long
-        else:
-            _mode_to_keep(path)
-        _remove(_write_temporary(path.absolute().parent, lambda _file: None, None))
-    except (OSError, ValueError) as error:
-        raise _not_saved(path, error) from error
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:
