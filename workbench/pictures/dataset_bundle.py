@@ -94,7 +94,7 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
         test=None if loaded.test is None else _part_index(loaded.test),
         validation=None if loaded.validation is None else _part_index(loaded.validation),
         bad_files=list(loaded.bad_files),
-        notes=[*loaded.notes, *changes_note(loaded)],
+        notes=[*loaded.sentences, *changes_note(loaded)],
         has_pins=loaded.pins is not None,
         basis=_basis_index(loaded.basis),
     )

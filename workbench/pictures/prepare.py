@@ -250,7 +250,7 @@ def _given_validation(
 def _notes_of_source(
     loaded: LoadedData, recipe: TrainingRecipe, bad_files: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    yield from loaded.notes
+    yield from loaded.sentences
     yield from changes_note(loaded, {path for path, _ in bad_files})
     if loaded.validation is not None and len(loaded.validation) and recipe.validation != "split":
         number = plural(len(loaded.validation), "validation image")

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.core.format import bytes_text
 from workbench.core.params import Param, Params
+from workbench.core.specs.inference import Inference
 from workbench.core.specs.layer import Shape
 from workbench.core.split_marks import SplitMarks
 
@@ -104,6 +105,8 @@ class LoadedData:
         basis: What a split is decided on; None where that is the training part, without groups.
         changes: The single images that were edited.
         marks: Where the split by content was cut before.
+        inferences: What the source inferred about the meaning of the data: all of it, also what is
+            plain.
     """
 
     class_names: tuple[str, ...]
@@ -116,6 +119,12 @@ class LoadedData:
     basis: SplitBasis | None = None
     changes: ImageChanges = ImageChanges()
     marks: SplitMarks = field(default_factory=SplitMarks)
+    inferences: tuple[Inference, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was inferred, then the notes, in sentences."""
+        return (*(each.sentence for each in self.inferences), *self.notes)
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -78,6 +78,7 @@ def survey_of(
         contents=contents,
         **vars(examined),
         features=values,
+        inferences=loaded.inferences,
     )
 
 

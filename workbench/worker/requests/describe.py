@@ -96,6 +96,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         typical_size=looked.typical_size,
         bad_files=named,
         notes=notes,
+        inferences=list(loaded.inferences),
         is_complete=is_complete,
         looked=_as_text(looked) if is_complete and len(named) == len(bad_files) else None,
     )
