@@ -10,11 +10,11 @@ from workbench.core.class_names import KnownNames
 from workbench.core.format import plain_name
 from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
-from workbench.pictures.class_folders.levels import Level
+from workbench.pictures.class_folders.levels import Level, aside_of
 from workbench.pictures.class_folders.parts import part_folders
 from workbench.pictures.class_folders.tree import Branch
 from workbench.pictures.class_folders.unused import quoted
-from workbench.pictures.class_folders.words import is_aside, is_container
+from workbench.pictures.class_folders.words import is_container
 
 PartRule = Literal["auto", "merge", "none"]
 PART_RULES: Mapping[str, str] = {
@@ -86,7 +86,7 @@ class Beginning:
 
     def _say_one_of(self, several: list[Branch], inner: tuple[Branch, ...]) -> None:
         """Of several folders with parts of their own one is used."""
-        name = self._path(several[0])
+        name = self.path(several[0])
         others = [branch for branch in inner if branch is not several[0]]
         self.inferences.append(
             Inference(
@@ -97,12 +97,13 @@ class Beginning:
                 f"Not used: {quoted([each.name for each in others])} beside it.",
                 param="inside",
                 options=tuple(
-                    Option(self._path(each), f"“{plain_name(each.name)}”") for each in several[1:5]
+                    Option(self.path(each), f"“{plain_name(each.name)}”") for each in several[1:5]
                 ),
             )
         )
 
-    def _path(self, branch: Branch) -> str:
+    def path(self, branch: Branch) -> str:
+        """Where a folder is, from the one that is read."""
         return branch.path.relative_to(self._tree.path).as_posix()
 
     def without_aside(self, branches: tuple[Branch, ...]) -> tuple[Branch, ...]:
@@ -110,9 +111,9 @@ class Beginning:
 
         What is left is one folder, or all of them.
         """
-        if self._how.has_aside or not any(is_container(each.name) for each in branches):
+        if self._how.has_aside:
             return branches
-        aside = [each for each in branches if is_aside(each.name)]
+        aside = aside_of(branches)
         rest = tuple(each for each in branches if each not in aside)
         if len(rest) == 1:
             self.aside += [each for each in aside if each not in self.aside]

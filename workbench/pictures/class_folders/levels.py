@@ -63,6 +63,7 @@ def classes_below(tree: Branch, level: Level = "auto", *, has_aside: bool = Fals
     """
     found = Classes()
     tops = _beside(tree.branches, found, is_looked_for=not has_aside)
+    tops = _without_copies(tops, found) if level == "auto" else tops
     held = {} if level == "top" else _held(tops, found, is_looked_for=not has_aside)
     if level == "auto":
         chosen, inference = _chosen(tops, held)
@@ -78,6 +79,34 @@ def classes_below(tree: Branch, level: Level = "auto", *, has_aside: bool = Fals
             inside = _own(folder, found, is_looked_for=not has_aside)
             found.folders.setdefault(key, []).extend(inside)
     return found
+
+
+def _without_copies(tops: tuple[Branch, ...], found: Classes) -> tuple[Branch, ...]:
+    """The folders, without those that hold folders of the same names as those beside them again."""
+    names = {folded(top.name) for top in tops if top.pictures}
+    copies = [
+        top
+        for top in tops
+        if top.branches
+        and not top.pictures
+        and all(folded(each.name) in names for each in top.branches)
+    ]
+    if copies and len(names) >= 2:
+        again = _list([copy.name for copy in copies])
+        count = sum(copy.num_pictures for copy in copies)
+        found.inferences.append(
+            Inference(
+                "class_folders",
+                "The classes",
+                LEVELS["top"],
+                "these hold images themselves",
+                f"{again} holds folders of the same names again, with {count:,} files: not used.",
+                param="classes",
+                options=(Option("inner", LEVELS["inner"]),),
+            )
+        )
+        return tuple(top for top in tops if top not in copies)
+    return tops
 
 
 def _by_last(held: Mapping[Key, list[Branch]]) -> dict[Key, list[Branch]]:
@@ -104,11 +133,25 @@ def _beside(
     branches: tuple[Branch, ...], found: Classes, *, is_looked_for: bool
 ) -> tuple[Branch, ...]:
     """The folders, without those of masks and the like that are beside one of images."""
-    if not is_looked_for or not any(is_container(branch.name) for branch in branches):
-        return branches
-    aside = [branch for branch in branches if is_aside(branch.name)]
+    aside = aside_of(branches) if is_looked_for else []
     found.aside += aside
     return tuple(branch for branch in branches if branch not in aside)
+
+
+def aside_of(branches: tuple[Branch, ...]) -> list[Branch]:
+    """Those of some folders that hold something made of the images of another one: by their names,
+    where one for images is beside them, or one with folders of the same names inside.
+    """
+    named = [branch for branch in branches if is_aside(branch.name)]
+    others = [branch for branch in branches if branch not in named]
+    if not named or any(is_container(branch.name) for branch in others):
+        return named if others else []
+    inside = {folded(each.name) for other in others for each in other.all()}
+    return [
+        branch
+        for branch in named
+        if branch.branches and all(folded(each.name) in inside for each in branch.branches)
+    ]
 
 
 def _held(
@@ -121,7 +164,9 @@ def _held(
     for top in tops:
         for key, branch in _topmost(top, found, is_looked_for=is_looked_for):
             named = key
-            while len(named) > 1 and is_container(named[-1]):
+            while len(named) > 1 and (
+                is_container(named[-1]) or (not is_looked_for and is_aside(named[-1]))
+            ):
                 named = named[:-1]
             held.setdefault(named, []).append(branch)
     return held

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.core.projects.data_edits import PartName as Part
 from workbench.pictures.class_folders.tree import Branch
-from workbench.pictures.class_folders.words import PartName, part_name
+from workbench.pictures.class_folders.words import PartName, is_container, part_name
 
 _EVALUATED: tuple[Part, ...] = ("test", "validation")
 
@@ -25,6 +25,23 @@ class PartFolders:
     folders: Mapping[Part, tuple[Branch, ...]]
 
 
+def is_flat(folder: Branch) -> bool:
+    """Whether a folder holds images themselves, perhaps in folders that only say so."""
+    return not inner_end(folder).branches
+
+
+def inner_end(folder: Branch) -> Branch:
+    """The folder that holds what a folder is about: behind single ones of the same name, or of a
+    name that only says that they hold images.
+    """
+    while len(folder.branches) == 1 and not folder.pictures:
+        (only,) = folder.branches
+        if only.name.casefold() != folder.name.casefold() and not is_container(only.name):
+            break
+        folder = only
+    return folder
+
+
 def part_folders(tree: Branch) -> PartFolders | None:
     """The folders of the parts; None where there are none: "train" may well be a class, beside
     cars and planes.
@@ -32,7 +49,7 @@ def part_folders(tree: Branch) -> PartFolders | None:
     named = [(branch, part) for branch in tree.branches if (part := part_name(branch.name))]
     named = [(branch, part) for branch, part in named if part.kind != "fold"]
     chosen = _chosen(named)
-    if not any(part.kind == "train" and branch.branches for branch, part in chosen):
+    if not any(part.kind == "train" and not is_flat(branch) for branch, part in chosen):
         return None
     is_only = len(tree.branches) + len(tree.empty) == 1
     if len({part.kind for _, part in chosen}) == 1 and not is_only:
@@ -41,12 +58,12 @@ def part_folders(tree: Branch) -> PartFolders | None:
 
 
 def flat_parts(tree: Branch) -> PartFolders | None:
-    """The folders of parts that hold no folders but images, where nothing else is beside them; None
+    """The folders of parts that hold images and no classes, where nothing else is beside them; None
     where that is not so.
     """
     named = [(branch, part_name(branch.name)) for branch in tree.branches]
     known = [(branch, part) for branch, part in named if part is not None and not part.rest]
-    if not known or len(known) < len(named) or any(branch.branches for branch, _ in known):
+    if not known or len(known) < len(named) or not all(is_flat(branch) for branch, _ in known):
         return None
     if not any(part.kind == "train" for _, part in known):
         return None

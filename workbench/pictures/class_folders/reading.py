@@ -26,7 +26,12 @@ from workbench.pictures.class_folders.beginning import (
 )
 from workbench.pictures.class_folders.file_names import by_name, is_evident, names_inference
 from workbench.pictures.class_folders.levels import LEVELS, Classes, Level, classes_below
-from workbench.pictures.class_folders.parts import PartFolders, flat_parts, part_folders
+from workbench.pictures.class_folders.parts import (
+    PartFolders,
+    flat_parts,
+    inner_end,
+    part_folders,
+)
 from workbench.pictures.class_folders.tree import Branch, end_of, other_notes, scan
 from workbench.pictures.class_folders.unused import (
     aside_inference,
@@ -105,13 +110,20 @@ class _Reader:
         if len(self._files["train"]) < 2 and self._how.classes in {"auto", "names"}:
             self._read_names(start)
         if self._aside:
-            self._inferences.append(aside_inference(self._aside))
+            unused = {each.path: each for each in self._aside}
+            self._inferences.append(aside_inference(list(unused.values())))
         return self._listed(start)
 
     def _listed(self, start: Branch) -> ClassFolders:
-        unused = unused_notes(self._tree, self._used, self._why) if self._used else []
-        empty = [branch for branch in self._tree.all() for branch in branch.empty]
-        ignored = [f"Folder “{plain_name(e.name)}” has no images and is ignored." for e in empty]
+        passed = {each.path for folder in self._aside for each in folder.all()}
+        counted = self._used | passed
+        unused = unused_notes(self._tree, counted, self._why) if self._used else []
+        ignored = [
+            f"Folder “{plain_name(self._begin.path(each))}” has no images and is ignored."
+            for node in self._tree.all()
+            if node.pictures or node.branches
+            for each in node.empty
+        ]
         return ClassFolders(
             train=self._files["train"],
             test=self._files["test"],
@@ -321,48 +333,42 @@ class _Reader:
     def _read_named_parts(self, start: Branch) -> bool:
         """Reads parts whose files are named by class; whether there are any."""
         parts = flat_parts(start) if self._how.parts != "none" else None
-        if parts is None and self._how.parts != "none":
-            found = part_folders(start)
-            folders = found.folders if found is not None else {}
-            ends = {part: tuple(map(end_of, each)) for part, each in folders.items()}
-            parts = (
-                PartFolders(ends)
-                if any(not each.branches for each in ends.get("train", ()))
-                else None
-            )
         if parts is None or self._how.classes not in {"auto", "names"}:
             return False
+        ends = {part: tuple(map(inner_end, each)) for part, each in parts.folders.items()}
         named = {
             part: by_name([file for each in folders for file in each.pictures])
-            for part, folders in parts.folders.items()
+            for part, folders in ends.items()
         }
-        num_train = sum(len(each.pictures) for each in parts.folders["train"])
+        num_train = sum(len(each.pictures) for each in ends["train"])
         if self._how.classes != "names" and not is_evident(named["train"], num_train):
             return False
         self._inferences.append(
             names_inference(named["train"], is_set=self._how.classes == "names")
         )
-        self._take_named(parts, named)
+        self._take_named(ends, named)
+        self._inferences.insert(0, self._parts_inference(parts, []))
         return True
 
     def _take_named(
-        self, parts: PartFolders, named: Mapping[PartName, dict[str, list[str]]]
+        self,
+        ends: Mapping[PartName, tuple[Branch, ...]],
+        named: Mapping[PartName, dict[str, list[str]]],
     ) -> None:
+        """Adds the files of each part that have one of the training part's classes in their
+        names.
+        """
         self._files["train"] = named["train"]
-        for part, folders in parts.folders.items():
+        for part, folders in ends.items():
             found = matched(named[part], named["train"])
             for name, known in found.names.items():
                 if part != "train":
                     self._files[part].setdefault(known, []).extend(named[part][name])
-            taken = sum(len(named[part][name]) for name in found.names)
-            count = sum(len(each.pictures) for each in folders)
-            if taken:
+            if taken := sum(len(named[part][name]) for name in found.names):
                 self._used.update(each.path for each in folders)
-                self._note_unnamed(count - taken)
-        foreign: list[str] = []
+                self._note_unnamed(sum(len(each.pictures) for each in folders) - taken)
         if self._how.parts == "merge":
             self._merge()
-        self._inferences.insert(0, self._parts_inference(parts, foreign))
 
     def _note_unnamed(self, number: int) -> None:
         if number:

@@ -137,7 +137,9 @@ def other_notes(tree: Branch) -> list[str]:
     if files:
         kinds = [
             f"{count:,} {plain_name(end) if end else 'without ending'}"
-            for end, count in files.most_common(_ENDINGS_NAMED)
+            for end, count in sorted(files.items(), key=lambda each: (-each[1], each[0]))[
+                :_ENDINGS_NAMED
+            ]
         ]
         kinds += ["…"] if len(files) > _ENDINGS_NAMED else []
         notes.append(f"{plural(files.total(), 'other file')} not used: {', '.join(kinds)}.")
