@@ -12,7 +12,8 @@ Answer: frames, each a JSON line with "bytes" and as many bytes:
         {"end", "links", "large"}          numbers of links (and devices) and of too large files
         {"error"}                          why the archive is not read
         NAME is "name" with a text, or "raw" with the bytes, as hexadecimal digits, of a name that
-        does not say what it is encoded in. With "names_only" all pieces are empty.
+        does not say what it is encoded in, or both where these are UTF-8 at least. With
+        "names_only" there are names without pieces.
 """
 
 from __future__ import annotations
@@ -185,21 +186,25 @@ def _tar_frames(file: IO[bytes], size: int, order: dict[str, Any]) -> Iterator[_
             elif member.size > budget.max_file_bytes:
                 budget.large += 1
             elif order["names_only"]:
-                yield _tar_name(member.name), b""
+                yield _tar_name(member), b""
             else:
                 opened = archive.extractfile(member)
                 at = min(1.0, file.tell() / size)
-                yield from _pieces(_tar_name(member.name), opened or io.BytesIO(), member.size, at)
+                yield from _pieces(_tar_name(member), opened or io.BytesIO(), member.size, at)
     yield budget.end()
 
 
-def _tar_name(name: str) -> dict[str, Any]:
-    """The name of a file: as bytes where they are no UTF-8."""
-    raw = name.encode("utf-8", "surrogateescape")
+def _tar_name(member: tarfile.TarInfo) -> dict[str, Any]:
+    """The name of a file: with its bytes where it is not ASCII and no header says that it is UTF-8,
+    and only these where they are no UTF-8.
+    """
+    raw = member.name.encode("utf-8", "surrogateescape")
     try:
-        return {"name": raw.decode("utf-8")}
+        text = raw.decode("utf-8")
     except UnicodeDecodeError:
         return {"raw": raw.hex()}
+    is_said = raw.isascii() or "path" in member.pax_headers
+    return {"name": text} if is_said else {"name": text, "raw": raw.hex()}
 
 
 def _pieces(name: dict[str, Any], opened: IO[bytes], size: int, at: float) -> Iterator[_Frame]:

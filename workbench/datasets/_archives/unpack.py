@@ -50,7 +50,6 @@ _MAX_DEPTH = 50
 _MAX_NAME_BYTES = 255
 
 _READER = Path(__file__).resolve().with_name("reader.py")
-_MAX_OPTIONS = 4
 NAMES = ChoiceParam(
     "names",
     "auto",
@@ -118,7 +117,7 @@ def _names_inference(names: Mapping[str, Any], encoding: str) -> tuple[Inference
         f"{number} do{'es' if int(names['count']) == 1 else ''} not say; so it is {example}",
         f"It may as well be {read}." if others else "",
         param=NAMES.key,
-        options=tuple(Option(key, title(key)) for key in listed[:_MAX_OPTIONS]),
+        options=tuple(Option(key, title(key)) for key in listed),
         is_told=is_told,
     )
     return (inference,)
@@ -237,7 +236,7 @@ class _Unpacking:
 
     def _text(self, fields: Mapping[str, Any]) -> str:
         """The name of a file."""
-        if "raw" not in fields:
+        if "raw" not in fields or ("name" in fields and not self.encoding):
             return str(fields["name"])
         if not self.encoding:
             raise _NotSaidError
