@@ -6,7 +6,8 @@ from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._archives.unpack import Kind, load_archive
 from workbench.datasets._chosen_file import chosen_file
-from workbench.datasets._class_parts import FIT
+from workbench.datasets._class_parts import FIT, READING
+from workbench.datasets._look_alikes import LOOK_ALIKES
 
 
 def archive_source(
@@ -29,7 +30,7 @@ def archive_source(
             expected=f"{what} with one folder of images per class",
             for_folder="Choose it as an image folder.",
         )
-        return load_archive(ctx, path, kind)
+        return load_archive(ctx, path, kind, params)
 
     return DatasetSpec(
         key=kind,
@@ -45,6 +46,8 @@ def archive_source(
                 patterns=patterns,
             ),
             FIT,
+            *READING,
+            LOOK_ALIKES,
         ),
         source_param="path",
         load=load,
