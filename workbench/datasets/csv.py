@@ -15,6 +15,7 @@ from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._label_values import MAX_CLASSES
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.folders import is_picture, natural_key
 from workbench.pictures.listed.table import EXPECTED, PARTS, Row, read_table
@@ -179,6 +180,7 @@ SPEC = DatasetSpec(
             patterns=("*.csv", "*.tsv"),
         ),
         FIT,
+        RANGE,
     ),
     source_param="path",
     load=_load,

@@ -17,7 +17,7 @@ from workbench.pictures.portable.decoding import (
     MAX_JPEG_PIXELS,
     MAX_PIXELS,
     Decoded,
-    ImageRefused,
+    ImageError,
     decode,
     has_tga_end,
     read_file,
@@ -59,7 +59,7 @@ def decode_reduced(
         has_name = not isinstance(source, bytes) and Path(source).suffix.lower() == ".tga"
         is_tga = has_name or has_tga_end(data)
         return decode(data, side, is_tga=is_tga, value_range=value_range)
-    except ImageRefused as error:
+    except ImageError as error:
         fix = f"{HEIC.install_words}, or save it as JPEG." if error.kind == "HEIC" else error.fix
         raise PictureError(
             error.what, where=where, received=error.received, expected=error.expected, fix=fix

@@ -18,6 +18,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom, in pixels."""
 
+
 def fit_picture(pixels: Pixels, shape: Shape, *, fit: str = "crop") -> Pixels:
     """Resizes a picture and changes its channels.
 

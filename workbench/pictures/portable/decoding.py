@@ -71,7 +71,7 @@ warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 
 
-class ImageRefused(ValueError):
+class ImageError(ValueError):
     """A file that is no image, or one that is not read.
 
     Args:
@@ -113,30 +113,34 @@ def read_file(path: str | Path) -> bytes:
     """The bytes of a regular file: a pipe would block for ever, a device never end.
 
     Raises:
-        ImageRefused: it cannot be read, or is too large.
+        ImageError: it cannot be read, or is too large.
     """
     path = Path(path)
     try:
         status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise ImageRefused("This is a folder, not an image.")
-        if not stat.S_ISREG(status.st_mode):
-            raise ImageRefused("This is not a regular file.")
-        if status.st_size > MAX_FILE_BYTES:
-            raise ImageRefused(
-                "The image file is too large.",
-                f"{status.st_size:,} bytes",
-                f"at most {MAX_FILE_BYTES:,} bytes",
-                "Save a smaller copy of it.",
-            )
+        _refuse_irregular(status)
         return path.read_bytes()
-    except ImageRefused:
+    except ImageError:
         raise
     except FileNotFoundError:
-        raise ImageRefused("There is no such image file.") from None
+        raise ImageError("There is no such image file.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         cause = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
-        raise ImageRefused(f"The image file cannot be read: {cause}.") from None
+        raise ImageError(f"The image file cannot be read: {cause}.") from None
+
+
+def _refuse_irregular(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise ImageError("This is a folder, not an image.")
+    if not stat.S_ISREG(status.st_mode):
+        raise ImageError("This is not a regular file.")
+    if status.st_size > MAX_FILE_BYTES:
+        raise ImageError(
+            "The image file is too large.",
+            f"{status.st_size:,} bytes",
+            f"at most {MAX_FILE_BYTES:,} bytes",
+            "Save a smaller copy of it.",
+        )
 
 
 def has_tga_end(data: bytes) -> bool:
@@ -155,7 +159,7 @@ def decode(data: bytes, side: int, *, is_tga: bool = False, value_range: str = "
         value_range: Black and white of images of more than 8 bits; "" by their own numbers.
 
     Raises:
-        ImageRefused: whatever is wrong with it.
+        ImageError: whatever is wrong with it.
     """
     kind = _kind(data, is_tga=is_tga)
     try:
@@ -163,21 +167,19 @@ def decode(data: bytes, side: int, *, is_tga: bool = False, value_range: str = "
             full_size = image.size[::-1]
             _refuse_large(image, kind, data)
             _draft(image, side)
-            numbers = deep(
-                image, kind, lambda: _opened(data, kind), is_wanted=bool(value_range)
-            )
+            numbers = deep(image, kind, lambda: _opened(data, kind), is_wanted=bool(value_range))
             # After loading: TIFF and PNG have their orientation only then.
             upright = _TURNS.get(_orientation(image))
             mode = "PA" if image.mode == "P" and image.has_transparency_data else image.mode
             colored = _rgb(image if numbers is None else numbers.image(value_range))
             pixels = np.array(colored if upright is None else colored.transpose(upright))
-    except ImageRefused:
+    except ImageError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         counted = re.search(r"\((\d+) pixels\)", str(error))
         raise _too_large(f"{int(counted[1]):,} pixels" if counted else "", MAX_PIXELS) from None
     except MemoryError:
-        raise ImageRefused("Not enough memory for this image.") from None
+        raise ImageError("Not enough memory for this image.") from None
     except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
         raise _damaged(kind, error) from None
     size = full_size[::-1] if upright in _SIDEWAYS else full_size
@@ -207,7 +209,7 @@ def _opened(data: bytes, kind: str) -> Any:
 
 def _kind(data: bytes, *, is_tga: bool) -> str:
     if not data:
-        raise ImageRefused("The image file is empty.", "0 bytes")
+        raise ImageError("The image file is empty.", "0 bytes")
     kind = sniff(data[:HEAD_BYTES])
     if kind in DECODED:
         return kind
@@ -215,7 +217,7 @@ def _kind(data: bytes, *, is_tga: bool) -> str:
         return "HEIF"
     if is_tga:
         return "TGA"
-    raise ImageRefused(
+    raise ImageError(
         "This file is not an image that can be read.",
         UNSUPPORTED.get(kind, "bytes of no known image format"),
         CAN_READ,
@@ -238,7 +240,7 @@ def _has_heif() -> bool:
 def _refuse_large(image: Any, kind: str, data: bytes) -> None:
     width, height = image.size
     if width < 1 or height < 1:
-        raise ImageRefused("The image has no pixels.")
+        raise ImageError("The image has no pixels.")
     if width * height <= MAX_PIXELS:
         return
     limit = _jpeg_limit(image, data) if kind == "JPEG" else MAX_PIXELS
@@ -266,8 +268,8 @@ def _has_one_scan(data: bytes, channels: int) -> bool:
     return False
 
 
-def _too_large(received: str, limit: int) -> ImageRefused:
-    return ImageRefused(
+def _too_large(received: str, limit: int) -> ImageError:
+    return ImageError(
         "The image has too many pixels.",
         received,
         f"at most {limit // 1_000_000} million pixels",
@@ -287,12 +289,12 @@ def _draft(image: Any, side: int) -> None:
         image.draft(image.mode, (width // times, height // times))
 
 
-def _damaged(kind: str, error: Exception) -> ImageRefused:
+def _damaged(kind: str, error: Exception) -> ImageError:
     words = "".join(c if c.isprintable() else " " for c in str(error))[:120].strip(" .")
     if "<_io.BytesIO" in words:  # Pillow's "cannot identify", without more
         words = "damaged header"
     is_cut = "truncated" in words.lower() or isinstance(error, EOFError)
-    return ImageRefused(
+    return ImageError(
         "The image file is cut off." if is_cut else "The image file is damaged.",
         f"{kind}: {words or type(error).__name__}",
         fix="Copy or download it again.",

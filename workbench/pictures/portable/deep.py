@@ -32,7 +32,7 @@ _BITS, _PHOTOMETRIC, _PLANAR, _STRIPS, _SIZES, _FORMAT = 258, 262, 284, 273, 279
 _WHOLE = Range(0, 65_535)
 
 _OTHER_BYTE = {"16B": "16L", "16L": "16B", "16N": "16B" if sys.byteorder == "little" else "16L"}
-"""By Pillow's names for the order of bytes: what gives the lower byte where that gives the upper."""
+"""By Pillow's names for the order of bytes: what gives the lower byte instead of the upper."""
 
 _NATIVE = {"I;16BS": "I;16NS", "I;32BS": "I;32NS", "F;32BF": "F;32NF", "F;64BF": "F;64NF"}
 """What libtiff has decoded is in this machine's order of bytes already."""
@@ -96,7 +96,7 @@ def deep(
     tags = getattr(image, "tag_v2", {}) if kind == "TIFF" else {}
     bits, sample = tags.get(_BITS, (8,)), tags.get(_FORMAT, (1,))
     _in_native_order(image)
-    is_color = bits[0] == 16 and len(bits) > 1 or _is_deep_png(image)
+    is_color = (bits[0] == 16 and len(bits) > 1) or _is_deep_png(image)
     if tags and is_color and tags.get(_PLANAR) == 2 and image.tile[0][0] == "raw":
         return Deep(_planes(image, tags, len(bits)), _WHOLE)
     image.load()
@@ -153,7 +153,7 @@ def _planes(image: Any, tags: Any, count: int) -> Numbers:
     if _STRIPS not in tags or image.mode not in {"RGB", "RGBA"}:
         raise ValueError("channels of 16 bits in tiles")
     data = b""
-    for offset, size in zip(tags[_STRIPS], tags[_SIZES]):
+    for offset, size in zip(tags[_STRIPS], tags[_SIZES], strict=False):
         image.fp.seek(offset)
         data += image.fp.read(size)
     width, height = image.size

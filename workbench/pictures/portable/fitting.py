@@ -29,7 +29,7 @@ def read_image(path: Any, shape: Any, fit: str = "crop", value_range: str = "") 
         uint8 pixels of `shape`.
 
     Raises:
-        ImageRefused: it is no image that can be read.
+        ImageError: it is no image that can be read.
     """
     data = read_file(path)
     is_tga = Path(path).suffix.lower() == ".tga" or has_tga_end(data)
@@ -39,7 +39,7 @@ def read_image(path: Any, shape: Any, fit: str = "crop", value_range: str = "") 
 
 def side_to_decode(shape: Any) -> int:
     """How long both sides of a decoded image must at least be to be fitted to `shape`."""
-    return max(_LEAST_SIDE, _GAP * max(shape[:2]))
+    return int(max(_LEAST_SIDE, _GAP * max(shape[:2])))
 
 
 def fitted(image: Image.Image, shape: Any, fit: str) -> Any:

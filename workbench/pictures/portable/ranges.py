@@ -25,8 +25,11 @@ _FEW = 0.001
 _OVERSHOOT = 0.15
 """How far a sharp resizing goes beyond black and white, as a share of the range..."""
 
-_MANY = 0.1
+_MANY = 0.2
 """...and in at most this share of the numbers."""
+
+_FAINT = 1 / 64
+"""Numbers with fractions that are all smaller have a range of their own."""
 
 _BLOCK = 1 << 20
 _LEVELS = (1, 3, 7, 15, 16, 255, 1023, 4095, 16_383, 65_535)
@@ -194,22 +197,32 @@ def _signed(known: Evidence) -> Range | None:
 def _real(known: Evidence) -> Range | None:
     """Numbers with fractions."""
     low, most = known.quantile(_FEW), known.quantile(1 - _FEW)
-    negative = known.beyond(0, known.high)
-    if _fits(known, 0, 1) and negative <= _MANY / 2:
-        far = known.high > 1 + _OVERSHOOT or known.low < -_OVERSHOOT
-        doubt = f"A few numbers lie far beyond: {known.low:g} to {known.high:g}." if far else ""
-        doubt = doubt if most > 0.25 else f"Nearly all numbers are at most {most:g}."
-        return Range(0, 1, doubt, (f"0-{known.high:g}",) if doubt else ())
-    if _fits(known, -0.5, 0.5) and low < -0.25 and most > 0.25:
+    if max(-low, most) < _FAINT:
+        return None
+    if _fits(known, 0, 1):
+        return _unit(known, most)
+    if known.beyond(-0.5, 0.5) <= _FEW and low < -0.25 and most > 0.25:
         return Range(-0.5, 0.5, "Numbers from -0.5 to 0.5 are rare.", ("-1-1",))
     if _fits(known, -1, 1):
         reach = max(-low, most)
         doubt = "" if reach > 0.75 else f"Nearly all numbers are between {low:g} and {most:g}."
         return Range(-1, 1, doubt, (f"{known.low:g}-{known.high:g}",) if doubt else ())
-    if negative > _MANY / 2:
-        is_shifted = _fits(known, -128, 128) and most > 31 and low < -31
+    if known.beyond(0, known.high) > _MANY:
+        is_shifted = known.beyond(-128, 128) <= _FEW and most > 31 and low < -31
         return Range(-128, 127, "Numbers from -128 to 127 are rare.") if is_shifted else None
     return _large(known, most)
+
+
+def _unit(known: Evidence, most: float) -> Range:
+    """From 0 to 1, with what goes beyond."""
+    doubt = ""
+    if known.beyond(-_OVERSHOOT, 1 + _OVERSHOOT) or min(known.low, 1 - known.high) < -_OVERSHOOT:
+        doubt = f"A few numbers lie far beyond: {known.low:g} to {known.high:g}."
+    elif known.beyond(0, 1) > _MANY / 2:
+        doubt = f"Many numbers lie beyond: {known.low:g} to {known.high:g}."
+    elif most <= 0.25:
+        doubt = f"Nearly all numbers are at most {most:g}."
+    return Range(0, 1, doubt, (f"{known.low:g}-{known.high:g}",) if doubt else ())
 
 
 def _large(known: Evidence, most: float) -> Range | None:
