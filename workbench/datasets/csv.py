@@ -13,6 +13,7 @@ from workbench.core.specs import DatasetSpec, FilePart, Inference, LoadContext, 
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._label_values import MAX_CLASSES
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
 from workbench.pictures.listed.given import TABLE_PARAMS, Given
@@ -192,6 +193,7 @@ SPEC = DatasetSpec(
         ),
         *TABLE_PARAMS,
         FIT,
+        RANGE,
     ),
     source_param="path",
     load=_load,

@@ -9,6 +9,7 @@ from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import EXPECTED, FIT, load_class_folders
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders import class_folders
 
@@ -59,6 +60,7 @@ SPEC = DatasetSpec(
             is_folder=True,
         ),
         FIT,
+        RANGE,
     ),
     source_param="path",
     classes=_classes,

@@ -9,6 +9,7 @@ from workbench.core.format import plain_name
 from workbench.core.params import Params, PathsParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT, check_classes, from_classes
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders import ClassFolders, scan, unique_names
 
@@ -84,6 +85,7 @@ SPEC = DatasetSpec(
             title="Folders",
         ),
         FIT,
+        RANGE,
     ),
     source_param="paths",
     classes=_classes,

@@ -7,6 +7,7 @@ from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._archives.unpack import Kind, load_archive
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
+from workbench.datasets._value_range import RANGE
 
 
 def archive_source(
@@ -45,6 +46,7 @@ def archive_source(
                 patterns=patterns,
             ),
             FIT,
+            RANGE,
         ),
         source_param="path",
         load=load,

@@ -80,7 +80,7 @@ class _Classification:
         card = self._runner.card
         images = self._images()
         shape = tuple(card.input_shape)
-        for batch in decoded_batches(images, shape, card.fit, self._task):
+        for batch in decoded_batches(images, shape, card.fit, self._task, card.value_range):
             self._take(self._classified(batch))
         if not self._num_done:
             raise PictureError(
