@@ -31,10 +31,18 @@ class ArrayPart:
 
 @dataclass(frozen=True)
 class FilePart:
-    """Images still in files: paths and int64 labels of the same length."""
+    """Images still in files.
+
+    Attributes:
+        paths: Of the files.
+        labels: int64, as many.
+        value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" where each is
+            decoded by its own numbers.
+    """
 
     paths: tuple[str, ...]
     labels: np.ndarray[Any, np.dtype[np.int64]]
+    value_range: str = ""
 
     def __len__(self) -> int:
         return len(self.labels)

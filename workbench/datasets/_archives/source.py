@@ -8,6 +8,7 @@ from workbench.datasets._archives.unpack import Kind, load_archive
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT, READING
 from workbench.datasets._look_alikes import LOOK_ALIKES
+from workbench.datasets._value_range import RANGE
 
 
 def archive_source(
@@ -48,6 +49,7 @@ def archive_source(
             FIT,
             *READING,
             LOOK_ALIKES,
+            RANGE,
         ),
         source_param="path",
         load=load,

@@ -136,7 +136,7 @@ def _used(origin: int, part: Part, numbers: Numbers) -> _Used:
         return _Used(origin, part, places)
     if isinstance(part, FilePart):
         paths = tuple(part.paths[place] for place in places.tolist())
-        return _Used(origin, FilePart(paths, labels[places]), places)
+        return _Used(origin, replace(part, paths=paths, labels=labels[places]), places)
     rows = JoinedRows([part.pictures], places)
     return _Used(origin, ArrayPart(cast("Any", rows), labels[places]), places)
 
