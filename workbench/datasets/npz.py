@@ -27,9 +27,10 @@ from workbench.datasets._picture_values import (
     scale_notes,
     write_pictures,
 )
-from workbench.datasets._value_range import ARRAY_RANGE, AUTO
+from workbench.datasets._value_range import ARRAY_RANGE
 from workbench.datasets.cifar10 import CLASS_NAMES as CIFAR10_NAMES
 from workbench.errors import DatasetError
+from workbench.pictures.portable.ranges import AUTO
 
 _KEYS: tuple[tuple[str, str, str, str], ...] = (
     ("x_train", "y_train", "x_test", "y_test"),
@@ -51,9 +52,9 @@ _EXPECTED = "x_train, y_train, x_test, y_test, or x, y"
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     path = _path(str(params.get("path", "")))
-    told = str(params.get("range", AUTO))
-    name = "npz" if told == AUTO else f"npz-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
-    entry = cached_entry(ctx, name, path, partial(_fill, ctx, path, told))
+    given = str(params.get("range", AUTO))
+    name = "npz" if given == AUTO else f"npz-{hashlib.sha256(given.encode()).hexdigest()[:8]}"
+    entry = cached_entry(ctx, name, path, partial(_fill, ctx, path, given))
     arrays, facts = entry.arrays, entry.facts
     test = ArrayPart(arrays["x_test"], arrays["y_test"]) if "x_test" in arrays else None
     return LoadedData(
@@ -85,7 +86,7 @@ def _path(text: str) -> Path:
     )
 
 
-def _fill(ctx: LoadContext, path: Path, told: str, folder: Path) -> Mapping[str, Any]:
+def _fill(ctx: LoadContext, path: Path, given: str, folder: Path) -> Mapping[str, Any]:
     """Unpacks `path` into a cache entry: images as uint8, labels as int64, names, notes."""
     members = read_members(path)
     chosen = _choose(members, path)
@@ -96,7 +97,7 @@ def _fill(ctx: LoadContext, path: Path, told: str, folder: Path) -> Mapping[str,
     raw.mkdir()
     arrays = _unpack(path, [*chosen, *named], raw, ctx)
     given_names = _given_names(arrays[len(chosen) :], path)
-    facts = _convert(arrays[: len(chosen)], given_names, folder, path, ctx, told=told)
+    facts = _convert(arrays[: len(chosen)], given_names, folder, path, ctx, given=given)
     del arrays
     shutil.rmtree(raw)
     return facts
@@ -176,14 +177,14 @@ def _convert(
     path: Path,
     ctx: LoadContext,
     *,
-    told: str,
+    given: str,
 ) -> dict[str, Any]:
     ctx.progress("Reading the values")
     pictures = arrays[::2]
     axes = [find_axes(array.shape, str(path)) for array in pictures]
     _check_same_shape([axis.arrange(a[:1]) for axis, a in zip(axes, pictures, strict=True)], path)
     parts = dict(zip(("x_train", "x_test"), pictures, strict=False))
-    scales = find_scales(parts, str(path), ctx, told)
+    scales = find_scales(parts, str(path), ctx, given)
     labels = read_labels(arrays[1::2], given_names, str(path))
     for part, array, axis, numbers in zip(
         ("train", "test"), pictures, axes, labels.parts, strict=False
@@ -203,7 +204,7 @@ def _convert(
     first = "The channels came first and were moved to the last axis."
     moved = [first] if any(axis.is_channels_first for axis in axes) else []
     notes = [note for note in (*scale_notes(scales), *labels.notes, *moved) if note]
-    inferences = [asdict(each) for each in scale_inferences(scales, told)]
+    inferences = [asdict(each) for each in scale_inferences(scales, given)]
     return {"class_names": names, "notes": notes, "inferences": inferences}
 
 

@@ -11,6 +11,12 @@ from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._value_range import RANGE
 
 
+_CONTENTS = (
+    "Contains one folder of images per class, at any depth, or the folders train and "
+    "test (and validation) with such folders. It is unpacked once, into the cache."
+)
+
+
 def archive_source(
     kind: Kind, title: str, *, patterns: tuple[str, ...], endings: str = ""
 ) -> DatasetSpec:
@@ -41,8 +47,7 @@ def archive_source(
             PathParam(
                 "path",
                 "",
-                "Contains one folder of images per class, at any depth, or the folders train and "
-                "test (and validation) with such folders. It is unpacked once, into the cache.",
+                _CONTENTS,
                 title="File",
                 patterns=patterns,
             ),
