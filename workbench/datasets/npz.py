@@ -222,5 +222,6 @@ SPEC = DatasetSpec(
         ),
     ),
     source_param="path",
+    has_numbered_labels=True,
     load=_load,
 )
