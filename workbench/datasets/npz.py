@@ -240,5 +240,6 @@ SPEC = DatasetSpec(
         ARRAY_RANGE,
     ),
     source_param="path",
+    has_numbered_labels=True,
     load=_load,
 )

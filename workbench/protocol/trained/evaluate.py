@@ -131,6 +131,8 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
         top_k_accuracy: k -> share of images whose true class is among the k most probable, 0..1,
             where there are more classes than k; empty in evaluations of earlier versions.
         num_in_training: Images of this part when the run was trained; 0 where that is not known.
+        is_from_elsewhere: The weights were loaded from a file: which images they have seen in
+            training is not known.
         images, slices: Where the request has asked for them.
     """
 
@@ -145,5 +147,6 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     calibration: CalibrationScores | None = None
     top_k_accuracy: dict[int, float] = {}
     num_in_training: int = 0
+    is_from_elsewhere: bool = False
     images: ImageScores | None = None
     slices: list[SliceScore] = []

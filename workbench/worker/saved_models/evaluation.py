@@ -36,6 +36,7 @@ def evaluation_of(
     num_in_training: int = 0,
 ) -> Evaluation:
     """The evaluation of a model on images of these classes, int64 (n,)."""
+    is_from_elsewhere = not (card.epochs_done or num_in_training or weights_of(card))
     confusion = confusion_matrix(truth, results.predicted, len(card.class_names))
     return Evaluation(
         id=request_id,
@@ -48,9 +49,11 @@ def evaluation_of(
         weights=weights_of(card),
         top_k_accuracy=top_k_accuracies(results.rank, len(card.class_names)),
         calibration=calibration_scores(card.calibration or Calibration(), results, truth),
-        is_validated_on_test=part in ("test", "validation")
+        is_validated_on_test=not is_from_elsewhere
+        and part in ("test", "validation")
         and card.recipe.get("validation") == "test",
         num_in_training=num_in_training,
+        is_from_elsewhere=is_from_elsewhere,
     )
 
 
