@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,17 @@ SHOWN = (3, 5)
 Ranks = np.ndarray[Any, np.dtype[np.integer[Any]]]
 
 
-def top_k_accuracies(ranks: Ranks, num_classes: int) -> dict[int, float]:
-    """Accuracies 0..1 by k, for each usual k below the number of classes; none without images.
+def top_k_accuracies(
+    ranks: Ranks, num_classes: int, wanted: Sequence[int] = SHOWN
+) -> dict[int, float]:
+    """Accuracies 0..1 by k, for each wanted k below the number of classes; none without images.
 
     Args:
-        ranks: How many classes are more probable than the true one, (n,).
+        ranks: How many classes are before the true one, (n,).
         num_classes: That the model distinguishes.
+        wanted: Values of k, from 1.
     """
     if not len(ranks):
         return {}
-    return {k: float(np.mean(ranks < k)) for k in SHOWN if k < num_classes}
+    chosen = sorted({k for k in wanted if k < num_classes})
+    return {k: float(np.mean(ranks < k)) for k in chosen}
