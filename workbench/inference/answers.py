@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.core.calibration.distance import Halves, distances
 from workbench.core.calibration.temperature import log_probabilities, with_temperature
+from workbench.core.evaluation.top_k import ranks_of
 from workbench.errors import SaveError, os_errors_as
 from workbench.protocol.classify import Score
 from workbench.protocol.trained.calibration import Calibration
@@ -104,19 +105,12 @@ def results_of(found: Answers, labels: Numbers) -> ImageResults:
     return ImageResults(
         predicted=rows.argmax(axis=1),
         probability=rows.max(axis=1),
-        rank=_ranks(rows, own, labels),
+        rank=ranks_of(rows, labels),
         losses=np.maximum(-log_probabilities(own)[:, 0], 0),
         raw=found.raw.max(axis=1),
         raw_losses=found.raw_losses,
         distances=np.full(len(rows), np.nan, np.float32) if far is None else far,
     )
-
-
-def _ranks(rows: Values, own: Values, labels: Numbers) -> Numbers:
-    ranks: Numbers = (rows > own).sum(axis=1)
-    for place in np.flatnonzero((rows == own).sum(axis=1) > 1):
-        ranks[place] += (rows[place, : labels[place]] == own[place]).sum()
-    return ranks
 
 
 def joined_results(pieces: Sequence[ImageResults], rows: Values | None = None) -> ImageResults:

@@ -9,7 +9,7 @@ the classes that have an area, the micro average that of all (image, class) pair
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,26 +140,64 @@ def _foreign(
         yield piece[is_foreign]
 
 
-def _area(positives: Scores, negatives: Iterator[Scores] | list[Scores]) -> Area:
-    """The areas by counting, for each distinct score of a positive, the negatives above it."""
+@dataclass(frozen=True)
+class _Counted:
+    """Negatives counted between the distinct scores of the positives.
+
+    Attributes:
+        steps: Those scores, the lowest first, (m,).
+        counts: Positives with each of them, (m,).
+        below, up_to: Negatives by how many steps are below them, and by how many are below or
+            equal, (m + 1,).
+    """
+
+    steps: Floats
+    counts: Numbers
+    below: Numbers
+    up_to: Numbers
+
+    @property
+    def positives(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def negatives(self) -> int:
+        return int(self.below.sum())
+
+    @property
+    def true_positives(self) -> Numbers:
+        """Positives at or above each step."""
+        return self.positives - np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+
+    @property
+    def false_positives(self) -> Numbers:
+        """Negatives at or above each step."""
+        found: Numbers = self.negatives - np.cumsum(self.up_to)[:-1]
+        return found
+
+
+def _counted(positives: Scores, negatives: Iterable[Scores]) -> _Counted:
     steps, counts = np.unique(positives, return_counts=True)
-    # Negatives by how many of the steps are below them, and by how many are below or equal.
     below, up_to = np.zeros((2, len(steps) + 1), np.int64)
     for piece in negatives if len(steps) else ():
         below += np.bincount(np.searchsorted(steps, piece, "left"), minlength=len(below))
         up_to += np.bincount(np.searchsorted(steps, piece, "right"), minlength=len(below))
-    num_positives, num_negatives = len(positives), int(below.sum())
+    return _Counted(steps.astype(np.float64), counts, below, up_to)
+
+
+def _area(positives: Scores, negatives: Iterable[Scores]) -> Area:
+    found = _counted(positives, negatives)
+    num_positives, num_negatives = found.positives, found.negatives
     if not num_positives:
         return Area()
-    beneath = np.concatenate([[0], np.cumsum(counts)])  # positives below each number of steps
+    beneath = np.concatenate([[0], np.cumsum(found.counts)])  # positives below each number of steps
     # A pair counts 1 where the negative is lower, a half where it is equal.
-    won = (num_positives - beneath) @ (below + up_to) / 2
-    true_positives = num_positives - beneath[:-1]
-    false_positives = num_negatives - np.cumsum(up_to)[:-1]
-    precision = true_positives / (true_positives + false_positives)
+    won = (num_positives - beneath) @ (found.below + found.up_to) / 2
+    right = found.true_positives
+    precision = right / (right + found.false_positives)
     return Area(
         roc_auc=float(won / num_positives / num_negatives) if num_negatives else None,
-        average_precision=float(counts @ precision / num_positives),
+        average_precision=float(found.counts @ precision / num_positives),
     )
 
 
@@ -167,3 +205,88 @@ def _mean(areas: list[Area]) -> Area:
     rocs = [each.roc_auc for each in areas if each.roc_auc is not None]
     found = [each.average_precision for each in areas if each.average_precision is not None]
     return Area(*(float(np.mean(values)) if values else None for values in (rocs, found)))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Curves as they are drawn, (m,) each; all values 0..1.
+
+    Attributes:
+        false_positive_rate, true_positive_rate: The ROC curve.
+        recall, precision: The precision-recall curve, with steps.
+    """
+
+    false_positive_rate: Floats
+    true_positive_rate: Floats
+    recall: Floats
+    precision: Floats
+
+
+GRID = np.linspace(0, 1, 201)
+"""Where curves of several classes are averaged."""
+
+_MOST_POINTS = 500
+
+
+def drawn_class(curve: Curve) -> Drawn:
+    """The curves of one class; of many points some hundred."""
+    size = len(curve.thresholds)
+    chosen = np.unique(np.linspace(0, size - 1, min(size, _MOST_POINTS)).round().astype(np.int64))
+    rates, recall = curve.false_positive_rate[chosen], curve.recall[chosen]
+    # By steps: a precision holds back to the recall before it.
+    steps = np.repeat(recall, 2)[:-1]
+    return Drawn(rates, recall, steps, np.repeat(curve.precision[chosen], 2)[1:])
+
+
+def drawn_macro(
+    scores: Scores, truth: Labels, on_progress: Callable[[float], None] = lambda _: None
+) -> Drawn:
+    """The mean of the curves of the classes that have them, at each place of GRID; at least one."""
+    rates, precisions = np.zeros((2, len(GRID)))
+    num_rates = num_precisions = 0
+    for column, values in _columns(scores):
+        on_progress(column / scores.shape[1])
+        curve = curve_of(values, truth == column)
+        if not curve.positives:
+            continue
+        places = np.searchsorted(curve.recall, GRID, "left")
+        precisions += curve.precision[np.minimum(np.maximum(places, 1), len(curve.recall) - 1)]
+        num_precisions += 1
+        if curve.negatives:
+            rates += _interpolated(curve.false_positive_rate, curve.recall)
+            num_rates += 1
+    rates, precisions = rates / max(1, num_rates), precisions / max(1, num_precisions)
+    ends = np.concatenate([[0.0], GRID]), np.concatenate([[0.0], rates])
+    return Drawn(*ends, GRID, precisions)
+
+
+def _interpolated(x: Floats, y: Floats) -> Floats:
+    """The ROC curve at the places of GRID: where it rises, its upper end."""
+    last = np.append(x[1:] != x[:-1], True)
+    found: Floats = np.interp(GRID, x[last], y[last])
+    return found
+
+
+def micro_curve(
+    scores: Scores, truth: Labels, on_progress: Callable[[float], None] = lambda _: None
+) -> Curve:
+    """The curve of all pairs of image and class together: its points at the scores of the images'
+    own classes and right above them, between which it is straight.
+    """
+    found = _counted(_own(scores, truth), _foreign(scores, truth, on_progress))
+    above = found.true_positives - found.counts, found.negatives - np.cumsum(found.below)[:-1]
+    at = found.true_positives, found.false_positives
+    # The highest score first, and of each step the point above it.
+    right, wrong = (
+        np.stack([one[::-1], other[::-1]], axis=1).ravel()
+        for one, other in zip(above, at, strict=True)
+    )
+    thresholds = np.repeat(found.steps[::-1], 2)
+    thresholds[::2] = np.nextafter(thresholds[::2], np.inf)
+    return Curve(
+        np.concatenate([[np.inf], thresholds, [0.0]]),
+        np.concatenate([[0], right, [found.positives]]),
+        np.concatenate([[0], wrong, [found.negatives]]),
+        found.positives,
+        found.negatives,
+    )

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.core.calibration.reliability import NUM_BINS
 from workbench.core.confusion import Confusion, most_confused
+from workbench.core.evaluation.ranking import Labels, curve_of, micro_curve
+from workbench.core.evaluation.ranking import Scores as ScoreRows
 from workbench.core.evaluation.slices import Slice
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES
@@ -66,6 +70,31 @@ def confused_pairs_csv(result: Evaluation) -> str:
         names = result.classes[pair.actual], result.classes[pair.predicted]
         part = pair.count / int(matrix.actual_totals[pair.actual])
         lines.append(csv_cells([*names, str(pair.count), f"{part:.6f}"]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def curves_csv(
+    probabilities: ScoreRows, actual: Labels, number: int | None, most_rows: int = 100_000
+) -> str:
+    """A row for each threshold of a class, or of all pairs of image and class: the highest first,
+    of very many some evenly spread.
+    """
+    if number is None:
+        curve = micro_curve(probabilities, actual)
+    else:
+        curve = curve_of(probabilities[:, number], actual == number)
+    size = len(curve.thresholds)
+    places = np.unique(np.linspace(0, size - 1, min(size, most_rows)).round().astype(np.int64))
+    heads = ("threshold", "true positives", "false positives", "recall", "false positive rate")
+    lines = [csv_cells([*heads, "precision"])]
+    columns = (
+        curve.true_positives, curve.false_positives, curve.recall, curve.false_positive_rate,
+        curve.precision,
+    )  # fmt: skip
+    for place in places.tolist():
+        threshold = curve.thresholds[place]
+        first = repr(float(threshold)) if np.isfinite(threshold) else ""
+        lines.append(csv_cells([first, *(repr(column[place].item()) for column in columns)]))
     return "".join(f"{line}\n" for line in lines)
 
 

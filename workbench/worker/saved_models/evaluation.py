@@ -40,17 +40,9 @@ def evaluation_of(
     top: Sequence[int] = (),
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> Evaluation:
-    """The evaluation of a model on images of these classes, int64 (n,).
-
-    Args:
-        card: Of the model.
-        truth: The classes.
-        results: Its answers, with the probabilities of all classes.
-        request_id: Of the request that is answered.
-        part: Which images these are.
-        num_in_training: How many there were in the training.
-        top: Further values of k for the top-k accuracy.
-        on_progress: Called with the fraction of the areas done, 0..1; may raise to stop.
+    """The evaluation of a model on images of these classes, int64 (n,), by its answers with the
+    probabilities of all classes. `top` are further values of k for the top-k accuracy;
+    `on_progress` is called with the fraction of the areas done, 0..1, and may raise to stop.
     """
     confusion = Confusion.of_images(truth, results.predicted, len(card.class_names))
     rows = class_scores_of(truth, results)
