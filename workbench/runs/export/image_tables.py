@@ -154,14 +154,16 @@ def write_evaluated(
     one = SET_IMAGES[part].removesuffix("s")
 
     def write(sink: Sink) -> None:
-        sink.write(_line([*fixed, *class_columns(fixed, class_names)]))
+        sink.write(f"{csv_cells([*fixed, *class_columns(fixed, class_names)])}\n".encode())
         for place in np.argsort(-images.loss, kind="stable").tolist():
             actual, predicted = int(images.actual[place]), int(images.predicted[place])
             name = path_text(images.files[place]) if images.files else f"{one} {place}"
-            shares = images.rows[place].tolist()
-            numbers = shares[predicted], float(images.loss[place]), *shares
+            shares = np.maximum(images.rows[place], 0).tolist()
             names = name, class_names[actual], class_names[predicted]
-            sink.write(_line([*names, *map(_number, numbers)]))
+            numbers = map(_number, (shares[predicted], float(images.loss[place])))
+            # Ten thousand numbers a row: no cell of them needs quotes.
+            columns = ",".join(map(repr, shares))
+            sink.write(f"{csv_cells([*names, *numbers])},{columns}\n".encode())
 
     save_stream(path, write)
 
@@ -171,7 +173,3 @@ def _number(value: float | None) -> str:
     Empty where it is not known, or not finite.
     """
     return "" if value is None or not math.isfinite(value) else repr(max(0.0, float(value)))
-
-
-def _line(texts: Sequence[str]) -> bytes:
-    return f"{csv_cells(texts)}\n".encode()
