@@ -10,7 +10,6 @@ from workbench.datasets._class_parts import FIT, READING
 from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._value_range import RANGE
 
-
 _CONTENTS = (
     "Contains one folder of images per class, at any depth, or the folders train and "
     "test (and validation) with such folders. It is unpacked once, into the cache."
