@@ -16,6 +16,7 @@ from workbench.datasets._class_parts import (
     reading_of,
 )
 from workbench.datasets._look_alikes import LOOK_ALIKES
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.reading import class_folders
 
@@ -69,6 +70,7 @@ SPEC = DatasetSpec(
         FIT,
         *READING,
         LOOK_ALIKES,
+        RANGE,
     ),
     source_param="path",
     classes=_classes,

@@ -10,6 +10,7 @@ from workbench.core.params import Params, PathsParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT, check_classes, from_classes
 from workbench.datasets._look_alikes import LOOK_ALIKES
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.reading import ClassFolders
 from workbench.pictures.class_folders.tree import other_notes, scan
@@ -89,6 +90,7 @@ SPEC = DatasetSpec(
         ),
         FIT,
         LOOK_ALIKES,
+        RANGE,
     ),
     source_param="paths",
     classes=_classes,

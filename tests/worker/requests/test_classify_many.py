@@ -152,7 +152,7 @@ def test_the_command_line_killed_twice_has_every_image_once(brightness, tmp_path
     assert set(found.rows.values()) == {1}
     assert {Path(file).name for file in found.rows} == {each.name for each in folder.iterdir()}
     assert 33 <= found.rows_at_kills[0] < found.rows_at_kills[1] < number
-    labels = {Path(row["file"]).stem.split()[0] == row["label"] for row in table_rows(table)}
+    labels = {Path(row["file"]).stem.split()[0] == row["predicted"] for row in table_rows(table)}
     assert labels == {True}
     assert not is_unfinished(table)
 

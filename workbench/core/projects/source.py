@@ -7,6 +7,7 @@ csv:list.csv?label=breed&split=            and how it is read: values of its par
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from urllib.parse import unquote
 
 from workbench.core.param_text import read_value
@@ -54,7 +55,11 @@ def split_settings(spec: DatasetSpec, value: str) -> tuple[str, dict[str, str]]:
     A question mark before anything else than KEY=VALUE of known parameters belongs to the path. In
     a value, %26 is an ampersand.
     """
-    keys = {param.key for param in spec.params} - {spec.source_param}
+    return split_keys(value, {param.key for param in spec.params} - {spec.source_param})
+
+
+def split_keys(value: str, keys: Collection[str]) -> tuple[str, dict[str, str]]:
+    """A path, and the values of some keys behind a question mark; see `split_settings`."""
     path, mark, rest = value.rpartition("?")
     pairs = [text.partition("=") for text in rest.split("&")] if mark else []
     if not pairs or not path or not all(sign and key in keys for key, sign, _ in pairs):

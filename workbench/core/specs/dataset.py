@@ -31,10 +31,18 @@ class ArrayPart:
 
 @dataclass(frozen=True)
 class FilePart:
-    """Images still in files: paths and int64 labels of the same length."""
+    """Images still in files.
+
+    Attributes:
+        paths: Of the files.
+        labels: int64, as many.
+        value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" where each is
+            decoded by its own numbers.
+    """
 
     paths: tuple[str, ...]
     labels: np.ndarray[Any, np.dtype[np.int64]]
+    value_range: str = ""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -186,6 +194,8 @@ class DatasetSpec:
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Image shape when the source fixes it, else None.
         class_names: Names when the source fixes them, else empty.
+        has_numbered_labels: Its labels are numbers, in whose order every program has the classes;
+            else a program sorts their names as it likes.
         num_train, num_test: Published sizes, 0 when unknown.
         downloads: What it fetches from the internet on first use.
         archive: Name of a zip of class folders under resources/data that comes with Workbench,
@@ -208,6 +218,7 @@ class DatasetSpec:
     source_param: str = ""
     shape: Shape | None = None
     class_names: tuple[str, ...] = ()
+    has_numbered_labels: bool = False
     num_train: int = 0
     num_test: int = 0
     downloads: tuple[NeededFile, ...] = ()

@@ -1,8 +1,8 @@
 """What was inferred about the meaning of foreign data: a value with its evidence and its doubt.
 
-Whatever a source is not told (which column is the label, which folder is a part, which number is
-white), it infers, and lists here. The Data view, `data check` and the log show every inference; its
-parameter of the data set changes it; a doubtful one is a finding of the data check.
+What the user has not set (which column is the label, which folder is a part, which number is
+white), a source infers, and lists here. The Data view, `data check` and the log show every
+inference; its parameter of the data set changes it; a doubtful one is a finding of the data check.
 """
 
 from __future__ import annotations

@@ -10,6 +10,12 @@ from workbench.datasets._archives.unpack import NAMES, Kind, load_archive
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT, READING
 from workbench.datasets._look_alikes import LOOK_ALIKES
+from workbench.datasets._value_range import RANGE
+
+_CONTENTS = (
+    "Contains one folder of images per class, at any depth, or the folders train and "
+    "test (and validation) with such folders. It is unpacked once, into the cache."
+)
 
 
 def archive_source(
@@ -31,8 +37,7 @@ def archive_source(
             PathParam(
                 "path",
                 "",
-                "Contains one folder of images per class, at any depth, or the folders train and "
-                "test (and validation) with such folders. It is unpacked once, into the cache.",
+                _CONTENTS,
                 title="File",
                 patterns=patterns,
             ),
@@ -40,6 +45,7 @@ def archive_source(
             *READING,
             LOOK_ALIKES,
             NAMES,
+            RANGE,
         ),
         source_param="path",
         load=partial(_load, kind, f"a {title}"),

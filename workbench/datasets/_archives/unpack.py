@@ -27,7 +27,7 @@ from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
 from workbench.pictures.folders import ENDINGS, is_hidden
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
+from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import limited_command

@@ -11,6 +11,7 @@ from workbench.core.class_names import KnownNames
 from workbench.core.format import plain_name
 from workbench.errors import DatasetError
 from workbench.pictures.folders import each_picture
+from workbench.pictures.listed.given import table_and_settings
 from workbench.pictures.listed.labels import ListedLabels
 from workbench.protocol.classify_many import ClassifyMany, ImageSource
 
@@ -54,12 +55,13 @@ def each_image(
             yield replace(image, truth=plain_name(listed)) if listed else image
 
 
-def listed_labels(request: ClassifyMany) -> ListedLabels | None:
-    """The true classes that a table has; None without one. Raises DatasetError."""
+def listed_labels(request: ClassifyMany, class_names: Collection[str]) -> ListedLabels | None:
+    """The true classes that a table has; None without one. Raises DatasetError, ParamError."""
     if not request.truth:
         return None
     folders = [source.path for source in request.sources if Path(source.path).is_dir()]
-    return ListedLabels(Path(request.truth), folders)
+    path, given = table_and_settings(request.truth)
+    return ListedLabels(path, folders, given, class_names)
 
 
 def _of_file(source: ImageSource) -> Listed:

@@ -30,6 +30,7 @@ from workbench.pictures.prepare import (
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
 from workbench.runs.places import check_known
+from workbench.worker.input.value_range import as_trained, with_value_range
 
 _NO_GROUPS = TrainingRecipe()
 
@@ -99,7 +100,7 @@ def load_unedited(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> Load
     spec, checked = find_source(key, params)
     check_known(Choice(key, checked))
     ctx.progress(f"Loading {spec.name_of(checked)}")
-    return spec.load(ctx, checked)
+    return with_value_range(spec.load(ctx, checked), checked, ctx)
 
 
 def edits_of(plain: Any) -> DataEdits:
@@ -196,7 +197,7 @@ def _run_source(ctx: LoadContext, card: ModelCard) -> tuple[LoadedData, Training
             fix="Choose a data set to evaluate on.",
         )
     edits, (recipe, _) = edits_of(card.dataset.get("edits", {})), recipe_from(card.recipe)
-    loaded = load_source(ctx, key, params, edits, recipe)
+    loaded = as_trained(load_source(ctx, key, params, edits, recipe), card.value_range)
     refuse_other_classes(loaded.class_names, card.class_names)
     return loaded, recipe
 
@@ -208,7 +209,8 @@ def other_part(
     renamed and merged as those that the model was trained on.
     """
     classes = edits_of(card.dataset.get("edits", {})).classes
-    loaded = load_source(ctx, key, params, DataEdits(classes=classes))
+    source = load_source(ctx, key, params, DataEdits(classes=classes))
+    loaded = as_trained(source, card.value_range)
     refuse_other_classes(loaded.class_names, card.class_names)
     part, name = loaded.train, PART_NAMES[TRAIN]
     if loaded.test is not None and len(loaded.test):
