@@ -31,6 +31,7 @@ from workbench.pictures.class_folders.parts import (
     flat_parts,
     inner_end,
     part_folders,
+    parts_inside,
 )
 from workbench.pictures.class_folders.tree import Branch, end_of, other_notes, scan
 from workbench.pictures.class_folders.unused import (
@@ -41,7 +42,6 @@ from workbench.pictures.class_folders.unused import (
     short,
     unused_notes,
 )
-from workbench.pictures.class_folders.words import part_name
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class ClassFolders:
         inferences: What was taken for parts and classes, where there was a choice.
         num_loose: Pictures that are in no class folder.
         num_folders: Folders that could have been classes.
+        num_inside: Pictures in these.
         hint: What could be done where there are no classes.
     """
 
@@ -65,6 +66,7 @@ class ClassFolders:
     inferences: tuple[Inference, ...] = ()
     num_loose: int = 0
     num_folders: int = 0
+    num_inside: int = 0
     hint: str = ""
 
 
@@ -132,6 +134,7 @@ class _Reader:
             inferences=tuple(self._inferences),
             num_loose=len(start.pictures),
             num_folders=len(start.branches) + len(start.empty),
+            num_inside=start.num_pictures - len(start.pictures),
             hint=hint(start, self._tree),
         )
 
@@ -255,24 +258,17 @@ class _Reader:
         if self._how.parts == "none" or self._how.classes not in {"auto", "top"}:
             return False
         found = classes_below(start, "path", has_aside=self._how.has_aside)
-        kinds = {key: part_name(key[-1]) for key in found.folders}
-        if not kinds or any(part is None or part.rest for part in kinds.values()):
+        parts = parts_inside(list(found.folders))
+        if parts is None:
             return False
-        of_all = {part.kind for part in kinds.values() if part is not None}
-        if "train" not in of_all or any(len(key) < 2 for key in kinds):
-            return False
-        names = unique_paths(dict.fromkeys(key[:-1] for key in kinds))
+        names = unique_paths(dict.fromkeys(key[:-1] for key in parts))
         for key, branches in found.folders.items():
-            part = kinds[key]
-            kind = part.kind if part is not None else "unlabeled"
-            if kind == "evaluation" or (kind == "validation" and "test" not in of_all):
-                kind = "test"
-            if kind in {"train", "test", "validation"}:
-                self._take(kind, names[key[:-1]], branches)
+            if (part := parts[key]) is not None:
+                self._take(part, names[key[:-1]], branches)
         told = self._how.parts == "merge"
         if told:
             self._merge()
-        words = quoted(list(dict.fromkeys(key[-1] for key in kinds)))
+        words = quoted(list(dict.fromkeys(key[-1] for key in parts)))
         self._inferences.append(
             Inference(
                 "parts",
