@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.core.class_names import Key
 from workbench.core.projects.data_edits import PartName as Part
@@ -128,3 +128,18 @@ def parts_inside(keys: Collection[Key]) -> dict[Key, Part | None] | None:
     elif "test" not in kinds:
         known["validation"] = "test"
     return {key: known.get(part.kind) for key, part in named.items()}
+
+
+def parts_beside(tree: Branch) -> PartFolders | None:
+    """Folders for test and validation beside the classes themselves, which are the training part;
+    None where there are none, or there is one for training.
+    """
+    named = [(branch, part) for branch in tree.branches if (part := part_name(branch.name))]
+    plain = [(branch, part) for branch, part in named if not part.rest and part.kind != "fold"]
+    others = [branch for branch in tree.branches if branch not in [each for each, _ in plain]]
+    if not plain or len(others) < 2 or any(part.kind == "train" for _, part in named):
+        return None
+    if not any(branch.pictures for branch in others):
+        return None
+    train = replace(tree, branches=tuple(others), pictures=())
+    return PartFolders({"train": (train,), **_folders(plain)})

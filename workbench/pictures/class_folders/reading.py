@@ -31,6 +31,7 @@ from workbench.pictures.class_folders.parts import (
     flat_parts,
     inner_end,
     part_folders,
+    parts_beside,
     parts_inside,
 )
 from workbench.pictures.class_folders.tree import Branch, end_of, other_notes, scan
@@ -104,7 +105,9 @@ class _Reader:
     def result(self) -> ClassFolders:
         """What the tree holds."""
         start = self._begin.found()
-        parts = part_folders(start) if self._how.parts != "none" else None
+        parts = None
+        if self._how.parts != "none":
+            parts = part_folders(start) or parts_beside(start)
         if parts is not None and self._how.classes != "names":
             self._read_parts(parts)
         elif not self._read_named_parts(start) and not self._read_parts_inside(start):
@@ -242,7 +245,7 @@ class _Reader:
         """A doubt about folders beside the parts that have classes of the same names."""
         taken = {each.path for folders in parts.folders.values() for each in folders}
         around = next(iter(parts.folders["train"])).path.parent
-        node = next(each for each in self._tree.all() if each.path == around)
+        node = next((each for each in self._tree.all() if each.path == around), self._tree)
         known = KnownNames(self._files["train"])
         same = [
             each.name
