@@ -181,7 +181,11 @@ def test_every_entry_that_is_not_used_is_counted(tmp_path):
         "Folder “x” has no images and is ignored.",
         "1 inner folder: links, not used.",
         "1 link to nothing, or no file: not used.",
-        "5 other files not used: 2 .csv, 1 without ending, 1 .txt, 1 .xml.",
+    )
+    (others,) = data.inferences
+    assert others.sentence == (
+        "Other files: 5, not used: 2 .csv, 1 without ending, 1 .txt, 1 .xml (neither their names "
+        "nor their first bytes are those of images)."
     )
 
 

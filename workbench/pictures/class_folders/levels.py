@@ -32,10 +32,10 @@ hold the images, one class for all of a name, "path" the same with the folders a
 
 LEVELS: Mapping[str, str] = {
     "auto": "by what is there",
-    "top": "the folders right inside",
-    "inner": "the innermost folders, one class a name",
-    "path": "the innermost folders, with the folders around them",
-    "names": "the names of the files",
+    "top": "outer folders",
+    "inner": "inner folders, by their names",
+    "path": "every inner folder",
+    "names": "names of the files",
 }
 _NAMED = 3
 

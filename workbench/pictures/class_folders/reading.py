@@ -34,7 +34,7 @@ from workbench.pictures.class_folders.parts import (
     parts_beside,
     parts_inside,
 )
-from workbench.pictures.class_folders.tree import Branch, end_of, other_notes, scan
+from workbench.pictures.class_folders.tree import Branch, end_of, other_files, other_notes, scan
 from workbench.pictures.class_folders.unused import (
     aside_inference,
     hint,
@@ -117,6 +117,7 @@ class _Reader:
         if self._aside:
             unused = {each.path: each for each in self._aside}
             self._inferences.append(aside_inference(list(unused.values())))
+        self._inferences += other_files(self._tree)
         return self._listed(start)
 
     def _listed(self, start: Branch) -> ClassFolders:
@@ -233,7 +234,7 @@ class _Reader:
         return Inference(
             "parts",
             "The parts",
-            "all in one, to be split" if told else ", ".join(words),
+            PART_RULES["merge"] if told else ", ".join(words),
             "by the names of the folders",
             " ".join(doubts),
             param="parts",
@@ -276,7 +277,7 @@ class _Reader:
             Inference(
                 "parts",
                 "The parts",
-                "all in one, to be split" if told else f"{words} inside of each class folder",
+                PART_RULES["merge"] if told else f"{words} inside of each class folder",
                 "by the names of the folders",
                 param="parts",
                 options=tuple(
