@@ -19,6 +19,8 @@ MAX_CLASSES = 10_000
 
 _FEW = 10
 """From so many images on, they do not have a class each."""
+_FEW_RUNNING = 5
+"""The same for numbers that count the images."""
 
 EXPECTED = "whole numbers (n,), one-hot rows (n, classes), or text (n,)"
 
@@ -98,7 +100,9 @@ def _of_named(joined: Array, flat: list[Array], given_names: tuple[str, ...], wh
 
 def _refuse_single(labels: Array, where: str) -> None:
     """Refuses as many different labels as images: they number the images."""
-    if len(labels) >= _FEW and len(np.unique(labels)) == len(labels):
+    is_running = labels.dtype.kind == "i" and np.array_equal(labels, np.arange(len(labels)))
+    least = _FEW_RUNNING if is_running else _FEW
+    if len(labels) >= least and len(np.unique(labels)) == len(labels):
         raise DatasetError(
             "Each image has a label of its own.",
             where=where,

@@ -184,7 +184,7 @@ class _Chooser:
 
     def _of_role(self, part: str, roles: Sequence[str], *, is_image: bool) -> list[Member]:
         """Arrays of a part whose names mean a role, the best first: flat ones are last."""
-        found = []
+        found: list[tuple[bool, int, int, Member]] = []
         for name, member in self.members.items():
             own, role = _meaning(name)
             is_flat = len(member.shape) < 3
