@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs import Inference, LoadContext, Option
-from workbench.datasets._value_range import AUTO, EACH, MIN_MAX, range_words
 from workbench.errors import DatasetError
 from workbench.pictures.portable.ranges import (
+    AUTO,
+    EACH,
+    MIN_MAX,
     Evidence,
     Range,
     eight_bits,
     evidence_of,
     infer,
     num_clipped,
+    range_words,
     read_range,
 )
 
@@ -132,24 +135,24 @@ class Scale:
 
 
 def find_scales(
-    arrays: Mapping[str, Array], where: str, ctx: LoadContext, told: str = AUTO
+    arrays: Mapping[str, Array], where: str, ctx: LoadContext, given: str = AUTO
 ) -> dict[str, Scale]:
-    """Which number is black and which is white in each array: told, or inferred from the numbers of
-    the array. Arrays of one type share a range where one range fits both.
+    """Which number is black and which is white in each array: given, or inferred from its numbers.
+    Arrays of one type share a range where one range fits both.
 
     Args:
         arrays: By name.
         where: The file, for messages.
         ctx: Progress and canceling.
-        told: AUTO, EACH, MIN_MAX or LOW-HIGH.
+        given: AUTO, EACH, MIN_MAX or LOW-HIGH.
 
     Raises:
         DatasetError: numbers that are not finite, or have no usual range, or contradict the one
-            that was told.
+            that was given.
     """
     known = {name: _evidence(array, f"{where}, {name}", ctx) for name, array in arrays.items()}
-    if told != AUTO:
-        ranges = dict.fromkeys(known, _told(told, known))
+    if given != AUTO:
+        ranges = dict.fromkeys(known, _chosen(given, known))
     else:
         _refuse_mixture(arrays, known, where)
         ranges = {name: _inferred(each, f"{where}, {name}") for name, each in known.items()}
@@ -161,16 +164,16 @@ def find_scales(
     return {name: Scale(ranges[name], known[name], cut[name]) for name in arrays}
 
 
-def _told(told: str, known: Mapping[str, Evidence]) -> Range | None:
-    if told == EACH:
+def _chosen(given: str, known: Mapping[str, Evidence]) -> Range | None:
+    if given == EACH:
         return None
-    if told == MIN_MAX:
+    if given == MIN_MAX:
         low, high = min(e.low for e in known.values()), max(e.high for e in known.values())
         return Range(low, high if high > low else low + 1)
-    found = read_range(told)
+    found = read_range(given)
     if found is None:
         raise DatasetError(
-            "This is no value range.", received=told, expected="black and white such as 0-4095"
+            "This is no value range.", received=given, expected="black and white such as 0-4095"
         )
     return found
 
@@ -256,15 +259,15 @@ def _num_cut(
     return count
 
 
-def scale_inferences(scales: Mapping[str, Scale], told: str = AUTO) -> list[Inference]:
+def scale_inferences(scales: Mapping[str, Scale], given: str = AUTO) -> list[Inference]:
     """How the ranges were found: one inference where all arrays have the same."""
     ranges = {each.range and each.range.text for each in scales.values()}
     if len(ranges) > 1:
-        return [_inference(f" of {name}", [each], told) for name, each in scales.items()]
-    return [_inference("", list(scales.values()), told)]
+        return [_inference(f" of {name}", [each], given) for name, each in scales.items()]
+    return [_inference("", list(scales.values()), given)]
 
 
-def _inference(of: str, scales: list[Scale], told: str) -> Inference:
+def _inference(of: str, scales: list[Scale], given: str) -> Inference:
     chosen, known = scales[0].range, [each.known for each in scales]
     low, high = min(each.low for each in known), max(each.high for each in known)
     evidence = f"{_type_words(known)} from {low:,.6g} to {high:,.6g}"
@@ -279,7 +282,7 @@ def _inference(of: str, scales: list[Scale], told: str) -> Inference:
         "" if chosen is None else chosen.doubt,
         "range",
         tuple(Option(text, range_words(text)) for text in others),
-        is_told=told != AUTO,
+        is_told=given != AUTO,
     )
 
 

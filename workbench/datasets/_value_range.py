@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.params import TextParam
-from workbench.pictures.portable.ranges import read_range
+from workbench.pictures.portable.ranges import AUTO
 
-AUTO = "auto"
-EACH = "each"
-MIN_MAX = "min-max"
 _NUMBER = r"-?\d+(\.\d+)?(e[+-]?\d+)?"
 _PATTERN = f"auto|each|min-max|{_NUMBER}-{_NUMBER}"
 _ALLOWED = "auto, each, or the numbers of black and white such as 0-255, 0-4095 or -1-1"
@@ -35,11 +32,3 @@ ARRAY_RANGE = TextParam(
     is_advanced=True,
 )
 """For images in arrays."""
-
-
-def range_words(text: str) -> str:
-    """A range in words: "0 to 4,095"."""
-    found = read_range(text)
-    if found is None:
-        return {EACH: "each image by itself", MIN_MAX: "least to greatest"}.get(text, text)
-    return " to ".join(f"{value:,.10g}" for value in (found.low, found.high))

@@ -29,9 +29,10 @@ from workbench.datasets._picture_values import (
     scale_notes,
     write_pictures,
 )
-from workbench.datasets._value_range import ARRAY_RANGE, AUTO
+from workbench.datasets._value_range import ARRAY_RANGE
 from workbench.datasets.cifar10 import CLASS_NAMES as CIFAR10_NAMES
 from workbench.errors import DatasetError
+from workbench.pictures.portable.ranges import AUTO
 
 _CIFAR10_LABELS = "2b7cd2f24487317614016b72ffd53071c3062f592f0eb300c18a770d41ae1253"
 """sha256 of CIFAR-10's training labels as bytes: with their shape, they identify it."""
@@ -246,5 +247,6 @@ SPEC = DatasetSpec(
         ARRAY_RANGE,
     ),
     source_param="path",
+    has_numbered_labels=True,
     load=_load,
 )

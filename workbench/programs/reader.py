@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterable
 from functools import cache
 from types import ModuleType
 
-from workbench.pictures import signatures
-from workbench.pictures.portable import decoding, deep, fitting, ranges
+from workbench.pictures.portable import decoding, deep, fitting, ranges, signatures
 
 _COPIED: tuple[ModuleType, ...] = (signatures, ranges, deep, decoding, fitting)
 _OWN = "workbench"
@@ -60,4 +60,5 @@ def _body(module: ModuleType) -> str:
     last = max(n for n, node in enumerate(nodes) if isinstance(node, ast.Import | ast.ImportFrom))
     lines = source.splitlines()
     about = [f"# {line}".rstrip() for line in (module.__doc__ or "").strip().splitlines()]
-    return "\n".join([*about, *lines[nodes[last].end_lineno or 0 :]]).rstrip("\n")
+    text = "\n".join([*about, *lines[nodes[last].end_lineno or 0 :]]).rstrip("\n")
+    return re.sub(r"# noqa: \w+ - ", "# ", text)

@@ -194,6 +194,8 @@ class DatasetSpec:
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Image shape when the source fixes it, else None.
         class_names: Names when the source fixes them, else empty.
+        has_numbered_labels: Its labels are numbers, in whose order every program has the classes;
+            else a program sorts their names as it likes.
         num_train, num_test: Published sizes, 0 when unknown.
         downloads: What it fetches from the internet on first use.
         archive: Name of a zip of class folders under resources/data that comes with Workbench,
@@ -216,6 +218,7 @@ class DatasetSpec:
     source_param: str = ""
     shape: Shape | None = None
     class_names: tuple[str, ...] = ()
+    has_numbered_labels: bool = False
     num_train: int = 0
     num_test: int = 0
     downloads: tuple[NeededFile, ...] = ()

@@ -10,7 +10,7 @@ from workbench.core.format import plain_name
 from workbench.core.specs import Inference, Option
 from workbench.datasets._records.example import BadExampleError, Feature
 from workbench.pictures.listed.names import LABEL_ORDER, LABEL_RANKS, squeezed
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, sniff
+from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
 _IMAGES = ("image/encoded", "image", "image_raw", "image_bytes", "img", "picture", "encoded")
 _TEXTS = ("image/class/text", "label/text", "class_name", "label_name", "text", "label", "class")
@@ -154,7 +154,9 @@ def _is_single(features: Sequence[Feature]) -> bool:
     values = {(feature.texts, feature.numbers) for feature in features}
     if len(values) < len(features):
         return False
-    numbers = sorted(feature.numbers[0] for feature in features if _is_number(feature) and feature.numbers)
+    numbers = sorted(
+        feature.numbers[0] for feature in features if _is_number(feature) and feature.numbers
+    )
     is_running = len(numbers) >= _FEW_RUNNING and numbers[-1] - numbers[0] == len(numbers) - 1
     return len(features) >= _FEW or is_running
 

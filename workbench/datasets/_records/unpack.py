@@ -26,7 +26,7 @@ from workbench.datasets._records.frames import read_records
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
 from workbench.pictures.listed.names import part_of_word
-from workbench.pictures.signatures import HEAD_BYTES, sniff
+from workbench.pictures.portable.signatures import HEAD_BYTES, sniff
 
 _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "BMP": ".bmp", "WEBP": ".webp"}
 _PER_FOLDER = 1000

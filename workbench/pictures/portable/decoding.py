@@ -8,12 +8,14 @@ another is given; others are brought to 8 bits by what `ranges` infers of each.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
 import re
 import stat
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,7 +25,7 @@ import numpy as np
 from PIL import Image, JpegImagePlugin
 
 from workbench.pictures.portable.deep import deep
-from workbench.pictures.signatures import (
+from workbench.pictures.portable.signatures import (
     DECODED,
     HEAD_BYTES,
     MAX_FILE_BYTES,
@@ -81,12 +83,22 @@ class ImageError(ValueError):
     """
 
     def __init__(
-        self, what: str, received: str = "", expected: str = "", fix: str = "", kind: str = ""
+        self,
+        what: str,
+        received: str = "",
+        expected: str = "",
+        fix: str = "",
+        kind: str = "",
     ) -> None:
         told = [what, f"Received: {received}." if received else ""]
         told += [f"Expected: {expected}." if expected else "", fix]
         super().__init__(" ".join(words for words in told if words))
-        self.what, self.received, self.expected, self.fix = what, received, expected, fix
+        self.what, self.received, self.expected, self.fix = (
+            what,
+            received,
+            expected,
+            fix,
+        )
         self.kind = kind
 
 
@@ -125,7 +137,11 @@ def read_file(path: str | Path) -> bytes:
     except FileNotFoundError:
         raise ImageError("There is no such image file.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        cause = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
+        cause = (
+            os.strerror(error.errno)
+            if isinstance(error, OSError) and error.errno
+            else error
+        )
         raise ImageError(f"The image file cannot be read: {cause}.") from None
 
 
@@ -148,7 +164,9 @@ def has_tga_end(data: bytes) -> bool:
     return data[-26:].startswith(b"TRUEVISION-XFILE")
 
 
-def decode(data: bytes, side: int, *, is_tga: bool = False, value_range: str = "") -> Decoded:
+def decode(
+    data: bytes, side: int, *, is_tga: bool = False, value_range: str = ""
+) -> Decoded:
     """Decodes an image file.
 
     Args:
@@ -162,42 +180,49 @@ def decode(data: bytes, side: int, *, is_tga: bool = False, value_range: str = "
         ImageError: whatever is wrong with it.
     """
     kind = _kind(data, is_tga=is_tga)
-    try:
-        with _opened(data, kind) as image:
-            full_size = image.size[::-1]
-            _refuse_large(image, kind, data)
-            _draft(image, side)
-            numbers = deep(image, kind, lambda: _opened(data, kind), is_wanted=bool(value_range))
-            # After loading: TIFF and PNG have their orientation only then.
-            upright = _TURNS.get(_orientation(image))
-            mode = "PA" if image.mode == "P" and image.has_transparency_data else image.mode
-            colored = _rgb(image if numbers is None else numbers.image(value_range))
-            pixels = np.array(colored if upright is None else colored.transpose(upright))
-    except ImageError:
-        raise
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        counted = re.search(r"\((\d+) pixels\)", str(error))
-        raise _too_large(f"{int(counted[1]):,} pixels" if counted else "", MAX_PIXELS) from None
-    except MemoryError:
-        raise ImageError("Not enough memory for this image.") from None
-    except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
-        raise _damaged(kind, error) from None
+    with _failures(kind), _opened(data, kind) as image:
+        full_size = image.size[::-1]
+        _refuse_large(image, kind, data)
+        _draft(image, side)
+        numbers = deep(image, kind, lambda: _opened(data, kind))
+        # After loading: TIFF and PNG have their orientation only then.
+        upright = _TURNS.get(_orientation(image))
+        mode = "PA" if image.mode == "P" and image.has_transparency_data else image.mode
+        colored = _rgb(image if numbers is None else numbers.image(value_range))
+        pixels = np.array(colored if upright is None else colored.transpose(upright))
     size = full_size[::-1] if upright in _SIDEWAYS else full_size
     return Decoded(pixels, size, kind, mode, upright is not None)
 
 
 def deep_values(data: bytes) -> Pixels | None:
-    """The numbers of an image of more than 8 bits, without transparency, as they are stored; None
-    for other images, and for those that state their range or cannot be read.
+    """The numbers of an image of more than 8 bits, without transparency, as stored;
+    None for other images, and for those that state their range.
+
+    Raises:
+        ImageError: it cannot be read.
     """
-    try:
-        kind = _kind(data, is_tga=False)
-        with _opened(data, kind) as image:
-            _refuse_large(image, kind, data)
-            numbers = deep(image, kind, lambda: _opened(data, kind), is_wanted=True)
-    except Exception:  # noqa: BLE001 - reading the image says what is wrong with it
-        return None
+    kind = _kind(data, is_tga=False)
+    with _failures(kind), _opened(data, kind) as image:
+        _refuse_large(image, kind, data)
+        numbers = deep(image, kind, lambda: _opened(data, kind))
     return None if numbers is None or numbers.is_fixed else numbers.color
+
+
+@contextlib.contextmanager
+def _failures(kind: str) -> Iterator[None]:
+    """Makes an ImageError of whatever a decoder raises."""
+    try:
+        yield
+    except ImageError:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        counted = re.search(r"\((\d+) pixels\)", str(error))
+        received = f"{int(counted[1]):,} pixels" if counted else ""
+        raise _too_large(received, MAX_PIXELS) from None
+    except MemoryError:
+        raise ImageError("Not enough memory for this image.") from None
+    except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
+        raise _damaged(kind, error) from None
 
 
 def _opened(data: bytes, kind: str) -> Any:
@@ -264,7 +289,11 @@ def _has_one_scan(data: bytes, channels: int) -> bool:
     while at + 4 < len(data) and data[at] == 0xFF:
         if data[at + 1] == 0xDA:  # start of scan
             return data[at + 4] == channels
-        at += 1 if data[at + 1] == 0xFF else 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        at += (
+            1
+            if data[at + 1] == 0xFF
+            else 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        )
     return False
 
 

@@ -31,10 +31,19 @@ _BITS, _PHOTOMETRIC, _PLANAR, _STRIPS, _SIZES, _FORMAT = 258, 262, 284, 273, 279
 
 _WHOLE = Range(0, 65_535)
 
-_OTHER_BYTE = {"16B": "16L", "16L": "16B", "16N": "16B" if sys.byteorder == "little" else "16L"}
+_OTHER_BYTE = {
+    "16B": "16L",
+    "16L": "16B",
+    "16N": "16B" if sys.byteorder == "little" else "16L",
+}
 """By Pillow's names for the order of bytes: what gives the lower byte instead of the upper."""
 
-_NATIVE = {"I;16BS": "I;16NS", "I;32BS": "I;32NS", "F;32BF": "F;32NF", "F;64BF": "F;64NF"}
+_NATIVE = {
+    "I;16BS": "I;16NS",
+    "I;32BS": "I;32NS",
+    "F;32BF": "F;32NF",
+    "F;64BF": "F;64NF",
+}
 """What libtiff has decoded is in this machine's order of bytes already."""
 
 
@@ -63,10 +72,10 @@ class Deep:
 
     def image(self, value_range: str) -> Image.Image:
         """As an image of 8 bits; `value_range` is black and white, "" for what fits the numbers."""
-        told = read_range(value_range)
-        if told is None or self.is_fixed:
-            told = self.stated or self._inferred()
-        color = eight_bits(self.color, told.low, told.high)
+        given = read_range(value_range)
+        if given is None or self.is_fixed:
+            given = self.stated or self._inferred()
+        color = eight_bits(self.color, given.low, given.high)
         if self.is_inverted:
             color = 255 - color
         if color.ndim == 3 and color.shape[2] < self.values.shape[2]:
@@ -79,16 +88,13 @@ class Deep:
         return infer(known) or stretched(known)
 
 
-def deep(
-    image: Any, kind: str, reopen: Callable[[], Any], *, is_wanted: bool = False
-) -> Deep | None:
+def deep(image: Any, kind: str, reopen: Callable[[], Any]) -> Deep | None:
     """The numbers of an opened image; loads it.
 
     Args:
         image: Pillow's, not yet loaded.
         kind: What the file is, by Pillow's name.
         reopen: Opens it once more.
-        is_wanted: Also those of 16-bit colors, whose upper byte is enough otherwise.
 
     Returns:
         None for an image that is one of 8 bits to Pillow.
@@ -96,7 +102,9 @@ def deep(
     tags = getattr(image, "tag_v2", {}) if kind == "TIFF" else {}
     bits, sample = tags.get(_BITS, (8,)), tags.get(_FORMAT, (1,))
     _in_native_order(image)
-    is_color = (bits[0] == 16 and len(bits) > 1) or _is_deep_png(image)
+    is_color = (bits[0] == 16 and len(bits) > 1) or (
+        kind == "PNG" and _raw_mode(image.tile[0]).endswith(";16B")
+    )
     if tags and is_color and tags.get(_PLANAR) == 2 and image.tile[0][0] == "raw":
         return Deep(_planes(image, tags, len(bits)), _WHOLE)
     image.load()
@@ -109,7 +117,7 @@ def deep(
         return Deep(values, _WHOLE if states else None, kind == "PPM", is_inverted)
     if image.mode == "L" and tags and bits[0] == 8 and sample[0] == 2:
         return Deep(np.asarray(image).view(np.int8), is_inverted=is_inverted)
-    if is_wanted and is_color and "transparency" not in image.info:
+    if is_color and "transparency" not in image.info:
         return _of_two_bytes(np.asarray(image), reopen())
     return None
 
@@ -120,18 +128,17 @@ def _raw_mode(tile: Any) -> str:
 
 def _with_mode(tile: Any, mode: str) -> Any:
     arguments = mode if isinstance(tile[3], str) else (mode, *tile[3][1:])
-    return tile._replace(args=arguments) if hasattr(tile, "_replace") else (*tile[:3], arguments)
+    return (
+        tile._replace(args=arguments)
+        if hasattr(tile, "_replace")
+        else (*tile[:3], arguments)
+    )
 
 
 def _in_native_order(image: Any) -> None:
     tiles = getattr(image, "tile", [])
     if tiles and tiles[0][0] == "libtiff" and _raw_mode(tiles[0]) in _NATIVE:
         image.tile = [_with_mode(tile, _NATIVE[_raw_mode(tile)]) for tile in tiles]
-
-
-def _is_deep_png(image: Any) -> bool:
-    tiles = getattr(image, "tile", [])
-    return bool(tiles) and tiles[0][0] == "zip" and _raw_mode(tiles[0]).endswith(";16B")
 
 
 def _of_two_bytes(upper: Numbers, again: Any) -> Deep | None:

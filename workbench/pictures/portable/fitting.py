@@ -33,7 +33,9 @@ def read_image(path: Any, shape: Any, fit: str = "crop", value_range: str = "") 
     """
     data = read_file(path)
     is_tga = Path(path).suffix.lower() == ".tga" or has_tga_end(data)
-    decoded = decode(data, side_to_decode(shape), is_tga=is_tga, value_range=value_range)
+    decoded = decode(
+        data, side_to_decode(shape), is_tga=is_tga, value_range=value_range
+    )
     return fitted(Image.fromarray(decoded.pixels), shape, fit)
 
 
@@ -49,7 +51,11 @@ def fitted(image: Image.Image, shape: Any, fit: str) -> Any:
     if image.mode != mode:
         image = image.convert(mode)
     if image.size != (width, height):
-        image = pad(image, width, height) if fit == "pad" else resize(image, width, height, fit)
+        image = (
+            pad(image, width, height)
+            if fit == "pad"
+            else resize(image, width, height, fit)
+        )
     return np.array(image, dtype=np.uint8).reshape(tuple(shape))
 
 
@@ -58,7 +64,9 @@ def resize(image: Image.Image, width: int, height: int, fit: str) -> Image.Image
     box = (0.0, 0.0, float(image.width), float(image.height))
     if fit == "crop":
         box = center(image.size, width / height)
-    return image.resize((width, height), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0)
+    return image.resize(
+        (width, height), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0
+    )
 
 
 def center(size: tuple[int, int], aspect: float) -> tuple[float, float, float, float]:

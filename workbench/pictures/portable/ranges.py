@@ -15,7 +15,12 @@ import numpy as np
 
 Values = np.ndarray[Any, np.dtype[Any]]
 
-_RANGE = re.compile(r"^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)-(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$")
+_RANGE = re.compile(
+    r"^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)-(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$"
+)
+AUTO, EACH, MIN_MAX = "auto", "each", "min-max"
+"""In place of a range: found for all images, for each by itself, from the extremes."""
+
 _SAMPLE = 200_000
 """Numbers that are looked at closely; of all of them only the extremes are known."""
 
@@ -106,6 +111,16 @@ def read_range(text: str) -> Range | None:
     return Range(float(found[1]), float(found[2]))
 
 
+def range_words(text: str) -> str:
+    """A range in words: "0 to 4,095"."""
+    found = read_range(text)
+    if found is None:
+        return {EACH: "each image by itself", MIN_MAX: "least to greatest"}.get(
+            text, text
+        )
+    return " to ".join(f"{value:,.10g}" for value in (found.low, found.high))
+
+
 def evidence_of(values: Values, count: int = _SAMPLE) -> Evidence:
     """What is known of an array; numbers that are not finite are passed over."""
     flat = values.reshape(-1)
@@ -118,7 +133,11 @@ def evidence_of(values: Values, count: int = _SAMPLE) -> Evidence:
         sample = sample[np.isfinite(sample)]
         if not np.isfinite([low, high]).all():
             finite = flat[np.isfinite(flat)]
-            low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+            low, high = (
+                (float(finite.min()), float(finite.max()))
+                if len(finite)
+                else (0.0, 0.0)
+            )
     if not len(sample):
         sample = np.array([low])
     is_whole = bool((sample == np.floor(sample)).all())
@@ -140,7 +159,11 @@ def _constant(known: Evidence) -> Range | None:
         return Range(0, 255)
     tops = (1, 255, 65_535) if known.kind == "f" else (255, 65_535)
     top = next((top for top in tops if known.high <= top), None)
-    return None if top is None else Range(0, top, "All numbers are the same.", ("0-1", "0-255"))
+    return (
+        None
+        if top is None
+        else Range(0, top, "All numbers are the same.", ("0-1", "0-255"))
+    )
 
 
 def _whole(known: Evidence) -> Range | None:
@@ -163,7 +186,9 @@ def _without_extremes(known: Evidence, top: float, most: float) -> Range | None:
     whole = next((each for each in _LEVELS if each >= top), int(top))
     if not level or (whole < 16 * level and not (level == 255 < whole and most > 127)):
         return None
-    doubt = f"Nearly all numbers are at most {most:,.0f}, but the greatest is {top:,.0f}."
+    doubt = (
+        f"Nearly all numbers are at most {most:,.0f}, but the greatest is {top:,.0f}."
+    )
     return Range(0, level, doubt, (f"0-{whole}",))
 
 
@@ -172,7 +197,11 @@ def _doubt(top: float, most: float, level: int) -> tuple[str, tuple[str, ...]]:
     if level == 1:
         return "", ("0-255",)
     if level < 255:
-        doubt = "" if level == 16 == top else f"The greatest number is {top:,.0f}: few for images."
+        doubt = (
+            ""
+            if level == 16 == top
+            else f"The greatest number is {top:,.0f}: few for images."
+        )
         return doubt, ("0-255",)
     if level == 255:
         doubt = f"Nearly all numbers are at most {most:,.0f}: black for 0-255."
@@ -204,19 +233,29 @@ def _real(known: Evidence) -> Range | None:
     if known.beyond(-0.5, 0.5) <= _FEW and low < -0.25 and most > 0.25:
         return Range(-0.5, 0.5, "Numbers from -0.5 to 0.5 are rare.", ("-1-1",))
     if _fits(known, -1, 1):
-        reach = max(-low, most)
-        doubt = "" if reach > 0.75 else f"Nearly all numbers are between {low:g} and {most:g}."
+        doubt = (
+            ""
+            if low < -0.75
+            else f"Nearly all numbers are between {low:g} and {most:g}."
+        )
         return Range(-1, 1, doubt, (f"{known.low:g}-{known.high:g}",) if doubt else ())
     if known.beyond(0, known.high) > _MANY:
         is_shifted = known.beyond(-128, 128) <= _FEW and most > 31 and low < -31
-        return Range(-128, 127, "Numbers from -128 to 127 are rare.") if is_shifted else None
+        return (
+            Range(-128, 127, "Numbers from -128 to 127 are rare.")
+            if is_shifted
+            else None
+        )
     return _large(known, most)
 
 
 def _unit(known: Evidence, most: float) -> Range:
     """From 0 to 1, with what goes beyond."""
     doubt = ""
-    if known.beyond(-_OVERSHOOT, 1 + _OVERSHOOT) or min(known.low, 1 - known.high) < -_OVERSHOOT:
+    if (
+        known.beyond(-_OVERSHOOT, 1 + _OVERSHOOT)
+        or min(known.low, 1 - known.high) < -_OVERSHOOT
+    ):
         doubt = f"A few numbers lie far beyond: {known.low:g} to {known.high:g}."
     elif known.beyond(0, 1) > _MANY / 2:
         doubt = f"Many numbers lie beyond: {known.low:g} to {known.high:g}."
@@ -265,7 +304,9 @@ def eight_bits(values: Values, black: float, white: float) -> Values:
     made = np.empty(values.shape, np.uint8)
     flat, out = values.reshape(-1), made.reshape(-1)
     for start in range(0, len(flat), _BLOCK):
-        out[start : start + _BLOCK] = _scaled(flat[start : start + _BLOCK], black, white)
+        out[start : start + _BLOCK] = _scaled(
+            flat[start : start + _BLOCK], black, white
+        )
     return made
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.class_names import matched
 from workbench.core.params import check_all
 from workbench.core.projects.data_edits import PART_NAMES, DataEdits, PartName, read_edits
 from workbench.core.projects.project import Choice, Project
@@ -230,16 +231,18 @@ def match_classes(
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Labels of a source, by its class names, as labels of a model, by the model's.
 
-    The order may differ, and the source may lack classes. A source without names of its
+    The order may differ, and the source may lack classes; names are compared as in
+    `core.class_names`. A source without names of its
     own (0, 1, 2, ...) is taken by position when it has as many classes as the model.
 
     Raises:
         DatasetError: a class of the source is none of the model's.
     """
-    places = {name.casefold().strip(): label for label, name in enumerate(card_names)}
-    unknown = [name for name in names if name.casefold().strip() not in places]
+    places = {name: label for label, name in enumerate(card_names)}
+    found = matched(names, card_names)
+    unknown = found.unknown
     if not unknown:
-        matching = np.array([places[name.casefold().strip()] for name in names], np.int64)
+        matching = np.array([places[found.names[name]] for name in names], np.int64)
         return np.asarray(matching[labels])
     is_numbered = all(_is_number(name) for name in names) or all(map(_is_number, card_names))
     if is_numbered and len(names) == len(card_names):

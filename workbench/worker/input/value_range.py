@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData, Option, Part
-from workbench.datasets._value_range import EACH, range_words
-from workbench.pictures.portable.decoding import deep_values
+from workbench.pictures.portable.decoding import ImageError, deep_values
 from workbench.pictures.portable.ranges import (
+    EACH,
     Evidence,
     Range,
     evidence_of,
     infer,
+    range_words,
     read_range,
     stretched,
 )
@@ -42,20 +43,20 @@ _NUMBERS = 20_000
 
 
 def with_value_range(loaded: LoadedData, params: Mapping[str, Any], ctx: LoadContext) -> LoadedData:
-    """The data set with the range of its files of more than 8 bits, told or inferred.
+    """The data set with the range of its files of more than 8 bits, given or inferred.
 
     Args:
         loaded: As the source gives it.
         params: Of the source; its `range` is "auto", "each" or LOW-HIGH.
         ctx: Canceling.
     """
-    told = str(params.get("range", EACH))
+    given = str(params.get("range", EACH))
     paths = [path for part in loaded.parts if isinstance(part, FilePart) for path in part.paths]
-    if told == EACH or not paths:
+    if given == EACH or not paths:
         return loaded
-    if read_range(told) is not None:
-        found = Inference("value_range", _WHAT, range_words(told), is_told=True, param="range")
-        return _with(loaded, told, (found,) if _evidence(_marks(paths), ctx) else ())
+    if read_range(given) is not None:
+        found = Inference("value_range", _WHAT, range_words(given), is_told=True, param="range")
+        return _with(loaded, given, (found,) if _evidence(_marks(paths), ctx) else ())
     known = _evidence(_marks(paths), ctx)
     if not known:
         return loaded
@@ -136,7 +137,7 @@ def _may_be_deep(path: str) -> bool:
 def _of_file(path: str) -> Iterator[tuple[str, Evidence]]:
     try:
         values = deep_values(Path(path).read_bytes())
-    except OSError:
+    except (OSError, ImageError):  # the check of the data names such files
         return
     if values is not None and values.size:
         values = values.astype(values.dtype.newbyteorder("="), copy=False)
