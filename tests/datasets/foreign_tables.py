@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tests.contexts import PlainContext
+from tests.written_records import write_records
 from workbench.core.specs import ArrayPart, FilePart, LoadedData
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
@@ -1002,5 +1003,163 @@ ARRAYS: tuple[Case, ...] = (
         "labels with spaces",
         lambda: {"x": _X, "y": np.where(np.arange(COUNT) == 3, np.char.add(_TEXT, " "), _TEXT)},
         names=CLASSES,
+    ),
+)
+
+
+# records -----------------------------------------------------------------------------------
+
+Record = Mapping[str, Any]
+
+
+def records(
+    name: str,
+    files: Mapping[str, Callable[[int], Record]],
+    *,
+    expected: str = "right",
+    names: tuple[str, ...] | None = CLASSES,
+    part: Callable[[int], str] = lambda _: "train",
+    fix: Mapping[str, Any] | None = None,
+    skip: Callable[[int], bool] = lambda _: False,
+) -> Case:
+    """TFRecord files, each with an equal share of the images, in the order of their numbers."""
+
+    def write(folder: Path) -> Truth:
+        each = COUNT // len(files)
+        for place, (file, record) in enumerate(files.items()):
+            numbers = range(place * each, (place + 1) * each)
+            write_records(folder / file, map(record, numbers))
+        used = [number for number in range(COUNT) if names is not None and not skip(number)]
+        images = {str(n): (names[index(n)], part(n)) for n in used} if names else {}
+        return Truth("tfrecord", folder, images, fix or {})
+
+    return Case(name, write, expected)
+
+
+def _slim(number: int) -> Record:
+    """As TF-Slim writes its data sets."""
+    return {
+        "image/encoded": image(number),
+        "image/format": b"png",
+        "image/class/label": index(number),
+        "image/height": 2,
+        "image/width": 2,
+    }
+
+
+def _imagenet(number: int) -> Record:
+    text = label(number).encode()
+    return {
+        **_slim(number),
+        "image/class/label": index(number) + 1,
+        "image/class/text": text,
+        "image/class/synset": b"n0" + text,
+        "image/filename": f"{number}.png".encode(),
+        "image/colorspace": b"RGB",
+    }
+
+
+def _plain(number: int, key: str = "label") -> Record:
+    return {"image": image(number), key: label(number).encode(), "id": f"{number:08}".encode()}
+
+
+def _unlabeled(number: int) -> Record:
+    return {"image": image(number), "id": f"{number:08}".encode()}
+
+
+def _half(number: int) -> str:
+    return "train" if number < COUNT // 2 else "test"
+
+
+RECORDS: tuple[Case, ...] = (
+    records("TF-Slim", {"a.tfrecord": _slim}, names=_NUMBERS),
+    records("ImageNet", {"train-00000-of-00002": _imagenet, "train-00001-of-00002": _imagenet}),
+    records(
+        "ImageNet with validation",
+        {"train-00000-of-00001": _imagenet, "validation-00000-of-00001": _imagenet},
+        part=lambda n: "train" if n < COUNT // 2 else "validation",
+    ),
+    records("text", {"a.tfrec": _plain}),
+    *(
+        records(f"text in {key}", {"a.tfrec": lambda n, key=key: _plain(n, key)})
+        for key in ("class", "category", "species", "breed", "class_name", "target")
+    ),
+    records("numbers and text", {"a.tfrec": lambda n: {**_plain(n), "class": index(n)}}),
+    records(
+        "one-hot",
+        {"a.tfrec": lambda n: {"image": image(n), "one_hot_class": np.eye(3)[index(n)].tolist()}},
+        names=_NUMBERS,
+    ),
+    records(
+        "petals of Kaggle",
+        {
+            "tfrecords/train/00-64x64-12.tfrec": _plain,
+            "tfrecords/test/00-64x64-12.tfrec": _unlabeled,
+        },
+        skip=lambda n: n >= COUNT // 2,
+    ),
+    records(
+        "unlabeled part sorts first",
+        {"z-train.tfrec": _plain, "a-test.tfrec": _unlabeled},
+        skip=lambda n: n >= COUNT // 2,
+    ),
+    records(
+        "test labels of TensorFlow Datasets",
+        {
+            "d-train.tfrecord-00000-of-00001": lambda n: {"image": image(n), "label": index(n)},
+            "d-test.tfrecord-00000-of-00001": lambda n: {"image": image(n), "label": -1},
+        },
+        names=_NUMBERS,
+        skip=lambda n: n >= COUNT // 2,
+    ),
+    records("parts", {"f-train.tfrec": _plain, "f-test.tfrec": _plain}, part=_half),
+    records("trn and holdout", {"f_trn.tfrec": _plain, "f_holdout.tfrec": _plain}, part=_half),
+    records(
+        "spaces and forms",
+        {"a.tfrec": lambda n: {"image": image(n), "label": (label(n) + " " * (n % 2)).encode()}},
+    ),
+    records(
+        "labels of other case",
+        {
+            "a.tfrec": lambda n: {
+                "image": image(n),
+                "label": (label(n).upper() if n % 5 == 0 else label(n)).encode(),
+            }
+        },
+        expected="said",
+        names=None,
+    ),
+    records(
+        "two numbers",
+        {"a.tfrec": lambda n: {"image": image(n), "label": n % 2, "target": index(n)}},
+        names=_NUMBERS,
+        expected="said",
+    ),
+    records("image and mask", {"a.tfrec": lambda n: {**_plain(n), "mask": image(200)}}),
+    records(
+        "several labels",
+        {"a.tfrec": lambda n: {"image": image(n), "label": [index(n), 7]}},
+        names=None,
+        expected="refused",
+    ),
+    records(
+        "running number",
+        {"a.tfrec": lambda n: {"image": image(n), "label": n}},
+        names=None,
+        expected="refused",
+    ),
+    records(
+        "raw pixels",
+        {"a.tfrec": lambda n: {"image_raw": bytes(12), "label": index(n)}},
+        names=None,
+        expected="refused",
+    ),
+    records("no label", {"a.tfrec": _unlabeled}, names=None, expected="refused"),
+    records(
+        "unknown name",
+        {"a.tfrec": lambda n: {"image": image(n), "what_it_is": index(n)}},
+        names=_NUMBERS,
+        expected="refused",
+        fix={"label": "what_it_is"},
     ),
 )
