@@ -9,7 +9,6 @@ from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._value_range import RANGE
 
-
 _CONTENTS = (
     "Contains one folder of images per class, at any depth, or the folders train and "
     "test (and validation) with such folders. It is unpacked once, into the cache."
