@@ -22,6 +22,7 @@ from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
 from workbench.core.confusion import balanced_accuracy
 from workbench.core.storage.save import save_bytes
+from workbench.protocol.trained.calibration import CalibrationScores, reliability_words
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, SliceBy
 from workbench.runs.export.image_tables import evaluated_csv
 from workbench.runs.library.find import find_model
@@ -29,6 +30,7 @@ from workbench.runs.log.scores import chosen_words, remark_words, set_words
 from workbench.runs.store.image_slices import SLICE_TITLES
 
 NAME = "evaluate"
+LOSS, UNCALIBRATED_LOSS = "loss", "loss (uncalibrated)"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
@@ -75,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             name for name in answer.__struct_fields__ if name not in {"id", "images", "slices"}
         )
         scores = {name: getattr(answer, name) for name in names}
+        scores["calibration"] = _with_temperature(answer.calibration)
         slices = {"by": by, "slices": answer.slices} if by is not None else {}
         print_json(scores | {"balanced_accuracy": _balanced(answer)} | slices)
     else:
@@ -82,6 +85,13 @@ def run(arguments: argparse.Namespace) -> int:
         if by is not None:
             _print_slices(answer, by)
     return 0
+
+
+def _with_temperature(found: CalibrationScores | None) -> CalibrationScores | None:
+    """With the temperature as a number: 1 where the model is not calibrated."""
+    if found is None or found.temperature is not None:
+        return found
+    return msgspec.structs.replace(found, temperature=1.0)
 
 
 def _print_slices(answer: Evaluation, by: SliceBy) -> None:
@@ -111,16 +121,18 @@ def _print_table(answer: Evaluation) -> None:
         print(printable(line))
     top_k = answer.top_k_accuracy.items()
     found = answer.calibration
-    # The losses of the table are of the calibrated probabilities beside them.
     is_calibrated = found is not None and found.temperature is not None
-    loss = "loss before calibration" if is_calibrated else "loss"
     for title, value, form in (
-        (loss, answer.loss, ".4f"),
+        # The mean of the losses of the images, which are of the probabilities that are shown.
+        *(((LOSS, answer.negative_log_likelihood, ".4f"),) if is_calibrated else ()),
+        (UNCALIBRATED_LOSS if is_calibrated else LOSS, answer.loss, ".4f"),
         ("accuracy", answer.accuracy, ".1%"),
         ("balanced accuracy", _balanced(answer), ".1%"),
         *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),
     ):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
+    if found is not None:
+        print(f"calibration: {reliability_words(found)}")
     print(f"images: {set_words(answer)}")
     if words := chosen_words(answer.weights):
         print(f"weights: {words}")

@@ -124,6 +124,9 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
 
     Attributes:
         loss: Of the uncalibrated outputs, as in training; None where it is not finite.
+        negative_log_likelihood: Mean loss of the probabilities that are shown, calibrated where the
+            model is: the mean of the losses of the images. None where it is not finite, and in
+            evaluations of earlier versions.
         part: Which images; "other" for another data set.
         weights: Those that answered; None where that is not known.
         is_validated_on_test: The images were both test and validation images of the training.
@@ -145,5 +148,6 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     calibration: CalibrationScores | None = None
     top_k_accuracy: dict[int, float] = {}
     num_in_training: int = 0
+    negative_log_likelihood: float | None = None
     images: ImageScores | None = None
     slices: list[SliceScore] = []
