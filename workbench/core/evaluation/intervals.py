@@ -8,7 +8,7 @@ _Z = 1.959963984540054
 """Quantile of the normal distribution for 95%."""
 
 
-def wilson_interval(right: int, count: int) -> tuple[float, float]:
+def wilson_interval(right: float, count: int) -> tuple[float, float]:
     """The 95% interval of a share of `right` among `count` independent images, by Wilson (1927):
     it stays within 0..1 and holds for few images, too. (0, 1) where there are none.
     """
