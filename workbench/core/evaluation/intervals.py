@@ -19,7 +19,7 @@ def share_error(share: float, count: int) -> float:
     return math.sqrt(middle * (1.0 - middle) / total)
 
 
-def wilson_interval(right: int, count: int) -> tuple[float, float]:
+def wilson_interval(right: float, count: int) -> tuple[float, float]:
     """The 95% interval of a share of `right` among `count` independent images, by Wilson (1927):
     it stays within 0..1 and holds for few images, too. (0, 1) where there are none.
     """

@@ -33,7 +33,7 @@ PAIR_COLUMNS = (
 MOST_PAIRS = 100
 """More pairs than anyone reads; the matrix has them all."""
 
-MOST_ROWS = 300
+MOST_ROWS = 100
 """More classes than a table shows at once; the saved one has them all."""
 
 NO_PAIRS = "No image was predicted as another class."
