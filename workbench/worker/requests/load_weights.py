@@ -7,7 +7,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -16,7 +15,6 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.specs.edited_classes import edited_classes
-from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
@@ -33,6 +31,7 @@ from workbench.worker.requests.notebook_events import finished_event, write_resu
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.keras_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
+from workbench.worker.saved_models.result_images import as_trained, refuse_other_images
 from workbench.worker.saved_models.weights_layout import weights_layout
 from workbench.worker.trainer.setup import model_card
 
@@ -53,7 +52,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     if is_result(path):
         job.progress(f"Loading {path.name}")
         result = read_result(path)
-        project = _as_trained(project, result)
+        project = as_trained(project, result)
     job.keras()
     job.progress(f"Loading {path.name}")
     built = build_whole(project.graph, "the project")
@@ -61,6 +60,9 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     assign_weights(built, arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
     names, note = _class_names(job, own, project, built)
+    if result is not None:
+        other = refuse_other_images(job, project, built.input_shape, result)
+        note = f"{note} {other}".strip()
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
@@ -86,12 +88,6 @@ def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard
         best=finished.best,
         test=finished.test,
     )
-
-
-def _as_trained(project: Project, result: Result) -> Project:
-    """The project with the recipe that the notebook had, where that is a valid one."""
-    recipe, errors = recipe_from(result.card.recipe)
-    return project if errors else replace(project, recipe=recipe)
 
 
 def _check_ending(path: Path) -> None:
