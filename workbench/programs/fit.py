@@ -55,6 +55,7 @@ class FitText:
         callbacks = self._callbacks()
         return {
             **self._training.values(),
+            "splits_validation": splits,
             "holds_out": recipe.validation == "split",
             "validation_seed": recipe.seed + 1,
             "splits_one_hot": splits and is_one_hot,

@@ -2,8 +2,8 @@
 
 An .npz file: `x_train`, `y_train` and the same of `validation` and `test`: uint8 images of the
 network's input shape (n, height, width, channels) and int64 class numbers, with the user's edits,
-fitted and divided as a run of the project has them; `class_names`; and `facts`, a JSON text. A part
-without images is there, too.
+fitted and divided as a run of the project has them; `class_names`; `digest`, of all these; `split`,
+where a split by content was cut, as JSON; and `format`. A part without images is there, too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from workbench.pictures.prepare import PreparedData, PreparedPart, prepare
 from workbench.pictures.rows import Rows
 from workbench.worker.input.sources import fit_of, load_data
 
-FORMAT, VERSION = "workbench-images", 1
+FORMAT = "workbench-images 1"
 
 MOST_BYTES = 4 * 2**30
 """Of all images: a program holds them in memory twice, and Colab gives it 12 GB."""
@@ -39,7 +39,7 @@ _PARTS = ("train", "validation", "test")
 _CHUNK_BYTES = 16 * 2**20
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that equal images are equal files
 _LEVEL = 1  # photos hardly become smaller by more
-_MOST_FACTS_BYTES = 64 * 2**20
+_MOST_FORMAT_BYTES = 10_000
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -113,13 +113,9 @@ class PackedImages:
 
     def _write(self, file: Sink) -> None:
         with zipfile.ZipFile(cast("IO[bytes]", file), "w", allowZip64=True) as archive:
-            facts = {
-                "format": FORMAT,
-                "version": VERSION,
-                "digest": self.digest,
-                "split": marks_to_plain(self.split),
-            }
-            _write_array(archive, "facts", np.array(json.dumps(facts)))
+            _write_array(archive, "format", np.array(FORMAT))
+            _write_array(archive, "digest", np.array(self.digest))
+            _write_array(archive, "split", np.array(json.dumps(marks_to_plain(self.split))))
             _write_array(archive, "class_names", np.array(self.class_names))
             for name, (rows, labels) in self.parts.items():
                 _write_array(archive, f"y_{name}", np.ascontiguousarray(labels, "<i8"))
@@ -174,14 +170,14 @@ def packed_images(ctx: LoadContext, project: Project, shape: Shape) -> PackedIma
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file holds packed images, by its facts."""
+    """Whether a file holds packed images, by its format."""
     try:
         with zipfile.ZipFile(path) as archive:
-            if archive.getinfo("facts.npy").file_size > _MOST_FACTS_BYTES:
+            if archive.getinfo("format.npy").file_size > _MOST_FORMAT_BYTES:
                 return False
         with np.load(path, allow_pickle=False) as file:
-            return bool(json.loads(str(file["facts"]))["format"] == FORMAT)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            return str(file["format"]) == FORMAT
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return False
 
 
