@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 
 from tests.contexts import PlainContext
-from tests.worker.conftest import chain
+from tests.worker.conftest import chain, stripes
 from tests.worker.requests.conftest import Away, notebook_project
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text, save_project
+from workbench.datasets import all_datasets
+from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
@@ -43,15 +45,22 @@ LIMIT = 1e-5
 
 
 def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_path):
+    few = Choice("folder", {"path": str(tmp_path / "few")})  # the 1,000 photos take their time
+    for number in range(20):
+        (tmp_path / "few" / str(number % 5)).mkdir(parents=True, exist_ok=True)
+        write_png(tmp_path / "few" / str(number % 5) / f"{number}.png", stripes(20, 1)[0][number])
     for template in list_templates():
-        path = away.export(template.project, tmp_path / f"{template.key}.ipynb")
+        is_packed = not all_datasets()[template.project.dataset.key].program
+        project = replace(template.project, dataset=few) if is_packed else template.project
+        path = away.export(project, tmp_path / f"{template.key}.ipynb")
+        assert (tmp_path / f"{template.key}.images.npz").is_file() is is_packed
         book = nbformat.read(path, as_version=4)
         nbformat.validate(book)
         assert (book.nbformat, book.nbformat_minor) == (4, 5)
         cells = [cell.source for cell in book.cells if cell.cell_type == "code"]
         for source in cells:
             ast.parse(source)
-        script = away.export(template.project, tmp_path / f"{template.key}.py").read_text()
+        script = away.export(project, tmp_path / f"{template.key}.py").read_text()
         ast.parse(script)
         assert all(source.strip() in script for source in cells)
         assert '"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"' in script
