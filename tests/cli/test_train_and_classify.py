@@ -154,17 +154,17 @@ def test_evaluate_writes_a_row_for_each_image_that_classify_agrees_with(
     confusion = np.zeros((10, 10), int)
     places = {name: place for place, name in enumerate(answer["classes"])}
     for row in rows:
-        confusion[places[row["class"]], places[row["label"]]] += 1
+        confusion[places[row["actual"]], places[row["predicted"]]] += 1
     assert confusion.tolist() == answer["confusion"]
     losses = [float(row["loss"]) for row in rows]
     assert losses == sorted(losses, reverse=True)
-    right = [row for row in rows if row["class"] == row["label"]]
+    right = [row for row in rows if row["actual"] == row["predicted"]]
     own = -np.log([float(row["probability"]) for row in right])
-    assert [float(row["loss"]) for row in right] == pytest.approx(own, abs=1e-4)
+    assert [float(row["loss"]) for row in right] == pytest.approx(own, abs=1e-9)
     worst = rows[0]
     number = worst["file"].removeprefix("test image ")
     _, (classified,) = run_command("classify", run, "--test", number)
-    assert classified["label"] == worst["label"]
+    assert classified["label"] == worst["predicted"]
     probability = classified["scores"][0]["probability"]
     assert probability == pytest.approx(float(worst["probability"]), abs=1e-5)
 
@@ -275,7 +275,7 @@ def test_calibrate_fits_a_run_and_a_threshold_makes_answers_unknown(trained, run
     assert unknown["unknown"]
     assert unknown["scores"] == answer["scores"]
     (row,) = csv.DictReader((tmp_path / "a.csv").read_text().splitlines())
-    assert (row["label"], row["unknown"]) == ("", unknown["unknown"])
+    assert (row["predicted"], row["unknown"]) == ("", unknown["unknown"])
 
 
 def test_exports_are_written(trained, run_command, tmp_path):

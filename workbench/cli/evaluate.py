@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import get_args
 
 import msgspec
-import numpy as np
 
 from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import (
@@ -15,17 +14,16 @@ from workbench.cli._options import (
     add_force,
     add_json_option,
     refuse_existing,
+    whole_number,
 )
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import print_json_rows, printable
 from workbench.cli._service import ask_one
 from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
-from workbench.core.confusion import balanced_accuracy
-from workbench.core.storage.save import save_bytes
+from workbench.core.confusion import balanced_accuracy, cohen_kappa
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, SliceBy
-from workbench.runs.export.image_tables import evaluated_csv
 from workbench.runs.library.find import find_model
-from workbench.runs.log.scores import chosen_words, remark_words, set_words
+from workbench.runs.log.scores import area_words, chosen_words, remark_words, set_words
 from workbench.runs.store.image_slices import SLICE_TITLES
 
 NAME = "evaluate"
@@ -33,7 +31,7 @@ HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --part, --data, --by, --csv, --force, --json."""
+    """RUN, --part, --data, --by, --top, --csv, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     images = parser.add_mutually_exclusive_group()
     images.add_argument(
@@ -50,6 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or the brightness of the model's input, or, worst first, by folder, tag or class",
     )
     parser.add_argument(
+        "--top",
+        metavar="K",
+        type=whole_number,
+        action="append",
+        default=[],
+        help="also the top-K accuracy: the actual class is among the K most probable ones; may be "
+        "repeated (3 and 5 are always there)",
+    )
+    parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="also write a table of all images, worst first"
     )
     add_force(parser, "the CSV file")
@@ -62,26 +69,30 @@ def run(arguments: argparse.Namespace) -> int:
     if table is not None:
         refuse_existing(table, force=arguments.force)
     model, part = find_model(arguments.model), arguments.part
-    by, with_images = arguments.by, table is not None
-    request = Evaluate(id=1, model=model, part=part, by=by, with_images=with_images)
+    by, path = arguments.by, "" if table is None else str(table.absolute())
+    request = Evaluate(id=1, model=model, part=part, by=by, table=path, top=arguments.top)
     if arguments.data is not None:
         choice = typed_source(arguments.data)
         request = msgspec.structs.replace(request, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
-    if table is not None and answer.images is not None:
-        save_bytes(table, evaluated_csv(answer.images, answer.classes, answer.part).encode())
     if arguments.json:
-        names = (
-            name for name in answer.__struct_fields__ if name not in {"id", "images", "slices"}
-        )
-        scores = {name: getattr(answer, name) for name in names}
-        slices = {"by": by, "slices": answer.slices} if by is not None else {}
-        print_json(scores | {"balanced_accuracy": _balanced(answer)} | slices)
+        _print_json(answer, by)
     else:
         _print_table(answer)
         if by is not None:
             _print_slices(answer, by)
     return 0
+
+
+def _print_json(answer: Evaluation, by: SliceBy | None) -> None:
+    apart = {"id", "slices", "confusion"}
+    scores = {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in apart}
+    averages = {
+        "balanced_accuracy": balanced_accuracy(answer.matrix),
+        "cohen_kappa": cohen_kappa(answer.matrix),
+    }
+    slices = {"by": by, "slices": answer.slices} if by is not None else {}
+    print_json_rows(scores | averages | slices, "confusion", answer.matrix.rows())
 
 
 def _print_slices(answer: Evaluation, by: SliceBy) -> None:
@@ -93,21 +104,16 @@ def _print_slices(answer: Evaluation, by: SliceBy) -> None:
         print(printable(line))
 
 
-def _balanced(answer: Evaluation) -> float:
-    return balanced_accuracy(np.array(answer.confusion, np.int64))
-
-
 def _print_table(answer: Evaluation) -> None:
-    print(f"{'class':28} {'precision':>9} {'recall':>9} {'F1':>9} {'images':>9}")
+    heads = ("precision", "recall", "F1", "ROC AUC", "AP", "images")
+    print(f"{'class':28}" + "".join(f" {head:>9}" for head in heads))
     for score in answer.per_class:
-        print(
-            printable(
-                f"{score.name:28} {score.precision:9.3f} {score.recall:9.3f} "
-                f"{score.f1:9.3f} {score.count:9,}"
-            )
-        )
+        areas = map(area_words, (score.roc_auc, score.average_precision))
+        shown = "".join(f" {area:>9}" for area in areas)
+        figures = f"{score.precision:9.3f} {score.recall:9.3f} {score.f1:9.3f}{shown}"
+        print(printable(f"{score.name:28} {figures} {score.count:9,}"))
     print()
-    for line in confusion_lines(answer.classes, answer.confusion):
+    for line in confusion_lines(answer.classes, answer.matrix):
         print(printable(line))
     top_k = answer.top_k_accuracy.items()
     found = answer.calibration
@@ -117,10 +123,18 @@ def _print_table(answer: Evaluation) -> None:
     for title, value, form in (
         (loss, answer.loss, ".4f"),
         ("accuracy", answer.accuracy, ".1%"),
-        ("balanced accuracy", _balanced(answer), ".1%"),
+        ("balanced accuracy", balanced_accuracy(answer.matrix), ".1%"),
         *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),
     ):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
+    for title, averages in (
+        ("ROC AUC", answer.roc_auc),
+        ("average precision", answer.average_precision),
+    ):
+        if averages is not None:
+            print(
+                f"{title}: macro {area_words(averages.macro)}, micro {area_words(averages.micro)}"
+            )
     print(f"images: {set_words(answer)}")
     if words := chosen_words(answer.weights):
         print(f"weights: {words}")

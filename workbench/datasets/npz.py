@@ -6,21 +6,31 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
-from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
+from workbench.core.specs import ArrayPart, DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
 from workbench.datasets._label_values import read_labels
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member
-from workbench.datasets._picture_values import find_axes, find_scale, write_pictures
+from workbench.datasets._picture_values import (
+    find_axes,
+    find_scales,
+    scale_inferences,
+    scale_notes,
+    write_pictures,
+)
+from workbench.datasets._value_range import ARRAY_RANGE
 from workbench.datasets.cifar10 import CLASS_NAMES as CIFAR10_NAMES
 from workbench.errors import DatasetError
+from workbench.pictures.portable.ranges import AUTO
 
 _KEYS: tuple[tuple[str, str, str, str], ...] = (
     ("x_train", "y_train", "x_test", "y_test"),
@@ -42,7 +52,9 @@ _EXPECTED = "x_train, y_train, x_test, y_test, or x, y"
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     path = _path(str(params.get("path", "")))
-    entry = cached_entry(ctx, "npz", path, partial(_fill, ctx, path))
+    given = str(params.get("range", AUTO))
+    name = "npz" if given == AUTO else f"npz-{hashlib.sha256(given.encode()).hexdigest()[:8]}"
+    entry = cached_entry(ctx, name, path, partial(_fill, ctx, path, given))
     arrays, facts = entry.arrays, entry.facts
     test = ArrayPart(arrays["x_test"], arrays["y_test"]) if "x_test" in arrays else None
     return LoadedData(
@@ -50,6 +62,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         train=ArrayPart(arrays["x_train"], arrays["y_train"]),
         test=test,
         notes=tuple(facts["notes"]),
+        inferences=msgspec.convert(facts["inferences"], tuple[Inference, ...]),
     )
 
 
@@ -73,7 +86,7 @@ def _path(text: str) -> Path:
     )
 
 
-def _fill(ctx: LoadContext, path: Path, folder: Path) -> Mapping[str, Any]:
+def _fill(ctx: LoadContext, path: Path, given: str, folder: Path) -> Mapping[str, Any]:
     """Unpacks `path` into a cache entry: images as uint8, labels as int64, names, notes."""
     members = read_members(path)
     chosen = _choose(members, path)
@@ -84,7 +97,7 @@ def _fill(ctx: LoadContext, path: Path, folder: Path) -> Mapping[str, Any]:
     raw.mkdir()
     arrays = _unpack(path, [*chosen, *named], raw, ctx)
     given_names = _given_names(arrays[len(chosen) :], path)
-    facts = _convert(arrays[: len(chosen)], given_names, folder, path, ctx)
+    facts = _convert(arrays[: len(chosen)], given_names, folder, path, ctx, given=given)
     del arrays
     shutil.rmtree(raw)
     return facts
@@ -163,17 +176,20 @@ def _convert(
     folder: Path,
     path: Path,
     ctx: LoadContext,
+    *,
+    given: str,
 ) -> dict[str, Any]:
     ctx.progress("Reading the values")
     pictures = arrays[::2]
     axes = [find_axes(array.shape, str(path)) for array in pictures]
     _check_same_shape([axis.arrange(a[:1]) for axis, a in zip(axes, pictures, strict=True)], path)
-    scale = find_scale(pictures, str(path), ctx)
+    parts = dict(zip(("x_train", "x_test"), pictures, strict=False))
+    scales = find_scales(parts, str(path), ctx, given)
     labels = read_labels(arrays[1::2], given_names, str(path))
     for part, array, axis, numbers in zip(
         ("train", "test"), pictures, axes, labels.parts, strict=False
     ):
-        write_pictures(folder / f"x_{part}.npy", array, axis, scale, ctx)
+        write_pictures(folder / f"x_{part}.npy", array, axis, scales[f"x_{part}"], ctx)
         save_array(folder, f"y_{part}", numbers)
     names = labels.class_names
     if not given_names and _is_cifar10(pictures[0].shape, labels.parts[0]):
@@ -187,8 +203,9 @@ def _convert(
         )
     first = "The channels came first and were moved to the last axis."
     moved = [first] if any(axis.is_channels_first for axis in axes) else []
-    notes = [note for note in (scale.note, *labels.notes, *moved) if note]
-    return {"class_names": names, "notes": notes}
+    notes = [note for note in (*scale_notes(scales), *labels.notes, *moved) if note]
+    inferences = [asdict(each) for each in scale_inferences(scales, given)]
+    return {"class_names": names, "notes": notes, "inferences": inferences}
 
 
 def _check_same_shape(samples: list[np.ndarray[Any, Any]], path: Path) -> None:
@@ -220,7 +237,9 @@ SPEC = DatasetSpec(
             title="File",
             patterns=("*.npz",),
         ),
+        ARRAY_RANGE,
     ),
     source_param="path",
+    has_numbered_labels=True,
     load=_load,
 )

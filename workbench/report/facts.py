@@ -124,8 +124,7 @@ class Facts:
         """
         result = self.scored.result
         if result is not None and result.accuracy is not None:
-            images = sum(map(sum, result.confusion))
-            return TestResult(loss=result.loss, accuracy=result.accuracy, count=images)
+            return TestResult(loss=result.loss, accuracy=result.accuracy, count=result.count)
         finished = self.history.finished
         return finished.test if finished is not None else None
 

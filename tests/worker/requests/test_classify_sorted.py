@@ -102,7 +102,7 @@ def test_a_table_of_true_classes_gives_metrics_and_a_column(
         "dark": pytest.approx(1 / 3),
     }
     with table.open(newline="") as file:
-        truths = {row["file"].rsplit("/", 1)[-1]: row["class"] for row in csv.DictReader(file)}
+        truths = {row["file"].rsplit("/", 1)[-1]: row["actual"] for row in csv.DictReader(file)}
     assert truths["5.png"] == "dark"
     assert truths["4.png"] == ""
     assert run_command([*words[:3], "--truth", str(table.with_suffix(".none")), "--json"]) == 3

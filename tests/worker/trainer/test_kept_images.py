@@ -11,11 +11,12 @@ from PIL import Image
 from tests.class_folders import write_stripes
 from tests.contexts import PlainContext
 from tests.worker.trainer.test_edited_runs import edits_for
+from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.projects.project import Choice
 from workbench.core.specs import FilePart
 from workbench.pictures.contents import content_of_file, content_of_pixels
 from workbench.protocol.trained.evaluate import Evaluate
-from workbench.runs.store.evaluation import known_scores, read_image_scores
+from workbench.runs.store.evaluation import known_scores, read_class_scores, read_image_scores
 from workbench.worker.input.sources import edits_of, load_source, run_test_part
 
 pytestmark = pytest.mark.worker
@@ -38,17 +39,22 @@ def test_the_images_of_a_test_are_those_of_evaluate(trainer, service, small_proj
     assert kept.checksum == card.checksum
     assert kept.result.accuracy == card.test.accuracy == images.is_right.mean()
     assert kept.result.loss == pytest.approx(card.test.loss, rel=1e-5)
-    answer = service.done(Evaluate, model=str(trained.run.path), with_images=True)
-    assert answer.images.actual == images.actual.tolist()
-    assert answer.images.predicted == images.predicted.tolist()
-    assert answer.images.indices == images.index.tolist() == list(range(100))
-    assert {*answer.images.parts} == {"test"}
-    assert answer.images.probability == pytest.approx(images.probability.tolist(), rel=1e-4)
-    assert answer.images.loss == pytest.approx(images.loss.tolist(), rel=1e-3, abs=1e-5)
+    rows = read_class_scores(trained.run, kept)
+    answer = service.done(Evaluate, model=str(trained.run.path))
+    now, again = kept_images(trained.run)
+    assert again.actual.tolist() == images.actual.tolist() == rows.actual.tolist()
+    assert again.predicted.tolist() == images.predicted.tolist()
+    assert again.index.tolist() == images.index.tolist() == list(range(100))
+    assert {*again.part} == {PART_NAMES.index("test")}
+    assert again.probability == pytest.approx(images.probability, rel=1e-4)
+    assert again.loss == pytest.approx(images.loss, rel=1e-3, abs=1e-5)
+    later = read_class_scores(trained.run, now).probabilities
+    assert later == pytest.approx(rows.probabilities, rel=1e-3, abs=1e-6)
+    assert rows.probabilities.max(axis=1).tolist() == images.probability.tolist()
+    assert answer.roc_auc.micro == pytest.approx(kept.result.roc_auc.micro, abs=1e-3)
     np.testing.assert_array_equal(images.rank == 0, images.is_right)
     expected = {k: (images.rank < k).mean() for k in (3, 5) if k < len(answer.classes)}
     assert kept.result.top_k_accuracy == answer.top_k_accuracy == expected
-    again = kept_images(trained.run)[1]
     np.testing.assert_array_equal(again.content, images.content)
     np.testing.assert_array_equal(again.rank, images.rank)
 

@@ -13,6 +13,7 @@ from workbench.core.data_check.findings import FoundImage
 from workbench.core.data_check.similar import Group, Looks, groups
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES, PartName
+from workbench.core.specs import Inference
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -41,6 +42,7 @@ class Survey:
         sizes: (n, 2) width and height in pixels, upright; 0 where it cannot be read.
         looks: What each looks like, to compare them.
         features: (n, d) features of a backbone; None where no rule needs them.
+        inferences: What the source inferred about the meaning of the data.
     """
 
     class_names: tuple[str, ...]
@@ -59,6 +61,7 @@ class Survey:
     sizes: Numbers
     looks: Looks
     features: Floats | None = None
+    inferences: tuple[Inference, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)

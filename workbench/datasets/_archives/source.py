@@ -6,7 +6,14 @@ from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._archives.unpack import Kind, load_archive
 from workbench.datasets._chosen_file import chosen_file
-from workbench.datasets._class_parts import FIT
+from workbench.datasets._class_parts import FIT, READING
+from workbench.datasets._look_alikes import LOOK_ALIKES
+from workbench.datasets._value_range import RANGE
+
+_CONTENTS = (
+    "Contains one folder of images per class, at any depth, or the folders train and "
+    "test (and validation) with such folders. It is unpacked once, into the cache."
+)
 
 
 def archive_source(
@@ -29,7 +36,7 @@ def archive_source(
             expected=f"{what} with one folder of images per class",
             for_folder="Choose it as an image folder.",
         )
-        return load_archive(ctx, path, kind)
+        return load_archive(ctx, path, kind, params)
 
     return DatasetSpec(
         key=kind,
@@ -39,12 +46,14 @@ def archive_source(
             PathParam(
                 "path",
                 "",
-                "Contains one folder of images per class, at any depth, or the folders train and "
-                "test (and validation) with such folders. It is unpacked once, into the cache.",
+                _CONTENTS,
                 title="File",
                 patterns=patterns,
             ),
             FIT,
+            *READING,
+            LOOK_ALIKES,
+            RANGE,
         ),
         source_param="path",
         load=load,

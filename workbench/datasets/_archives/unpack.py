@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.core.format import plural
+from workbench.core.params import Params
 from workbench.core.specs import LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
 from workbench.pictures.folders import ENDINGS, is_hidden
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
+from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import limited_command
@@ -49,7 +50,7 @@ _READER = Path(__file__).resolve().with_name("reader.py")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 
 
-def load_archive(ctx: LoadContext, path: Path, kind: Kind) -> LoadedData:
+def load_archive(ctx: LoadContext, path: Path, kind: Kind, params: Params) -> LoadedData:
     """The class folders of an archive, unpacked in the cache.
 
     Raises:
@@ -57,7 +58,7 @@ def load_archive(ctx: LoadContext, path: Path, kind: Kind) -> LoadedData:
     """
     identity = file_identity(ctx, path)
     folder, facts = cached_files(ctx, identity, partial(_fill, ctx, path, kind), where=str(path))
-    loaded = load_class_folders(ctx, folder, str(path))
+    loaded = load_class_folders(ctx, folder, str(path), params)
     bad = tuple((f"{path}: {name}", reason) for name, reason in facts["bad_files"])
     return replace(
         loaded,

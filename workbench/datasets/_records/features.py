@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.core.format import plain_name
 from workbench.datasets._records.example import BadExampleError, Feature
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, sniff
+from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
 _IMAGES = ("image/encoded", "image", "image_raw", "image_bytes", "img", "picture", "encoded")
 _TEXTS = ("image/class/text", "label/text", "class_name", "label_name", "text", "label", "class")

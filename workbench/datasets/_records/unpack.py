@@ -19,8 +19,8 @@ from workbench.datasets._records.features import Keys, find_keys, image_of, labe
 from workbench.datasets._records.frames import read_records
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
-from workbench.pictures.listed.table import PARTS
-from workbench.pictures.signatures import HEAD_BYTES, sniff
+from workbench.pictures.listed.names import PARTS
+from workbench.pictures.portable.signatures import HEAD_BYTES, sniff
 
 _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "BMP": ".bmp", "WEBP": ".webp"}
 _PER_FOLDER = 1000
