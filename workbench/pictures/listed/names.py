@@ -130,9 +130,12 @@ PARTS = {
     "validationset": "validation", "validationdata": "validation", "development": "validation",
     "test": "test", "testing": "test", "tst": "test", "te": "test", "testset": "test",
     "testdata": "test", "holdout": "test", "heldout": "test",
-    "eval": "validation", "evaluation": "validation", "evalset": "validation",
+    "privatetest": "test", "learn": "train", "learning": "train", "learnset": "train",
 }  # fmt: skip
 """The parts by what a split column holds, as `squeezed` gives it."""
+
+_EVALUATION = frozenset({"eval", "evaluation", "evalset", "publictest"})
+"""Words for the test part, or for the validation part where there is another test part."""
 
 YES = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False,
        "1.0": True, "0.0": False, "t": True, "f": False, "y": True, "n": False}  # fmt: skip
@@ -143,7 +146,14 @@ MISSING = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "null", "?", "-", "--",
 """Words that mean that there is no value, in lower case. "none" is often a class (no defect)."""
 
 
-def part_of_word(text: str) -> str | None:
-    """The part that a word names: "train", "test" or "validation"; None for another word."""
+def part_of_word(text: str, *, has_test: bool = False) -> str | None:
+    """The part that a word names: "train", "test" or "validation"; None for another word.
+
+    Args:
+        text: The word.
+        has_test: Whether another word names the test part: evaluation is validation then.
+    """
     word = squeezed(text)
+    if word in _EVALUATION:
+        return "validation" if has_test else "test"
     return PARTS.get(word) if word or not text.strip() else None

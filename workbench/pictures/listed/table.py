@@ -239,7 +239,7 @@ class _Source:
             is_so = YES.get(word.lower(), False)
             other = "test" if chosen.flag == "train" else "train"
             return chosen.flag if is_so else other
-        part = part_of_word(word)
+        part = part_of_word(word, has_test=chosen.has_test)
         if part is None:
             raise _unknown_part(self.path, line, word)
         return part
