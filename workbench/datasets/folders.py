@@ -31,7 +31,14 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     ]
     notes += [f"In “{name}”: {note}" for name, tree in trees.items() for note in other_notes(tree)]
     filled = {name: files for name, files in found.items() if files}
-    classes = ClassFolders(train=filled, notes=tuple(notes), num_folders=len(found))
+    others: Counter[str] = Counter()
+    for tree in trees.values():
+        for branch in tree.all():
+            others.update(branch.files)
+    inferences = (not_images(others),) if others else ()
+    classes = ClassFolders(
+        filled, notes=tuple(notes), inferences=inferences, num_folders=len(found)
+    )
     check_classes(classes, ", ".join(map(str, paths))[:300])
     return from_classes(classes, params)
 
