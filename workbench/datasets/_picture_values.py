@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -322,7 +322,7 @@ def _evidence(array: Array, where: str, ctx: LoadContext) -> Evidence:
             ends.is_whole and known.is_whole,
         )
     assert found is not None  # noqa: S101 - no axis is empty (find_axes)
-    return replace(found, sample=np.sort(np.concatenate(samples)))
+    return found._replace(sample=np.sort(np.concatenate(samples)))
 
 
 def _refuse_infinite(block: Array, where: str) -> None:

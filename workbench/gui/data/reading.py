@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.core.projects.project import Choice
 from workbench.core.specs import Inference
@@ -16,7 +16,7 @@ from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 
 _TITLE = "How the data was read"
-_CHOICE_PX = 260
+_NAME_PX, _CHOICE_PX = 150, 320
 
 
 class ReadingBox(TitledBox):
@@ -33,12 +33,13 @@ class ReadingBox(TitledBox):
     def _line(self, inference: Inference) -> QWidget:
         line = QWidget()
         name = plain_label(inference.what, role="strong")
-        value = self._choice(inference) if inference.options else ElidedLabel(inference.value)
+        name.setMinimumWidth(_NAME_PX)
+        parts = (self._choice(inference), STRETCH) if inference.options else (_value(inference),)
         why = "Set in the data source." if inference.is_told else _sentence(inference.evidence)
         texts = [plain_label(why, role="dim", wrap=True)] if why else []
         if inference.is_doubtful:
             texts.append(plain_label(inference.doubt, role="warning", wrap=True))
-        column(row(name, value, STRETCH, spacing=12), *texts, parent=line, spacing=2)
+        column(row(name, *parts, spacing=12), *texts, parent=line, spacing=2)
         return line
 
     def _choice(self, inference: Inference) -> NoWheelComboBox:
@@ -58,6 +59,13 @@ class ReadingBox(TitledBox):
         chosen = self._document.project.dataset
         values = {**chosen.params, inference.param: inference.options[index - 1].value}
         self._document.set_dataset(Choice(chosen.key, values))
+
+
+def _value(inference: Inference) -> ElidedLabel:
+    """What was taken, where nothing else is offered: as wide as the line is."""
+    value = ElidedLabel(inference.value)
+    value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return value
 
 
 def _sentence(clause: str) -> str:

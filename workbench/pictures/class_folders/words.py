@@ -43,9 +43,9 @@ _FOUND: Mapping[str, tuple[Kind, int]] = {
 }
 _CONTAINERS = _set(
     "image images img imgs picture pictures pic pics photo photos jpg jpgs jpeg jpegs jpegimages "
-    "png pngs original originals raw rgb color colo\x75r colored data dataset files frames "
+    "png pngs original originals raw rgb color colored data dataset files frames "
     "samples bilder fotos imagenes imagens immagini 图片 画像"
-)
+) | {"colour"}
 """Names of folders that only hold images."""
 
 _FILLERS = _CONTAINERS | _set(
@@ -56,10 +56,10 @@ _FILLERS = _CONTAINERS | _set(
 
 _ASIDE = _set(
     "mask masks annotation annotations annot segmentation segmentations segmented seg labels "
-    "label groundtruth gt trimaps trimap bbox bboxes boxes depth edges grayscale gr\x65yscale gray "
-    "gr\x65y thumb thumbs thumbnail thumbnails preview previews augmented augmentation aug "
+    "label groundtruth gt trimaps trimap bbox bboxes boxes depth edges grayscale  gray "
+    "thumb thumbs thumbnail thumbnails preview previews augmented augmentation aug "
     "heatmaps saliency"
-)
+) | {"grey", "greyscale"}
 """Names of folders with something made of the images, beside those with the images."""
 
 _GLUED = re.compile(

@@ -16,10 +16,9 @@ import re
 import stat
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image, JpegImagePlugin
@@ -102,8 +101,7 @@ class ImageError(ValueError):
         self.kind = kind
 
 
-@dataclass(frozen=True)
-class Decoded:
+class Decoded(NamedTuple):
     """An upright image, perhaps made smaller while it was decoded.
 
     Attributes:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -47,8 +46,7 @@ _NATIVE = {
 """What libtiff has decoded is in this machine's order of bytes already."""
 
 
-@dataclass(frozen=True)
-class Deep:
+class Deep(NamedTuple):
     """The numbers of an image of more than 8 bits.
 
     Attributes:

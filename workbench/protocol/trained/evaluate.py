@@ -136,6 +136,9 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
 
     Attributes:
         loss: Of the uncalibrated outputs, as in training; None where it is not finite.
+        negative_log_likelihood: Mean loss of the probabilities that are shown, calibrated where the
+            model is: the mean of the losses of the images. None where it is not finite, and in
+            evaluations of earlier versions.
         confusion: The matrix; in evaluations of earlier versions a list for each actual class,
             which becomes cells.
         part: Which images; "other" for another data set.
@@ -165,6 +168,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
     average_precision: Averages | None = None
     num_in_training: int = 0
     is_from_elsewhere: bool = False
+    negative_log_likelihood: float | None = None
     slices: list[SliceScore] = []
 
     def __post_init__(self) -> None:

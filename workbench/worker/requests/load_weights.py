@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace as replace_fields
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
@@ -75,10 +76,13 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     job.keras()
     job.progress(f"Loading {path.name}")
     built = build_whole(project.graph, "the project")
-    arrays = read_foreign_weights(path, weights_layout(built))
-    assign_weights(built, arrays)
+    by_order = result is not None or request.layer_order == "file"
+    weights = read_foreign_weights(path, weights_layout(built), by_order=by_order)
+    assign_weights(built, weights.arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
     names, note, found = _class_names(job, request, own, project, built)
+    if result is None:  # a program of ours wrote the file of a result
+        found = replace_fields(found, matched_by=weights.matched_by, doubts=[*weights.doubts])
     job.send(found)
     if names is None:
         raise ask_order(found, str(path))
@@ -89,7 +93,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
         card = _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
-    _fill(run, project, path, card=card, arrays=arrays, result=result)
+    _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
     text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note)))
     return Done(id=job.id, text=text, path=str(run.path))
