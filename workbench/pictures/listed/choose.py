@@ -20,6 +20,7 @@ from workbench.pictures.listed.names import (
     FOLDS,
     LABEL_ORDER,
     PARTS,
+    WEAK_RANK,
     part_of_word,
     squeezed,
 )
@@ -256,6 +257,8 @@ class Chooser:
         rank = best.label_rank or 0
         least = max(rank, 1 if rank else 0)
         rivals = [each for each in named[1:] if (each.label_rank or 0) <= least]
+        if rank == WEAK_RANK:
+            rivals = list(fit)
         return self._take(best, "by its name", rivals, fit)
 
     def _take_by_content(self, fit: Sequence[Column], others: Sequence[Column]) -> tuple[int, ...]:
