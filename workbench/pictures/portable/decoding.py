@@ -110,6 +110,7 @@ class Decoded(NamedTuple):
         format: What the file is by its content, by Pillow's name.
         mode: Pillow's mode of the image in the file; "PA" where a palette has transparency.
         is_turned: EXIF says that the stored pixels are to be turned or mirrored.
+        cut: Share of numbers beyond black and white of the value range.
     """
 
     pixels: Pixels
@@ -117,6 +118,7 @@ class Decoded(NamedTuple):
     format: str = ""
     mode: str = ""
     is_turned: bool = False
+    cut: float = 0.0
 
 
 def read_file(path: str | Path) -> bytes:
@@ -189,7 +191,8 @@ def decode(
         colored = _rgb(image if numbers is None else numbers.image(value_range))
         pixels = np.array(colored if upright is None else colored.transpose(upright))
     size = full_size[::-1] if upright in _SIDEWAYS else full_size
-    return Decoded(pixels, size, kind, mode, upright is not None)
+    cut = 0.0 if numbers is None else numbers.share_cut(value_range)
+    return Decoded(pixels, size, kind, mode, upright is not None, cut)
 
 
 def deep_values(data: bytes) -> Pixels | None:
