@@ -312,11 +312,12 @@ def _draft(image: Any, side: int) -> None:
     is too large for memory in any case.
     """
     width, height = image.size
-    if side and image.mode in {"RGB", "L"}:
-        image.draft(image.mode, (side, side))  # does nothing to other files than JPEG
-    if image.size[0] * image.size[1] > MAX_PIXELS:
+    wanted = (side, side) if side and image.mode in {"RGB", "L"} else image.size
+    if width * height > MAX_PIXELS:
         times = next(n for n in (2, 4, 8) if width * height <= n * n * _LARGE_PIXELS)
-        image.draft(image.mode, (width // times, height // times))
+        wanted = (min(wanted[0], width // times), min(wanted[1], height // times))
+    if wanted != image.size:
+        image.draft(image.mode, wanted)  # does nothing to other files than JPEG
 
 
 def _damaged(kind: str, error: Exception) -> ImageError:
