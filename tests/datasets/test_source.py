@@ -54,6 +54,21 @@ def test_any_path_is_kept_and_read_back_as_it_is(key, name):
     assert parse_source(f"{key}:{choice.params['path']}", datasets) == choice
 
 
+def test_settings_stand_behind_a_question_mark():
+    choice = parse_source("folder:/data/a?b?fit=pad", all_datasets())
+    assert choice == Choice("folder", {**choice.params, "path": "/data/a?b", "fit": "pad"})
+
+
+@pytest.mark.parametrize("text", ["/data/a?b=c", "/data/a?", "/data/a?fit", "/data/a?path=x"])
+def test_what_is_no_setting_belongs_to_the_path(text):
+    assert parse_source(f"folder:{text}", all_datasets()).params["path"] == text
+
+
+def test_a_setting_of_a_wrong_value_is_refused():
+    with pytest.raises(UsageError, match="Fit cannot be"):
+        parse_source("folder:/data?fit=shrink", all_datasets())
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -25,12 +25,14 @@ from workbench.cli._typed_source import typed_source
 from workbench.core.confusion import balanced_accuracy, cohen_kappa
 from workbench.core.evaluation.thresholds import Goal, Wish
 from workbench.core.format import share
+from workbench.protocol.trained.calibration import CalibrationScores, reliability_words
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, SliceBy
 from workbench.runs.library.find import find_model
 from workbench.runs.log.scores import area_words, chosen_words, remark_words, set_words
 from workbench.runs.store.image_slices import SLICE_TITLES
 
 NAME = "evaluate"
+LOSS, UNCALIBRATED_LOSS = "loss", "loss (uncalibrated)"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
@@ -143,12 +145,20 @@ def _print_json(answer: Evaluation, arguments: argparse.Namespace) -> None:
     if arguments.threshold is None:
         apart |= {"thresholds", "unknown"}
     scores = {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in apart}
+    scores["calibration"] = _with_temperature(answer.calibration)
     averages = {
         "balanced_accuracy": balanced_accuracy(answer.matrix),
         "cohen_kappa": cohen_kappa(answer.matrix),
     }
     slices = {"by": by, "slices": answer.slices} if by is not None else {}
     print_json_rows(scores | averages | slices, "confusion", answer.matrix.rows())
+
+
+def _with_temperature(found: CalibrationScores | None) -> CalibrationScores | None:
+    """With the temperature as a number: 1 where the model is not calibrated."""
+    if found is None or found.temperature is not None:
+        return found
+    return msgspec.structs.replace(found, temperature=1.0)
 
 
 def _print_slices(answer: Evaluation, by: SliceBy) -> None:
@@ -173,11 +183,11 @@ def _print_table(answer: Evaluation) -> None:
         print(printable(line))
     top_k = answer.top_k_accuracy.items()
     found = answer.calibration
-    # The losses of the table are of the calibrated probabilities beside them.
     is_calibrated = found is not None and found.temperature is not None
-    loss = "loss before calibration" if is_calibrated else "loss"
     for title, value, form in (
-        (loss, answer.loss, ".4f"),
+        # The mean of the losses of the images, which are of the probabilities that are shown.
+        *(((LOSS, answer.negative_log_likelihood, ".4f"),) if is_calibrated else ()),
+        (UNCALIBRATED_LOSS if is_calibrated else LOSS, answer.loss, ".4f"),
         ("accuracy", answer.accuracy, ".1%"),
         ("balanced accuracy", balanced_accuracy(answer.matrix), ".1%"),
         *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),
@@ -191,6 +201,8 @@ def _print_table(answer: Evaluation) -> None:
             print(
                 f"{title}: macro {area_words(averages.macro)}, micro {area_words(averages.micro)}"
             )
+    if found is not None:
+        print(f"calibration: {reliability_words(found)}")
     print(f"images: {set_words(answer)}")
     if words := chosen_words(answer.weights):
         print(f"weights: {words}")

@@ -9,13 +9,12 @@ from typing import Any
 
 from workbench.core.specs import ExportSpec
 from workbench.exports._keras_program import READER, weights_of
-from workbench.programs.code import call, comment_text, literal, sequence
+from workbench.programs.code import comment_text, literal, sequence
 from workbench.programs.fit import fit_values
 from workbench.programs.network import layer_lines, names_of, output_of, tuned_name
 from workbench.programs.pretrained import pretrained_name, save_program
+from workbench.programs.reader import reader_source
 from workbench.programs.texts import fill, read
-
-_RESIZE = {"crop": ["crop_to_aspect_ratio=True"], "pad": ["pad_to_aspect_ratio=True"]}
 
 
 def script(context: Any, file: str) -> str:
@@ -36,7 +35,6 @@ def _script(
 ) -> str:
     calls = context.keras_calls()
     names = names_of(calls)
-    resize = ["pixels", "INPUT_SHAPE[:2]", "antialias=True", *_RESIZE.get(card.fit, ())]
     values = {
         **_calibration(card),
         **fit_values(context.recipe, is_logits=card.is_logits),
@@ -53,8 +51,9 @@ def _script(
         "pretrained_literal": literal(pretrained_name(file)),
         "has_fine_tuning": context.recipe.has_fine_tuning,
         "is_adapted": any(call.spec.is_adapted for call in calls),
-        "color": "grayscale" if card.input_shape[2] == 1 else "rgb",
-        "resize": call("pixels = keras.ops.image.resize", resize, indent=4),
+        "fit_literal": literal(card.fit),
+        "value_range": literal(getattr(card, "value_range", "")),
+        "image_reader": reader_source(),
         "shares": "np.asarray(keras.ops.softmax(outputs))" if card.is_logits else "outputs",
     }
     return fill(read("script.py.txt"), values)

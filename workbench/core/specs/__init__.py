@@ -26,6 +26,8 @@ from workbench.core.specs.export import ExportReader as ExportReader
 from workbench.core.specs.export import ExportRuntime as ExportRuntime
 from workbench.core.specs.export import ExportSpec as ExportSpec
 from workbench.core.specs.export import UnsupportedError as UnsupportedError
+from workbench.core.specs.inference import Inference as Inference
+from workbench.core.specs.inference import Option as Option
 from workbench.core.specs.layer import ACTIVATION as ACTIVATION
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY
 from workbench.core.specs.layer import CATEGORIES as CATEGORIES

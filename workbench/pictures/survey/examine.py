@@ -119,7 +119,7 @@ def _look(part: Part, place: int, shape: Shape | None) -> _Seen:
 
 def _decoded(part: Part, place: int, side: int) -> Decoded:
     if isinstance(part, FilePart):
-        return decode_reduced(part.paths[place], side)
+        return decode_reduced(part.paths[place], side, value_range=part.value_range)
     pixels = np.asarray(part.pictures[place : place + 1])[0]
     return Decoded(pixels, (pixels.shape[0], pixels.shape[1]), "", _MODES[pixels.shape[2]])
 

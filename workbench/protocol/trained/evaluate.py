@@ -191,6 +191,9 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
 
     Attributes:
         loss: Of the uncalibrated outputs, as in training; None where it is not finite.
+        negative_log_likelihood: Mean loss of the probabilities that are shown, calibrated where the
+            model is: the mean of the losses of the images. None where it is not finite, and in
+            evaluations of earlier versions.
         confusion: The matrix; in evaluations of earlier versions a list for each actual class,
             which becomes cells.
         part: Which images; "other" for another data set.
@@ -201,6 +204,8 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
             where there are more classes than k; empty in evaluations of earlier versions.
         roc_auc, average_precision: As of `ClassScore`; None in evaluations of earlier versions.
         num_in_training: Images of this part when the run was trained; 0 where that is not known.
+        is_from_elsewhere: The weights were loaded from a file: which images they have seen in
+            training is not known.
         slices, thresholds, unknown: Where the request has asked for them.
     """
 
@@ -217,6 +222,8 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
     roc_auc: Averages | None = None
     average_precision: Averages | None = None
     num_in_training: int = 0
+    is_from_elsewhere: bool = False
+    negative_log_likelihood: float | None = None
     slices: list[SliceScore] = []
     thresholds: list[ClassThreshold] = []
     unknown: UnknownThreshold | None = None

@@ -102,7 +102,7 @@ def set_words(result: Evaluation, source: str = "") -> str:
     """
     images = plural(result.count, "image")
     words = f"{source or SET_TITLES.get(result.part, 'Other images')}, {images}"
-    if result.part == "train":
+    if result.part == "train" and not result.is_from_elsewhere:
         return f"{words} (seen in training)"
     if result.is_validated_on_test:
         return f"{words} (used for validation, too)"
@@ -129,6 +129,8 @@ def _changed_words(result: Evaluation) -> str:
 
 
 def _seen_words(result: Evaluation) -> str:
+    if result.is_from_elsewhere:
+        return "The model was trained elsewhere: it may have seen these images in training."
     if result.part == "train":
         return "The model was trained on these images: on new images the scores are usually lower."
     if _is_chosen_here(result) and not result.is_validated_on_test:

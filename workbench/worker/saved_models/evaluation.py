@@ -44,12 +44,14 @@ def evaluation_of(
     probabilities of all classes. `top` are further values of k for the top-k accuracy;
     `on_progress` is called with the fraction of the areas done, 0..1, and may raise to stop.
     """
+    is_from_elsewhere = not (card.epochs_done or num_in_training or weights_of(card))
     confusion = Confusion.of_images(truth, results.predicted, len(card.class_names))
     rows = class_scores_of(truth, results)
     areas = areas_of(rows.probabilities, truth, on_progress) if rows is not None else None
     return Evaluation(
         id=request_id,
         loss=finite(results.loss),
+        negative_log_likelihood=finite(float(results.losses.mean(dtype=np.float64))),
         accuracy=int(confusion.right.sum()) / len(truth),
         classes=list(card.class_names),
         per_class=class_scores(confusion, card.class_names, areas),
@@ -60,9 +62,11 @@ def evaluation_of(
         roc_auc=_averages(areas, "roc_auc"),
         average_precision=_averages(areas, "average_precision"),
         calibration=calibration_scores(card.calibration or Calibration(), results, truth),
-        is_validated_on_test=part in ("test", "validation")
+        is_validated_on_test=not is_from_elsewhere
+        and part in ("test", "validation")
         and card.recipe.get("validation") == "test",
         num_in_training=num_in_training,
+        is_from_elsewhere=is_from_elsewhere,
     )
 
 

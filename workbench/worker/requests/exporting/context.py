@@ -188,7 +188,8 @@ class ExportContext:
     def compare_weights(self, path: Path) -> None:
         """The same with exported weights, which a fresh model of the graph gets."""
         built = build_model(self.graph, all_layers(), whole=True, pretrained=False)
-        assign_weights(built, read_foreign_weights(path, weights_layout(built)))
+        found = read_foreign_weights(path, weights_layout(built), by_order=True)
+        assign_weights(built, found.arrays)
         self._compare(built.model, path.name)
 
     def _compare(self, exported: Any, where: str) -> None:
