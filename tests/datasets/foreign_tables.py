@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tests.contexts import PlainContext
+from tests.written_records import write_records
 from workbench.core.specs import ArrayPart, FilePart, LoadedData
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
@@ -554,7 +555,6 @@ TABLES: tuple[Case, ...] = (
         "path,width,height",
         lambda i: f"{label(i)}/{i}.jpg,{i % 5 * 10},{i % 7 * 10}.5",
         lambda i: f"{label(i)}/{i}.jpg",
-        expected="said",
         fix={"label": "@folder"},
     ),
     table(
@@ -784,10 +784,448 @@ TABLES: tuple[Case, ...] = (
     table("French", "fichier;espèce", lambda i: f"photos/{i}.jpg;{label(i)}"),
     table("Spanish", "archivo,etiqueta", lambda i: f"photos/{i}.jpg,{label(i)}"),
     table(
+        "zeros lost in a spreadsheet",
+        "id,label",
+        lambda i: f"{i + 1},{label(i)}",
+        lambda i: f"train/{i + 1:06}.jpg",
+    ),
+    table(
+        "zeros lost, other files there",
+        "id,label",
+        lambda i: f"{i + 1},{label(i)}",
+        lambda i: f"train/{i + 1:06}.jpg",
+        other_files=tuple(f"plots/p{i}.png" for i in range(9)),
+    ),
+    table("single quotes", "'path','label'", lambda i: f"'photos/{i}.jpg','{label(i)}'"),
+    table(
+        "a heading inside a cell",
+        "path,remark,label",
+        lambda i: f'photos/{i}.jpg,"{i}: seen\n# at noon",{label(i)}',
+    ),
+    table(
+        "ages",
+        "image,age",
+        lambda i: f"photos/{i}.jpg,{20 + i % 4}",
+        truth=None,
+        expected="refused",
+    ),
+    table(
+        "ages and sex",
+        "image,age,sex",
+        lambda i: f"photos/{i}.jpg,{20 + i % 4},{('m', 'f')[i % 2]}",
+        truth=lambda i: ("m", "f")[i % 2],
+    ),
+    table(
+        "family, genus, species",
+        "file,family,genus,species",
+        lambda i: (
+            f"photos/{i}.jpg,{('A', 'B')[index(i) // 2]},{('C', 'D')[index(i) // 2]},{label(i)}"
+        ),
+    ),
+    table(
+        "leading zeros in labels",
+        "file,label",
+        lambda i: f"photos/{i}.jpg,{index(i):03}",
+        truth=lambda i: f"{index(i):03}",
+    ),
+    table("addresses of files", "uri,label", lambda i: f"file:///data/photos/{i}.jpg,{label(i)}"),
+    table(
+        "names of people and emotions",
+        "file,name,emotion",
+        lambda i: f"photos/{i}.jpg,{('Ann', 'Bob', 'Eve', 'Joe')[i % 4]},{label(i)}",
+    ),
+    table(
+        "one class in each folder, names repeat",
+        "file,label",
+        lambda i: f"{i // 3}.jpg,{label(i)}",
+        lambda i: f"{label(i)}{i % 3}/{i // 3}.jpg",
+        truth=None,
+        expected="refused",
+    ),
+    table(
+        "path in two columns",
+        "folder,file,label",
+        lambda i: f"d{i % 2},{i // 2}.jpg,{label(i)}",
+        lambda i: f"d{i % 2}/{i // 2}.jpg",
+        truth=None,
+        expected="refused",
+    ),
+    table(
         "folders inside folders",
         "id,landmark_id",
         lambda i: f"{_hex(i)},{index(i) + 7}",
         lambda i: f"train/{_hex(i)[0]}/{_hex(i)[1]}/{_hex(i)[2]}/{_hex(i)}.jpg",
         truth=lambda i: str(index(i) + 7),
+    ),
+)
+
+
+# arrays ------------------------------------------------------------------------------------
+
+_X = np.random.default_rng(3).integers(0, 256, (COUNT, 6, 5, 3), np.uint8)
+_X[:, 0, 0] = np.arange(COUNT)[:, None]
+_X[:, 0, 1], _X[:, 0, 2] = 255, 0
+_Y = np.array([index(number) for number in range(COUNT)])
+_TEXT = np.array([label(number) for number in range(COUNT)])
+_ONE_HOT = np.eye(3, dtype=np.float32)[_Y]
+_CUTS = {"train": slice(0, 12), "validation": slice(12, 18), "test": slice(18, 24)}
+_NUMBERS = tuple("012")
+
+
+def arrays(
+    name: str,
+    make: Callable[[], Mapping[str, Any]],
+    *,
+    expected: str = "right",
+    names: tuple[str, ...] | None = _NUMBERS,
+    part: Callable[[int], str] = lambda _: "train",
+    fix: Mapping[str, Any] | None = None,
+    skip: Callable[[int], bool] = lambda _: False,
+) -> Case:
+    """A NumPy file; `names` are the true classes, None where it is no such file."""
+
+    def write(folder: Path) -> Truth:
+        path = folder / "data.npz"
+        made = make()
+        np.savez(path, *made.get("*", ()), **{k: v for k, v in made.items() if k != "*"})
+        used = [number for number in range(COUNT) if names is not None and not skip(number)]
+        images = {str(n): (names[index(n)], part(n)) for n in used} if names else {}
+        return Truth("npz", path, images, fix or {})
+
+    return Case(name, write, expected)
+
+
+def _parts(form: str, x: str, y: str, *words: str) -> dict[str, Any]:
+    """Three parts, or the first two of words: training, test, validation."""
+    cuts = ("train", "test", "validation")
+    slices = [_CUTS[part] for part in cuts]
+    if len(words) == 2:
+        slices = [slice(0, 18), _CUTS["test"]]
+    made: dict[str, Any] = {}
+    for word, cut in zip(words, slices, strict=False):
+        made |= {form.format(x, word): _X[cut], form.format(y, word): _Y[cut]}
+    return made
+
+
+def _cut(number: int) -> str:
+    return next(part for part, cut in _CUTS.items() if cut.start <= number < cut.stop)
+
+
+def _two(number: int) -> str:
+    return "train" if number < 18 else "test"
+
+
+ARRAYS: tuple[Case, ...] = (
+    arrays("Keras", lambda: _parts("{}_{}", "x", "y", "train", "test"), part=_two),
+    arrays("three parts", lambda: _parts("{}_{}", "x", "y", "train", "test", "val"), part=_cut),
+    arrays("scikit-learn", lambda: _parts("{}_{}", "X", "y", "train", "test"), part=_two),
+    arrays(
+        "capital labels", lambda: _parts("{}_{}", "X", "Y", "train", "test", "valid"), part=_cut
+    ),
+    arrays("part first", lambda: _parts("{1}_{0}", "x", "y", "train", "test"), part=_two),
+    arrays(
+        "MedMNIST",
+        lambda: {
+            k: v[:, None] if k.endswith("labels") else v
+            for k, v in _parts("{1}_{0}", "images", "labels", "train", "test", "val").items()
+        },
+        part=_cut,
+    ),
+    arrays("camel case", lambda: _parts("{1}{0}", "X", "Y", "train", "test"), part=_two),
+    arrays("no mark between", lambda: _parts("{}{}", "x", "y", "train", "test"), part=_two),
+    arrays("images_train", lambda: _parts("{}_{}", "images", "labels", "train", "test"), part=_two),
+    arrays(
+        "data and target",
+        lambda: _parts("{1}_{0}", "data", "target", "train", "test", "dev"),
+        part=_cut,
+    ),
+    arrays(
+        "training",
+        lambda: _parts("{1}_{0}", "images", "labels", "training", "testing", "validation"),
+        part=_cut,
+    ),
+    arrays("one part", lambda: {"x": _X, "y": _Y}),
+    arrays("capital x", lambda: {"X": _X, "Y": _Y}),
+    arrays("images and labels", lambda: {"images": _X, "labels": _Y}),
+    arrays("image and label", lambda: {"image": _X, "label": _Y}),
+    arrays("data and targets", lambda: {"data": _X, "targets": _Y}),
+    arrays("img and cls", lambda: {"imgs": _X, "class": _Y}),
+    arrays(
+        "digits of scikit-learn",
+        lambda: {
+            "data": _X[..., 0].reshape(COUNT, -1),
+            "images": _X[..., 0],
+            "target": _Y,
+            "target_names": np.arange(3),
+            "DESCR": np.array("text"),
+        },
+    ),
+    arrays(
+        "faces of scikit-learn",
+        lambda: {
+            "data": _X[..., 0].reshape(COUNT, -1),
+            "images": _X[..., 0],
+            "target": _Y,
+            "target_names": np.array(CLASSES),
+        },
+        names=CLASSES,
+    ),
+    arrays("flat alone", lambda: {"data": _X.reshape(COUNT, -1), "target": _Y}, expected="refused"),
+    arrays("positions", lambda: {"*": (_X, _Y)}),
+    arrays("positions, labels first", lambda: {"*": (_Y, _X)}),
+    arrays("four positions", lambda: {"*": (_X[:18], _Y[:18], _X[18:], _Y[18:])}, part=_two),
+    arrays(
+        "four positions, images first",
+        lambda: {"*": (_X[:18], _X[18:], _Y[:18], _Y[18:])},
+        part=_two,
+    ),
+    arrays("labels (n, 1)", lambda: {"x": _X, "y": _Y[:, None]}),
+    arrays("one-hot", lambda: {"x": _X, "y": _ONE_HOT}),
+    arrays("one-hot bool", lambda: {"x": _X, "y": _ONE_HOT.astype(bool)}),
+    arrays("float labels", lambda: {"x": _X, "y": _Y.astype(np.float32)}),
+    arrays("float labels from 1", lambda: {"x": _X, "y": _Y + 1.0}, names=("1", "2", "3")),
+    arrays(
+        "labels from 1 with names",
+        lambda: {"x": _X, "y": _Y + 1, "class_names": np.array(CLASSES)},
+        names=CLASSES,
+    ),
+    arrays("text", lambda: {"x": _X, "y": _TEXT}, names=CLASSES),
+    arrays("bytes", lambda: {"x": _X, "y": _TEXT.astype("S")}, names=CLASSES),
+    arrays(
+        "names of classes",
+        lambda: {"x": _X, "y": _Y, "label_names": np.array(CLASSES)},
+        names=CLASSES,
+    ),
+    arrays(
+        "names as bytes",
+        lambda: {"x": _X, "y": _Y, "classes": np.array(CLASSES).astype("S")},
+        names=CLASSES,
+    ),
+    arrays(
+        "labels as names", lambda: {"x": _X, "y": _Y, "labels": np.array(CLASSES)}, names=CLASSES
+    ),
+    arrays(
+        "text and numbers",
+        lambda: {"x": _X, "label": _Y, "label_names": np.array(CLASSES), "filenames": _TEXT},
+        names=CLASSES,
+    ),
+    arrays("fine and coarse", lambda: {"x": _X, "y": _Y, "y_coarse": _Y // 2}),
+    arrays(
+        "two kinds of labels", lambda: {"x": _X, "label": _Y // 2, "target": _Y}, expected="said"
+    ),
+    arrays("channels first", lambda: {"x": np.moveaxis(_X, 3, 1), "y": _Y}),
+    arrays(
+        "either axis", lambda: {"x": np.moveaxis(_X[:, :, :3], 3, 1), "y": _Y}, expected="right"
+    ),
+    arrays("gray with an axis", lambda: {"x": _X[..., :1], "y": _Y}),
+    arrays("gray", lambda: {"x": _X[..., 0], "y": _Y}),
+    arrays("from 0 to 1", lambda: {"x": _X / np.float32(255), "y": _Y}),
+    arrays("Fortran order", lambda: {"x": np.asfortranarray(_X), "y": _Y}),
+    arrays(
+        "labels that number the images",
+        lambda: {"x": _X, "y": np.arange(COUNT)},
+        names=None,
+        expected="refused",
+    ),
+    arrays(
+        "a measurement",
+        lambda: {"x": _X, "y": np.linspace(0, 1, COUNT)},
+        names=None,
+        expected="refused",
+    ),
+    arrays(
+        "several labels",
+        lambda: {"x": _X, "y": np.tile([1, 1, 0], (COUNT, 1))},
+        names=None,
+        expected="refused",
+    ),
+    arrays(
+        "soft labels", lambda: {"x": _X, "y": _ONE_HOT * 0.8 + 0.1}, names=None, expected="refused"
+    ),
+    arrays(
+        "test without labels",
+        lambda: {"x_train": _X[:18], "y_train": _Y[:18], "x_test": _X[18:]},
+        skip=lambda i: i >= 18,
+    ),
+    arrays(
+        "unknown names",
+        lambda: {"faces_of": _X, "who": _Y},
+        expected="refused",
+        fix={"images": "faces_of", "labels": "who"},
+    ),
+    arrays(
+        "unlabeled is -1",
+        lambda: {"x": _X, "y": np.where(np.arange(COUNT) == 3, -1, _Y)},
+        names=None,
+        expected="said",
+    ),
+    arrays(
+        "labels of other case",
+        lambda: {"x": _X, "y": np.where(np.arange(COUNT) == 3, np.char.upper(_TEXT), _TEXT)},
+        names=None,
+        expected="said",
+    ),
+    arrays(
+        "labels with spaces",
+        lambda: {"x": _X, "y": np.where(np.arange(COUNT) == 3, np.char.add(_TEXT, " "), _TEXT)},
+        names=CLASSES,
+    ),
+)
+
+
+# records -----------------------------------------------------------------------------------
+
+Record = Mapping[str, Any]
+
+
+def records(
+    name: str,
+    files: Mapping[str, Callable[[int], Record]],
+    *,
+    expected: str = "right",
+    names: tuple[str, ...] | None = CLASSES,
+    part: Callable[[int], str] = lambda _: "train",
+    fix: Mapping[str, Any] | None = None,
+    skip: Callable[[int], bool] = lambda _: False,
+) -> Case:
+    """TFRecord files, each with an equal share of the images, in the order of their numbers."""
+
+    def write(folder: Path) -> Truth:
+        each = COUNT // len(files)
+        for place, (file, record) in enumerate(files.items()):
+            numbers = range(place * each, (place + 1) * each)
+            write_records(folder / file, map(record, numbers))
+        used = [number for number in range(COUNT) if names is not None and not skip(number)]
+        images = {str(n): (names[index(n)], part(n)) for n in used} if names else {}
+        return Truth("tfrecord", folder, images, fix or {})
+
+    return Case(name, write, expected)
+
+
+def _slim(number: int) -> Record:
+    """As TF-Slim writes its data sets."""
+    return {
+        "image/encoded": image(number),
+        "image/format": b"png",
+        "image/class/label": index(number),
+        "image/height": 2,
+        "image/width": 2,
+    }
+
+
+def _imagenet(number: int) -> Record:
+    text = label(number).encode()
+    return {
+        **_slim(number),
+        "image/class/label": index(number) + 1,
+        "image/class/text": text,
+        "image/class/synset": b"n0" + text,
+        "image/filename": f"{number}.png".encode(),
+        "image/colorspace": b"RGB",
+    }
+
+
+def _plain(number: int, key: str = "label") -> Record:
+    return {"image": image(number), key: label(number).encode(), "id": f"{number:08}".encode()}
+
+
+def _unlabeled(number: int) -> Record:
+    return {"image": image(number), "id": f"{number:08}".encode()}
+
+
+def _half(number: int) -> str:
+    return "train" if number < COUNT // 2 else "test"
+
+
+RECORDS: tuple[Case, ...] = (
+    records("TF-Slim", {"a.tfrecord": _slim}, names=_NUMBERS),
+    records("ImageNet", {"train-00000-of-00002": _imagenet, "train-00001-of-00002": _imagenet}),
+    records(
+        "ImageNet with validation",
+        {"train-00000-of-00001": _imagenet, "validation-00000-of-00001": _imagenet},
+        part=lambda n: "train" if n < COUNT // 2 else "validation",
+    ),
+    records("text", {"a.tfrec": _plain}),
+    *(
+        records(f"text in {key}", {"a.tfrec": lambda n, key=key: _plain(n, key)})
+        for key in ("class", "category", "species", "breed", "class_name", "target")
+    ),
+    records("numbers and text", {"a.tfrec": lambda n: {**_plain(n), "class": index(n)}}),
+    records(
+        "one-hot",
+        {"a.tfrec": lambda n: {"image": image(n), "one_hot_class": np.eye(3)[index(n)].tolist()}},
+        names=_NUMBERS,
+    ),
+    records(
+        "petals of Kaggle",
+        {
+            "tfrecords/train/00-64x64-12.tfrec": _plain,
+            "tfrecords/test/00-64x64-12.tfrec": _unlabeled,
+        },
+        skip=lambda n: n >= COUNT // 2,
+    ),
+    records(
+        "unlabeled part sorts first",
+        {"z-train.tfrec": _plain, "a-test.tfrec": _unlabeled},
+        skip=lambda n: n >= COUNT // 2,
+    ),
+    records(
+        "test labels of TensorFlow Datasets",
+        {
+            "d-train.tfrecord-00000-of-00001": lambda n: {"image": image(n), "label": index(n)},
+            "d-test.tfrecord-00000-of-00001": lambda n: {"image": image(n), "label": -1},
+        },
+        names=_NUMBERS,
+        skip=lambda n: n >= COUNT // 2,
+    ),
+    records("parts", {"f-train.tfrec": _plain, "f-test.tfrec": _plain}, part=_half),
+    records("trn and holdout", {"f_trn.tfrec": _plain, "f_holdout.tfrec": _plain}, part=_half),
+    records(
+        "spaces and forms",
+        {"a.tfrec": lambda n: {"image": image(n), "label": (label(n) + " " * (n % 2)).encode()}},
+    ),
+    records(
+        "labels of other case",
+        {
+            "a.tfrec": lambda n: {
+                "image": image(n),
+                "label": (label(n).upper() if n % 5 == 0 else label(n)).encode(),
+            }
+        },
+        expected="said",
+        names=None,
+    ),
+    records(
+        "two numbers",
+        {"a.tfrec": lambda n: {"image": image(n), "label": n % 2, "target": index(n)}},
+        names=_NUMBERS,
+        expected="said",
+    ),
+    records("image and mask", {"a.tfrec": lambda n: {**_plain(n), "mask": image(200)}}),
+    records(
+        "several labels",
+        {"a.tfrec": lambda n: {"image": image(n), "label": [index(n), 7]}},
+        names=None,
+        expected="refused",
+    ),
+    records(
+        "running number",
+        {"a.tfrec": lambda n: {"image": image(n), "label": n}},
+        names=None,
+        expected="refused",
+    ),
+    records(
+        "raw pixels",
+        {"a.tfrec": lambda n: {"image_raw": bytes(12), "label": index(n)}},
+        names=None,
+        expected="refused",
+    ),
+    records("no label", {"a.tfrec": _unlabeled}, names=None, expected="refused"),
+    records(
+        "unknown name",
+        {"a.tfrec": lambda n: {"image": image(n), "what_it_is": index(n)}},
+        names=_NUMBERS,
+        expected="refused",
+        fix={"label": "what_it_is"},
     ),
 )

@@ -83,7 +83,6 @@ def test_values_are_scaled_with_a_note(tmp_path, values, expected, note):
     data = load(tmp_path, x=pictures, y=LABELS)
     assert data.train.pictures[0, 0, :, 0].tolist() == expected
     assert note in " ".join(data.sentences)
-    assert bool(note) == bool(data.notes)
 
 
 @pytest.mark.parametrize(

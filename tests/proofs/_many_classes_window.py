@@ -15,13 +15,14 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+from workbench.app import close_context, make_context, make_window
+from workbench.gui.panels import panels_of
+from workbench.runs.home import data_home
+
 _PATIENCE_S = 300.0
 
 
 def main(project: str, run: str, *_picture: str) -> None:
-    from workbench.app import close_context, make_context, make_window
-    from workbench.runs.home import data_home
-
     app = QApplication([])
     context = make_context(data_home(), app)
     context.theme.apply(app)
@@ -38,10 +39,10 @@ def main(project: str, run: str, *_picture: str) -> None:
         watch.say(view)
     evaluate = window.views.currentWidget()
     watch.measured("matrix painted", evaluate.panels["evaluate_confusion"].map.grab)
-    for key, panel in evaluate.panels.items():
-        watch.measured(key, lambda key=key, panel=panel: _raise(evaluate, key, panel))
-        watch.settle(1.5)
-    watch.say("panels")
+    for spec in panels_of("evaluate"):
+        watch.measured(spec.title, lambda key=spec.key: evaluate.panels.open(key))
+        watch.settle(2)
+        watch.say(spec.title)
     if len(sys.argv) > 3:
         window.grab().save(sys.argv[3])
     print(json.dumps({"peak_bytes": peak_bytes(), "longest_block_ms": watch.longest_ms}))
@@ -92,10 +93,6 @@ def _is_shown(view: str, shown) -> bool:
         return True
     state = shown.state
     return state.evaluation is not None and state.known is not None
-
-
-def _raise(view, key: str, panel) -> None:
-    view.open_panel(key) if hasattr(view, "open_panel") else panel.show()
 
 
 def peak_bytes() -> int:

@@ -9,10 +9,13 @@ of the run, and prints the time and the largest process of each, and what the co
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import itertools
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +34,7 @@ from workbench.core.training.recipe import TrainingRecipe
 
 PER_CLASS, SIDE = 3, 8
 MOST_WINDOW_BYTES = 2**30
+_LOOK_S = 0.2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,11 +63,12 @@ class Proof:
         root, project = self.place / "photos", self.place / "p.workbench"
         make_folder(root, self.num_classes)
         save_project(project_of(root, self.num_classes), project)
-        run, other = self.place / "run", self.place / "other"
+        home = self.place / "home" / "runs"
+        home.mkdir(parents=True)
+        run, other = home / "many", home / "other"
         words = ("--epochs", "1", "--json")
         self._command("data", "check", f"folder:{root}", "--json", codes=(0, 1))
         self._command("train", str(project), "--run", str(run), *words)
-        self._command("train", str(project), "--run", str(other), "--set", "seed=8", *words)
         self._evaluated(run)
         self._command("evaluate", str(run))
         self._command("classify", str(run), str(root / "n00001"), "--top", "3", "--json")
@@ -71,6 +76,7 @@ class Proof:
         self._command("classify", str(run), str(root / "n00001"), "--top", "0", "--class-folders",
                       "--csv", str(csv_path))  # fmt: skip
         self._command("coach", str(run))
+        shutil.copytree(run, other)
         self._command("compare", str(run), str(other), "--json")
         self._command("report", str(run), str(self.place / "report.html"))
         size = (self.place / "report.html").stat().st_size
@@ -80,15 +86,18 @@ class Proof:
     def _evaluated(self, run: Path) -> None:
         table = self.place / "images.csv"
         lines = self._command("evaluate", str(run), "--csv", str(table), "--json")
-        answer = json.loads(lines.splitlines()[-1])
-        total = sum(map(sum, answer["confusion"]))
+        line = lines.splitlines()[-1]
+        matrix = re.search(r'"confusion":(\[\[.*\]\])', line)
+        answer = json.loads(line[: matrix.start()] + '"":0}') if matrix else {}
+        rows_of_matrix = (matrix[1].strip("[]").split("],[")) if matrix else []
+        total = sum(sum(map(int, row.split(","))) for row in rows_of_matrix)
         areas = sum(each["roc_auc"] is not None for each in answer["per_class"])
         with table.open(encoding="utf-8", newline="") as file:
             rows = csv.reader(file)
             header = next(rows)
             count = sum(1 for _ in rows)
         print(
-            f"evaluate: {total:,} images, {len(answer['confusion']):,} rows of the matrix, accuracy "
+            f"evaluate: {total:,} images, {len(rows_of_matrix):,} rows of the matrix, accuracy "
             f"{answer['accuracy']:.4f}, ROC AUC of {areas:,} classes, macro "
             f"{answer['roc_auc']['macro']:.4f}; table of {count:,} rows and {len(header):,} columns"
         )
@@ -105,16 +114,16 @@ class Proof:
         began = time.monotonic()
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             process = subprocess.Popen(command, stdout=out, stderr=err)
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = code = os.waitstatus_to_exitcode(status)
+            peaks: dict[str, int] = {}
+            while process.poll() is None:
+                _look_at(process.pid, peaks)
+                time.sleep(_LOOK_S)
+            code = process.returncode
             out.seek(0)
             err.seek(0)
             output, words = out.read(), err.read()
-        seconds, largest = time.monotonic() - began, used.ru_maxrss / 1024
-        print(
-            f"{name:10} {seconds:6.1f} s  largest process {largest:6.0f} MiB  exit {code}",
-            flush=True,
-        )
+        largest = ", ".join(f"{kind} {peak / 2**20:,.0f} MiB" for kind, peak in peaks.items())
+        print(f"{name:10} {time.monotonic() - began:6.1f} s  {largest}  exit {code}", flush=True)
         if code:
             print(words[-1_500:])
         return output, code
@@ -128,6 +137,27 @@ class Proof:
         found = json.loads(output.splitlines()[-1]) if code == 0 else {}
         if found.get("peak_bytes", MOST_WINDOW_BYTES + 1) > MOST_WINDOW_BYTES:
             self.problems.append("the window takes more than 1 GiB, or did not end")
+
+
+def _look_at(pid: int, peaks: dict[str, int]) -> None:
+    """The peak of each kind of process below and with a process."""
+    parents = {}
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            stat = (folder / "stat").read_text(encoding="utf-8", errors="replace")
+            parents[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
+    wanted = {pid}
+    while more := {child for child, parent in parents.items() if parent in wanted} - wanted:
+        wanted |= more
+    for each in wanted:
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
+            status = Path(f"/proc/{each}/status").read_text(encoding="utf-8")
+            place = next((n for n, word in enumerate(words) if word.startswith(b"workbench")), None)
+            if place is not None and "VmHWM" in status:
+                peak = 1024 * int(status.split("VmHWM:")[1].split()[0])
+                kind = b" ".join(words[place : place + 2]).decode()
+                peaks[kind] = max(peaks.get(kind, 0), peak)
 
 
 def make_folder(root: Path, num_classes: int) -> None:

@@ -194,6 +194,8 @@ def _print_end(done: ManyClassified, *, as_json: bool) -> None:
     """How many there were; and where true classes are known, how many answers are correct."""
     if not as_json and done.num_images > 1:
         print_line(_total(done))
+    if done.blind and not as_json:
+        print_line(done.blind)
     if done.agreement is None:
         return
     if as_json:

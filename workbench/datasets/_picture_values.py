@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ _NUMBERS = 400_000
 _LOOKED_AT = 1000
 """Images whose own ranges are compared."""
 
+_CHANNELS = frozenset({1, 3})
 _MIXED_ABOVE = 16
 _MOST_CUT = 0.1
 """Share of the numbers of an array that may be beyond its range."""
@@ -56,8 +57,8 @@ class Axes:
         return np.moveaxis(block, 1, -1) if self.is_channels_first else block
 
 
-def find_axes(shape: tuple[int, ...], where: str) -> Axes:
-    """Reads the axes off a shape.
+def find_axes(shape: tuple[int, ...], where: str, channels: str = AUTO) -> Axes:
+    """Reads the axes off a shape; `channels` says which holds the colors: auto, last or first.
 
     Raises:
         DatasetError: it is none of the three forms in EXPECTED.
@@ -65,9 +66,9 @@ def find_axes(shape: tuple[int, ...], where: str) -> Axes:
     if len(shape) == 3 and min(shape) > 0:
         return Axes(is_gray=True)
     if len(shape) == 4 and min(shape) > 0:
-        if shape[3] in {1, 3}:
+        if shape[3] in _CHANNELS and channels != "first":
             return Axes()
-        if shape[1] in {1, 3}:
+        if shape[1] in _CHANNELS and channels != "last":
             return Axes(is_channels_first=True)
     fix = "Save the images with height, width and channels as separate axes."
     if len(shape) == 2 and shape[1] > 1:
@@ -83,6 +84,29 @@ def find_axes(shape: tuple[int, ...], where: str) -> Axes:
         expected=EXPECTED,
         fix=fix,
     )
+
+
+def axes_inferences(shape: tuple[int, ...], channels: str) -> list[Inference]:
+    """Which axis holds the colors, where the shape fits both or a person has set it."""
+    is_either = len(shape) == 4 and shape[1] in _CHANNELS and shape[3] in _CHANNELS
+    is_given = channels != AUTO
+    if not is_either and not is_given:
+        return []
+    is_last = channels != "first"
+    other = "first" if is_last else "last"
+    doubt = "The shape fits both."
+    return [
+        Inference(
+            "channels",
+            "The color axis",
+            "last" if is_last else "first",
+            f"the shape {shape}",
+            doubt,
+            "channels",
+            (Option(other, other),),
+            is_told=is_given,
+        )
+    ]
 
 
 @dataclass(frozen=True)
@@ -298,7 +322,7 @@ def _evidence(array: Array, where: str, ctx: LoadContext) -> Evidence:
             ends.is_whole and known.is_whole,
         )
     assert found is not None  # noqa: S101 - no axis is empty (find_axes)
-    return replace(found, sample=np.sort(np.concatenate(samples)))
+    return found._replace(sample=np.sort(np.concatenate(samples)))
 
 
 def _refuse_infinite(block: Array, where: str) -> None:

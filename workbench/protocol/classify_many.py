@@ -90,6 +90,7 @@ class ManyClassified(Answer, frozen=True, kw_only=True, tag="many_classified"):
         num_earlier: Those that were in the table before.
         seconds: How long the others took, the loading of the model left out.
         table: The file that was written; "" for none.
+        blind: As of `Classified`.
         agreement: None where no true classes were requested.
         reading: How the table of true classes was read, in sentences.
     """
@@ -99,5 +100,6 @@ class ManyClassified(Answer, frozen=True, kw_only=True, tag="many_classified"):
     num_earlier: int = 0
     seconds: float = 0.0
     table: str = ""
+    blind: str = ""
     agreement: Agreement | None = None
     reading: list[str] = []

@@ -13,7 +13,7 @@ references.npz what the distance from the training images is measured by (refere
 checkpoints/   from where the run can be resumed (checkpoint.py)
 confusions.bin one confusion matrix an epoch (confusions.py)
 evaluation.json  the latest evaluation of its model (evaluation.py)
-robustness.json  its accuracy on altered test images (robustness.py)
+robustness.json, robustness_suite.json   its accuracy on altered test images (robustness.py)
 image_scores.npz  what it answered for each image there (image_scores.py)
 class_scores.npz  the probability of each class for each of them (class_scores.py)
 notes.json     title, tags and note that people gave it (notes.py)

@@ -82,6 +82,23 @@ class Action:
 
 
 @dataclass(frozen=True)
+class LabelEvidence:
+    """Why a label is doubted: what a classifier that was trained on the other images says.
+
+    Attributes:
+        given: Probability of the label that the image has.
+        suggested_label: Name of the class that fits better.
+        suggested: Probability of that class.
+        nearest: Images with the most similar features, the most similar first.
+    """
+
+    given: float
+    suggested_label: str
+    suggested: float
+    nearest: tuple[FoundImage, ...] = ()
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something about the data that people should know.
 
@@ -95,7 +112,10 @@ class Finding:
         num_images: How many there are.
         actions: What can be done, the best first; the last one keeps everything as it is, where
             that makes sense.
-        score: For a ranking: higher is more certain; 0 where there is none.
+        score: For a ranking: higher is more certain; 0 where there is none. Of a label, the
+            estimated probability that it is wrong.
+        group: Heading of those of the rule that are likely to be settled together; "" for none.
+        evidence: Of a label: why it is doubted.
     """
 
     key: str
@@ -107,6 +127,8 @@ class Finding:
     num_images: int = 0
     actions: tuple[Action, ...] = ()
     score: float = 0.0
+    group: str = ""
+    evidence: LabelEvidence | None = None
 
     def action(self, key: str) -> Action | None:
         """The action with a key; None where it has none."""
@@ -124,6 +146,8 @@ def new_finding(
     score: float = 0.0,
     about: str = "",
     can_be_kept: bool = True,
+    group: str = "",
+    evidence: LabelEvidence | None = None,
 ) -> Finding:
     """A finding with its key, its images within the limit, and the action that keeps it.
 
@@ -137,6 +161,8 @@ def new_finding(
         score: For a ranking.
         about: What makes it another finding than others of the rule about the same images.
         can_be_kept: Images that are not used anyway cannot be kept.
+        group: Heading of those that are likely to be settled together.
+        evidence: Why a label is doubted.
     """
     found = tuple(images)
     texts = sorted({image.content for image in found})
@@ -151,6 +177,8 @@ def new_finding(
         num_images=len(found),
         actions=(*actions, *([Action(KEEP, "Keep as it is")] if can_be_kept else [])),
         score=score,
+        group=group,
+        evidence=evidence,
     )
 
 

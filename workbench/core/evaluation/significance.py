@@ -111,7 +111,7 @@ class UnpairedTest:
         return self.p_value < SIGNIFICANT
 
 
-def unpaired_test(right: tuple[int, int], counts: tuple[int, int]) -> UnpairedTest:
+def unpaired_test(right: tuple[float, float], counts: tuple[int, int]) -> UnpairedTest:
     """The test of two shares: so many right of so many independent images, at least one each."""
     first, second = (number / total for number, total in zip(right, counts, strict=True))
     pooled = sum(right) / sum(counts)

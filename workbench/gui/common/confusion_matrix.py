@@ -111,6 +111,7 @@ class ConfusionMatrix(QWidget):
         self._shown: Numbers = np.arange(0)
         self._counts: Counts = self._matrix.dense()
         self._shares: Shares = np.zeros((0, 0))
+        self._colors: Rgb | None = None  # of the squares, until others are shown
         self.cell: tuple[int, int] | None = None
         self.is_clickable = False
         self.setMouseTracking(True)
@@ -118,7 +119,7 @@ class ConfusionMatrix(QWidget):
         self.setAccessibleName("Confusion matrix")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(220, 220)
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._mark_shown)
 
     def set_matrix(
         self, names: Sequence[str], matrix: Confusion, shown: Numbers | None = None
@@ -157,6 +158,7 @@ class ConfusionMatrix(QWidget):
         is_predicted = self._per == "predicted"
         totals = self._matrix.predicted_totals if is_predicted else self._matrix.actual_totals
         parts = np.maximum(totals[self._shown], 1)
+        self._colors = None
         self._counts = self._matrix.dense(self._shown)
         self._shares = self._counts / (parts if is_predicted else parts[:, None])
         is_there = self.cell is not None and set(self.cell) <= set(self.shown)
@@ -247,7 +249,9 @@ class ConfusionMatrix(QWidget):
     def _paint_cells(self, painter: QPainter) -> None:
         size = self._rect(0, 0).width()
         gap = 1.0 if size >= NAMES_FROM_PX else 0.0
-        colors = _cell_colors(self._shares, self._theme)
+        if self._colors is None:
+            self._colors = _cell_colors(self._shares, self._theme)
+        colors = self._colors
         if gap:
             self._paint_squares(painter, colors, gap)
         else:

@@ -33,7 +33,7 @@ PAIR_COLUMNS = (
 MOST_PAIRS = 100
 """More pairs than anyone reads; the matrix has them all."""
 
-MOST_ROWS = 300
+MOST_ROWS = 100
 """More classes than a table shows at once; the saved one has them all."""
 
 NO_PAIRS = "No image was predicted as another class."
@@ -59,8 +59,8 @@ class ClassesPanel(TitledBox):
             "Balanced accuracy: the mean of the recalls, so that each class counts the same"
         )
         self.loss.setToolTip(
-            "The mean loss of the outputs before calibration, as in training; the losses\n"
-            "of the images are of their calibrated probabilities"
+            "Mean negative log-likelihood of the probabilities that are shown, calibrated where\n"
+            "the model is: the mean of the losses of the images"
         )
         self.pictures.setToolTip("Images that were evaluated")
         self.switch = SegmentedSwitch((("classes", "Per class"), ("pairs", "Most confused")))
@@ -107,15 +107,19 @@ class ClassesPanel(TitledBox):
         interval = f"accuracy 95% interval {share(low)} to {share(high)}"
         found = result.calibration
         is_scaled = found is not None and found.temperature is not None
+        # An evaluation of an earlier version has the loss before calibration alone.
+        loss = result.negative_log_likelihood
+        loss = result.loss if loss is None else loss
         few = f"the {MOST_ROWS} classes with the lowest F1" if size > MOST_ROWS else ""
-        parts = [self._state.subject, interval, "loss before calibration" if is_scaled else "", few]
+        remark = _loss_remark(result) if is_scaled else ""
+        parts = [self._state.subject, interval, remark, few]
         self.source.setText(breakable(" · ".join(filter(None, parts))))
         self.accuracy.value.setText(share(result.accuracy))
         for k, figure in self.top_k.items():
             figure.value.setText(share(result.top_k_accuracy.get(k)))
             figure.setVisible(k in result.top_k_accuracy)
         self.balanced.value.setText(share(balanced_accuracy(matrix)))
-        self.loss.value.setText("NaN" if result.loss is None else f"{result.loss:.4f}")
+        self.loss.value.setText("NaN" if loss is None else f"{loss:.4f}")
         self.pictures.value.setText(count(matrix.total))
         worst = result.per_class
         if size > MOST_ROWS:
@@ -139,6 +143,13 @@ class ClassesPanel(TitledBox):
     def _on_pair_chosen(self, number: int) -> None:
         pair = self._pairs[number]
         self._state.cell_pointed.emit(pair.actual, pair.predicted)
+
+
+def _loss_remark(result: Evaluation) -> str:
+    """What the loss was before calibration, or that it is of before."""
+    if result.negative_log_likelihood is None or result.loss is None:
+        return "loss (uncalibrated)"
+    return f"loss (uncalibrated) {result.loss:.4f}"
 
 
 def _pair_row(names: Sequence[str], totals: Sequence[int], pair: ConfusedPair) -> list[Cell]:

@@ -40,7 +40,7 @@ _SEARCH_FROM = 12
 """Classes from which on a field to find some of them is of use."""
 
 
-_MOST_SHOWN = 300
+_MOST_SHOWN = 200
 """Classes that are drawn in some milliseconds; of more the most confused ones are."""
 
 

@@ -97,6 +97,7 @@ class _Classification:
             num_earlier=num_earlier,
             seconds=time.monotonic() - began,
             table=self._request.table,
+            blind=self._runner.calibration.blind_words,
             agreement=self._agreement.result() if self._has_truth() else None,
             reading=list(self._labels.sentences) if self._labels is not None else [],
         )

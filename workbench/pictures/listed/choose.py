@@ -20,6 +20,7 @@ from workbench.pictures.listed.names import (
     FOLDS,
     LABEL_ORDER,
     PARTS,
+    WEAK_RANK,
     part_of_word,
     squeezed,
 )
@@ -38,6 +39,7 @@ class Chosen:
             the folder is the label.
         split: Place of the column with the part, -1 for none.
         flag: The part that a split column of yes and no means by yes; "" for a column of words.
+        has_test: Whether a word of the split column is plainly the test part.
         has_part_folders: Whether the first folder of a path names the part.
         unused: The titles of the other columns, with the reason where one is known.
         inferences: How they were found.
@@ -47,6 +49,7 @@ class Chosen:
     labels: tuple[int, ...] = ()
     split: int = -1
     flag: str = ""
+    has_test: bool = False
     has_part_folders: bool = False
     unused: tuple[str, ...] = ()
     inferences: tuple[Inference, ...] = ()
@@ -166,14 +169,14 @@ class Chooser:
         )
         if found is None:
             return Chosen(0, has_part_folders=given == FOLDERS)
-        return Chosen(0, split=found.number, flag=_flag_of(found))
+        return Chosen(0, split=found.number, flag=_flag_of(found), has_test=found.has_test)
 
     def _column_split(self, column: Column) -> Chosen:
         flag = _flag_of(column)
         evidence = f"it means {flag} by yes" if flag else "its words are parts"
         options = [Option(NONE, "none: all images are divided")]
         self._say(SPLIT, column.title, evidence, "", options)
-        return Chosen(0, split=column.number, flag=flag)
+        return Chosen(0, split=column.number, flag=flag, has_test=column.has_test)
 
     def _say_strange_split(self, column: Column) -> None:
         """A column that is named like a split, without its words."""
@@ -254,6 +257,8 @@ class Chooser:
         rank = best.label_rank or 0
         least = max(rank, 1 if rank else 0)
         rivals = [each for each in named[1:] if (each.label_rank or 0) <= least]
+        if rank == WEAK_RANK:
+            rivals = list(fit)
         return self._take(best, "by its name", rivals, fit)
 
     def _take_by_content(self, fit: Sequence[Column], others: Sequence[Column]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from workbench.pictures.listed.names import (
     FLAGS,
     IMAGES,
     LABEL_RANKS,
+    MEASURES,
     MISSING,
     NOT_IMAGES,
     PARTS,
@@ -32,10 +33,12 @@ _DATE = re.compile(
     r"|\d{1,2}:\d\d(:\d\d)?"
 )
 _HASH = re.compile(r"[0-9a-f]{12,}|[0-9a-f]{8}-[0-9a-f]{4}-.*", re.IGNORECASE)
-_LIST = re.compile(r"\[.*\]|\{.*\}|\(.*,.*\)")
+_LIST = re.compile(r"\[.*\][\"']*|\{.*\}|\(.*,.*\)")
 _MOST = 0.95  # of the cells that count as all of them: some are always odd
 _FEW_ROWS = 10
 """From so many rows on, a column with as many values is no label unless it is set."""
+_FEW_RUNNING = 5
+"""The same for numbers that count the rows."""
 
 
 class Column:
@@ -105,9 +108,14 @@ class Column:
     @cached_property
     def is_split(self) -> bool:
         """Words for parts alone, or a column of yes and no that is named like a part."""
-        if self.key in FLAGS:
+        if self.key in FLAGS or (self.key in PARTS and self.is_flag):
             return self.is_flag
         return bool(self.values) and all(part_of_word(value) for value in self.values)
+
+    @property
+    def has_test(self) -> bool:
+        """Whether one of its words is plainly the test part."""
+        return any(part_of_word(value, has_test=True) == "test" for value in self.values)
 
     @property
     def is_named_split(self) -> bool:
@@ -138,7 +146,9 @@ class Column:
         """Why it cannot be the label, as a clause; "" where it can."""
         if not self.values:
             return "empty"
-        if _INDEX_NAMES.fullmatch(self.key) and self.is_running:
+        if self.is_running and (
+            _INDEX_NAMES.fullmatch(self.key) or len(self.cells) >= _FEW_RUNNING
+        ):
             return "running numbers"
         for words, is_so in self._kinds():
             if is_so:
@@ -146,7 +156,7 @@ class Column:
         if len(self.values) == 1:
             return "one value"
         if len(self.values) == self.num_filled >= _FEW_ROWS:
-            return "running numbers" if self.is_running else "as many values as lines"
+            return "as many values as lines"
         return ""
 
     def _kinds(self) -> tuple[tuple[str, bool], ...]:
@@ -159,6 +169,7 @@ class Column:
             ("hashes", self._all(_HASH) and not self.is_whole and self.is_mostly_single),
             ("running numbers", self.is_running and is_one_each and self.label_rank is None),
             ("lists of numbers", self._share(_is_box) > 0.5),
+            ("a measurement by its name", self.is_number and self.key in MEASURES),
         )
 
     def is_same_as(self, other: Column) -> bool:

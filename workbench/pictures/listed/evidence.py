@@ -46,7 +46,9 @@ def one_hot(columns: Sequence[Column]) -> list[Column]:
 
 
 def _exclusive(run: Sequence[Column]) -> list[Column]:
-    """The longest part of a row of columns that sums to one in each line, or to none in some."""
+    """The longest part of a row of columns that sums to one in each line; the whole row may sum to
+    none in some.
+    """
     if len(run) < 2:
         return []
     cells = [each.cells[:: max(1, len(each.cells) // _LINES)] for each in run]
@@ -55,6 +57,7 @@ def _exclusive(run: Sequence[Column]) -> list[Column]:
     for size in range(len(run), 1, -1):
         for start in range(len(run) - size + 1):
             found = sums[start + size] - sums[start]
-            if found.max(initial=0) == 1 and found.mean() >= _MOST_ONES:
+            least = _MOST_ONES if size == len(run) else 1
+            if found.max(initial=0) == 1 and found.mean() >= least:
                 return list(run[start : start + size])
     return []

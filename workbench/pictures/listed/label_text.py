@@ -20,6 +20,7 @@ from workbench.pictures.listed.names import MISSING
 
 _LIKE_A_CLASS = 0.05  # of the lines with a word that means a missing label
 _SEPARATORS = "|;,"
+_OF_LISTS = "|;"  # those that are hardly ever part of a name
 _MOST_SHOWN = 3
 
 
@@ -83,7 +84,8 @@ class LabelTexts:
         for separator in _SEPARATORS:
             split = {cell: _pieces(cell, separator) for cell in found.values() if cell}
             joined = [cell for cell, pieces in split.items() if len(pieces) > 1]
-            if joined and _are_several(split):
+            is_plain = separator in _OF_LISTS and _share_pieces(split)
+            if joined and (is_plain or _are_several(split)):
                 raise several_labels(self.path, joined[0])
         split = {cell: cell.split() for cell in found.values() if cell}
         if any(len(pieces) > 1 for pieces in split.values()) and _are_several(split):
@@ -127,7 +129,7 @@ class LabelTexts:
             sizes[name] += counts[cell]
         value = Inference("case", _CASE, "one class", param="merge_case", is_told=True)
         if self.given.merge_case:
-            best = {name: max(group, key=sizes.__getitem__) for group in groups for name in group}
+            best = _spellings(groups, sizes)
             self.inferences += [value] if groups else []
             return {cell: best.get(name, name) for cell, name in found.items()}
         if groups:
@@ -135,6 +137,23 @@ class LabelTexts:
         return found
 
 
+def _spellings(groups: Sequence[Sequence[str]], sizes: Mapping[str, int]) -> dict[str, str]:
+    """One spelling for each group: of the style that is most frequent and that all groups have, or
+    else the most frequent of the group.
+    """
+    styles = [
+        {name for group in groups for name in group if style(name) == name} for style in _STYLES
+    ]
+    whole = [each for each in styles if all(set(group) & each for group in groups)]
+    best = max(whole, key=lambda names: sum(sizes[name] for name in names), default=set())
+    return {
+        name: max(group, key=lambda each: (each in best, sizes[each]))
+        for group in groups
+        for name in group
+    }
+
+
+_STYLES = (str.lower, str.title, str.capitalize, str.upper)
 _MISSING = "Words for a missing label"
 _CASE = "Labels of other case"
 
@@ -166,7 +185,8 @@ def list_items(cell: str) -> list[Any] | None:
     try:
         items = json.loads(cell.replace("'", '"'))
     except ValueError:
-        items = [part.strip(" '\"") for part in re.split(r"[,\s]+", cell[1:-1].strip())]
+        pieces = re.split(r"[,\s]+", cell.strip(" []{}()'\""))
+        items = [piece.strip("'\"") for piece in pieces if piece]
     return items if isinstance(items, list) else None
 
 
@@ -181,6 +201,14 @@ def _place_of_one(items: Sequence[Any]) -> str:
 
 def _pieces(cell: str, separator: str) -> list[str]:
     return [piece.strip() for piece in cell.split(separator) if piece.strip()]
+
+
+def _share_pieces(split: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a piece of a cell occurs in another cell, too."""
+    places = Counter(piece for pieces in split.values() for piece in set(pieces))
+    return any(
+        places[piece] > 1 for pieces in split.values() if len(pieces) > 1 for piece in pieces
+    )
 
 
 def _are_several(split: Mapping[str, Sequence[str]]) -> bool:

@@ -32,7 +32,7 @@ _LABELS = (
     "cultivar", "tag", "tags", "scientificname", "latinname", "commonname", "vernacularname",
     "celltype", "cellname", "condition", "finding", "findings", "pathology", "lesion", "tumortype",
     "plant", "plantname", "flower", "flowername", "animal", "bird", "birdname", "fruit", "food",
-    "dish", "weather", "scene", "emotion", "expression", "sentiment", "gender", "digit",
+    "dish", "weather", "scene", "emotion", "expression", "sentiment", "digit",
     "character", "letter", "symbol", "sign", "gesture", "brand", "landmarkid", "identity",
     "individual", "individualid", "whaleid", "personid", "defect", "defecttype", "grade", "level",
     "severity", "quality", "material", "style", "artist", "genre", "articletype", "answer",
@@ -50,7 +50,9 @@ _LABEL_NUMBERS = (
 )  # fmt: skip
 """Names of numbers that stand for labels."""
 
-_WEAK_LABELS = ("name", "title", "object", "group", "nom", "nombre", "nome", "naam", "имя")
+_WEAK_LABELS = ("name", "title", "object", "group", "nom", "nombre", "nome", "naam", "имя",
+"gender",
+                "sex")  # fmt: skip
 
 LABEL_RANKS = {
     squeezed(name): rank
@@ -58,6 +60,8 @@ LABEL_RANKS = {
     for name in names
 }
 """How well a name fits a label: 0 means nothing else, 3 is a last resort."""
+WEAK_RANK = 3
+"""The last resort: other columns are as likely."""
 LABEL_ORDER = {name: place for place, name in enumerate(LABEL_RANKS)}
 
 IMAGES = frozenset(
@@ -112,6 +116,23 @@ SPLITS = frozenset(
 )  # fmt: skip
 """Names of columns with parts."""
 
+MEASURES = frozenset(
+    {
+        "width", "height", "size", "area", "weight", "age", "ageapprox", "year", "month", "day",
+        "length", "depth", "price", "count", "x", "y0", "x0", "x1", "y1", "x2", "y2", "w", "h",
+        "xmin",
+        "ymin", "xmax", "ymax", "left", "top", "right", "bottom", "bbox", "latitude", "longitude",
+        "lat", "lon", "lng", "score", "confidence", "probability", "prob", "loss", "distance",
+        "angle",
+        "temperature", "filesize", "bytes", "imagewidth", "imageheight", "imgwidth", "imgheight",
+        "patientage", "patientid", "patient", "followup", "timestamp", "breite", "hohe", "gewicht",
+        "alter",
+        "largeur", "hauteur", "poids", "ancho", "alto", "peso", "edad", "row", "col", "column",
+        "index",
+    }
+)  # fmt: skip
+"""Names of columns whose numbers measure or count something and are no classes."""
+
 FOLDS = frozenset({"fold", "stage", "part", "phase", "mode", "teil", "set"})
 """Those of which numbers are no parts: folds of a cross-validation and the like."""
 
@@ -130,9 +151,12 @@ PARTS = {
     "validationset": "validation", "validationdata": "validation", "development": "validation",
     "test": "test", "testing": "test", "tst": "test", "te": "test", "testset": "test",
     "testdata": "test", "holdout": "test", "heldout": "test",
-    "eval": "validation", "evaluation": "validation", "evalset": "validation",
+    "privatetest": "test", "learn": "train", "learning": "train", "learnset": "train",
 }  # fmt: skip
 """The parts by what a split column holds, as `squeezed` gives it."""
+
+_EVALUATION = frozenset({"eval", "evaluation", "evalset", "publictest"})
+"""Words for the test part, or for the validation part where there is another test part."""
 
 YES = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False,
        "1.0": True, "0.0": False, "t": True, "f": False, "y": True, "n": False}  # fmt: skip
@@ -143,7 +167,14 @@ MISSING = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "null", "?", "-", "--",
 """Words that mean that there is no value, in lower case. "none" is often a class (no defect)."""
 
 
-def part_of_word(text: str) -> str | None:
-    """The part that a word names: "train", "test" or "validation"; None for another word."""
+def part_of_word(text: str, *, has_test: bool = False) -> str | None:
+    """The part that a word names: "train", "test" or "validation"; None for another word.
+
+    Args:
+        text: The word.
+        has_test: Whether another word names the test part: evaluation is validation then.
+    """
     word = squeezed(text)
+    if word in _EVALUATION:
+        return "validation" if has_test else "test"
     return PARTS.get(word) if word or not text.strip() else None

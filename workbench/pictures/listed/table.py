@@ -113,19 +113,22 @@ def read_table(
     return Table(rows, source.files, (*inferences, *folder, *source.texts.inferences), notes)
 
 
-def preview_table(path: Path, given: Given) -> Preview:
+def preview_table(
+    path: Path, given: Given, check_cancelled: Callable[[], None] = lambda: None
+) -> Preview:
     """The first lines of a table, with the columns that are taken; raises DatasetError where it has
     no lines.
     """
-    source = _Source(path, given, read_lines(path, given))
+    lines = read_lines(path, given)
+    source = _Source(path, given, lines, check_cancelled=check_cancelled)
     problem, chosen = None, Chosen(-1)
     try:
         chosen = source.chosen
     except DatasetError as error:
         problem = error
-    lines = tuple(tuple(row) for _, row in source.body[:_PREVIEWED])
+    shown = tuple(tuple(row) for _, row in source.body[:_PREVIEWED])
     header = tuple(each.name for each in source.columns)
-    return Preview(header, lines, chosen.image, chosen.labels, chosen.split, problem)
+    return Preview(header, shown, chosen.image, chosen.labels, chosen.split, problem)
 
 
 def _unused(chosen: Chosen) -> list[str]:
@@ -239,7 +242,7 @@ class _Source:
             is_so = YES.get(word.lower(), False)
             other = "test" if chosen.flag == "train" else "train"
             return chosen.flag if is_so else other
-        part = part_of_word(word)
+        part = part_of_word(word, has_test=chosen.has_test)
         if part is None:
             raise _unknown_part(self.path, line, word)
         return part

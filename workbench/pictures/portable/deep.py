@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -20,6 +19,7 @@ from workbench.pictures.portable.ranges import (
     eight_bits,
     evidence_of,
     infer,
+    num_clipped,
     read_range,
     stretched,
 )
@@ -47,8 +47,7 @@ _NATIVE = {
 """What libtiff has decoded is in this machine's order of bytes already."""
 
 
-@dataclass(frozen=True)
-class Deep:
+class Deep(NamedTuple):
     """The numbers of an image of more than 8 bits.
 
     Attributes:
@@ -82,6 +81,13 @@ class Deep:
             opacity = eight_bits(self.values[..., -1:], _WHOLE.low, _WHOLE.high)
             color = np.concatenate([color, opacity], axis=2)
         return Image.fromarray(np.ascontiguousarray(color))
+
+    def share_cut(self, value_range: str) -> float:
+        """Share of the numbers that are beyond a range; 0 where it is not used."""
+        given = read_range(value_range)
+        if given is None or self.is_fixed:
+            return 0.0
+        return num_clipped(self.color, given.low, given.high) / self.color.size
 
     def _inferred(self) -> Range:
         known = evidence_of(self.color)

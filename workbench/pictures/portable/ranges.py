@@ -8,8 +8,7 @@ or the overshoot of a resizing changes nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +40,7 @@ _LEVELS = (1, 3, 7, 15, 16, 255, 1023, 4095, 16_383, 65_535)
 """White in whole numbers: 1 to 4 bits, scikit-learn's digits, 8, 10, 12, 14 and 16 bits."""
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What is known of the numbers of some images.
 
     Attributes:
@@ -82,8 +80,7 @@ class Evidence:
         )
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(NamedTuple):
     """Black and white.
 
     Attributes:

@@ -65,7 +65,7 @@ def _words(facts: Facts) -> str:
         balanced = balanced_accuracy(result.matrix)
         words.append(f"balanced accuracy {share(balanced)}")
         words += [f"top-{k} accuracy {share(part)}" for k, part in result.top_k_accuracy.items()]
-    words += [f"loss {test.loss:.4f}"] if test.loss is not None else []
+    words += [f"{facts.loss_words} {test.loss:.4f}"] if test.loss is not None else []
     return f"{'; '.join(words)}."
 
 

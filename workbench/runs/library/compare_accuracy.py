@@ -92,7 +92,7 @@ def compare_counts(
             "against each other."
         )
     numbers = (left.test_accuracy, right.test_accuracy)
-    first, second = (round(x * count) for x, count in zip(numbers, counts, strict=True))
+    first, second = (round(x * count, 6) for x, count in zip(numbers, counts, strict=True))
     test = unpaired_test((first, second), counts)
     on = f"on {counts[0]:,} and {counts[1]:,} test images that were not matched one by one"
     return ComparedAccuracy(_words(left, right, test, on), test)

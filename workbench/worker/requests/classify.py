@@ -74,6 +74,7 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
         picture_bitmap=shown[0],
         input_bitmap=shown[1],
         weights=weights_of(runner.card),
+        blind=runner.calibration.blind_words,
     )
 
 

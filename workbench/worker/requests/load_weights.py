@@ -7,17 +7,16 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace as replace_fields
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.specs import LoadedData
 from workbench.core.specs.edited_classes import edited_classes
-from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError, WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
@@ -47,6 +46,7 @@ from workbench.worker.saved_models.class_order import (
 )
 from workbench.worker.saved_models.keras_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
+from workbench.worker.saved_models.result_images import as_trained, refuse_other_images
 from workbench.worker.saved_models.weights_layout import weights_layout
 from workbench.worker.trainer.setup import model_card
 
@@ -71,17 +71,22 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     if is_result(path):
         job.progress(f"Loading {path.name}")
         result = read_result(path)
-        project = _as_trained(project, result)
+        project = as_trained(project, result)
     job.keras()
     job.progress(f"Loading {path.name}")
     built = build_whole(project.graph, "the project")
-    arrays = read_foreign_weights(path, weights_layout(built))
-    assign_weights(built, arrays)
+    by_order = result is not None or request.layer_order == "file"
+    weights = read_foreign_weights(path, weights_layout(built), by_order=by_order)
+    assign_weights(built, weights.arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
+    other = "" if result is None else refuse_other_images(job, project, built.input_shape, result)
     names, note, found = _class_names(job, request, own, project, built)
+    if result is None:  # a program of ours wrote the file of a result
+        found = replace_fields(found, matched_by=weights.matched_by, doubts=[*weights.doubts])
     job.send(found)
     if names is None:
         raise ask_order(found, str(path))
+    note = f"{note} {other}".strip()
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
@@ -89,7 +94,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
         card = _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
-    _fill(run, project, path, card=card, arrays=arrays, result=result)
+    _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
     text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note)))
     return Done(id=job.id, text=text, path=str(run.path))
@@ -108,12 +113,6 @@ def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard
         best=finished.best,
         test=finished.test,
     )
-
-
-def _as_trained(project: Project, result: Result) -> Project:
-    """The project with the recipe that the notebook had, where that is a valid one."""
-    recipe, errors = recipe_from(result.card.recipe)
-    return project if errors else replace(project, recipe=recipe)
 
 
 def _check_ending(path: Path) -> None:

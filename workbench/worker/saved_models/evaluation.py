@@ -51,6 +51,7 @@ def evaluation_of(
     return Evaluation(
         id=request_id,
         loss=finite(results.loss),
+        negative_log_likelihood=finite(float(results.losses.mean(dtype=np.float64))),
         accuracy=int(confusion.right.sum()) / len(truth),
         classes=list(card.class_names),
         per_class=class_scores(confusion, card.class_names, areas),

@@ -20,6 +20,7 @@ from workbench.gui.evaluate.curves.loaded import (
     MICRO,
     Loaded,
     Shown,
+    is_validation,
     load,
     shown_average,
     shown_class,
@@ -93,6 +94,22 @@ class CurvesPanel(TitledBox):
         self.unknown = _field("Unknown costs", 1.0)
         self.k = NumberField(IntParam("k", 5, "", minimum=1, maximum=10_000))
         self.k.setAccessibleName("k of the top-k accuracy")
+        self._build_choices()
+        self._choices = QStackedWidget()
+        for page in (self._of_all, self._of_class):
+            self._choices.addWidget(page)
+        head = row(self.area, self.precision, STRETCH, self.menu_button, spacing=24)
+        self.column.addLayout(row(plain_label("Class"), (self.classes, 1), spacing=8))
+        self.column.addLayout(head)
+        self.column.addWidget(self.figures, 1)
+        self.column.addWidget(self.status)
+        self.column.addWidget(self._choices)
+        self.column.addWidget(self.words)
+        self.column.addLayout(row(self.validate, STRETCH))
+        self.setMinimumWidth(430)
+
+    def _build_choices(self) -> None:
+        """What is chosen for a class, and for all classes."""
         self.figures, self._of_class, self._of_all = QWidget(), QWidget(), QWidget()
         row((self.roc, 1), (self.recall, 1), parent=self.figures, spacing=8)
         row(
@@ -117,18 +134,6 @@ class CurvesPanel(TitledBox):
             parent=self._of_all,
             spacing=6,
         )
-        self._choices = QStackedWidget()
-        for page in (self._of_all, self._of_class):
-            self._choices.addWidget(page)
-        head = row(self.area, self.precision, STRETCH, self.menu_button, spacing=24)
-        self.column.addLayout(row(plain_label("Class"), (self.classes, 1), spacing=8))
-        self.column.addLayout(head)
-        self.column.addWidget(self.figures, 1)
-        self.column.addWidget(self.status)
-        self.column.addWidget(self._choices)
-        self.column.addWidget(self.words)
-        self.column.addLayout(row(self.validate, STRETCH))
-        self.setMinimumWidth(430)
 
     def _cost_parts(self) -> list[QWidget]:
         parts = [plain_label("false alarm"), self.false_alarm, plain_label("miss"), self.miss]
@@ -220,8 +225,7 @@ class CurvesPanel(TitledBox):
         self.validate.setVisible(False)
         if found is None:
             return
-        is_validation = found.kept.part == "validation"
-        self.validate.setVisible(found.chosen_on is None and not is_validation)
+        self.validate.setVisible(found.chosen_on is None and not is_validation(found.kept))
         k = int(self.k.value())
 
         def work() -> tuple[Shown, str]:
@@ -241,7 +245,7 @@ class CurvesPanel(TitledBox):
         self.roc.mark(roc)
         self.recall.mark(recall)
         self.top.setText(top)
-        missing = IS_VALIDATION if found.kept.part == "validation" else NO_VALIDATION
+        missing = IS_VALIDATION if is_validation(found.kept) else NO_VALIDATION
         self.words.setText(breakable(shown.words or missing))
 
     def _areas(self) -> tuple[float | None, float | None]:
