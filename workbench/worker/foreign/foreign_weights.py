@@ -232,7 +232,7 @@ def read_any_card(path: Path) -> ModelCard:
             where=str(path),
             received=error.what,
             expected=f"a run folder, or a .keras file with a {CARD_MEMBER} inside",
-            fix="For other weights, open their project and load them there.",
+            fix="For other weights: `workbench load PROJECT FILE`, where PROJECT has its network.",
         ) from error
     return decode_card(data, f"{path}: {CARD_MEMBER}")
 

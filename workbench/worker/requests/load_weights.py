@@ -73,12 +73,9 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     project = _as_trained(project, result) if result is not None else project
     job.keras()
     built = build_whole(project.graph, "the project")
-    weights = read_foreign_weights(
-        path,
-        weights_layout(built),
-        # A program of ours wrote the file of a result.
-        by_order=result is not None or request.layer_order == "file",
-    )
+    # A program of ours wrote the file of a result.
+    by_order = result is not None or request.layer_order == "file"
+    weights = read_foreign_weights(path, weights_layout(built), by_order=by_order)
     assign_weights(built, weights.arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
     names, note, found = _class_names(job, request, own, project, built)
@@ -95,13 +92,9 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
-    text = _words(path, [*found.doubts, note], is_result=result is not None)
+    words = "Imported" if result is not None else "Loaded weights from"
+    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note)))
     return Done(id=job.id, text=text, path=str(run.path))
-
-
-def _words(path: Path, notes: Sequence[str], *, is_result: bool) -> str:
-    words = f"Imported {path.name}." if is_result else f"Loaded weights from {path.name}."
-    return " ".join(filter(None, (words, *notes)))
 
 
 def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard:

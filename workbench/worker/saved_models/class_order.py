@@ -158,19 +158,25 @@ def find_order(
         )
     return LoadFindings(
         id=request.id,
-        orders=[
-            ClassOrder(
-                key=key,
-                title=_TITLES[key],
-                names=list(order),
-                accuracy=judged.right[key] / count if count else None,
-            )
-            for key, order in found.items()
-        ],
+        orders=_rows(found, judged, count),
         chosen=_first_keys(found)[{**orders, **found}[told]] if told else judged.chosen,
         num_images=count,
         part=measured.part if measured is not None else "",
     )
+
+
+def _rows(
+    orders: Mapping[str, tuple[str, ...]], judged: Judged, num_images: int
+) -> list[ClassOrder]:
+    return [
+        ClassOrder(
+            key=key,
+            title=_TITLES[key],
+            names=list(order),
+            accuracy=judged.right[key] / num_images if num_images else None,
+        )
+        for key, order in orders.items()
+    ]
 
 
 def _judged(
