@@ -1,5 +1,5 @@
 """The validation loss rises while the training loss falls, for several epochs, counted from the
-epoch of the lowest validation loss; or the training images are learned by heart, and the validation
+epoch of the lowest validation loss; or the training images are memorized, and the validation
 images far less well.
 """
 
@@ -35,7 +35,7 @@ _LAST = 3
 
 
 def _look(record: RunRecord) -> Seen | None:
-    return _rises(record) or _learned_by_heart(record)
+    return _rises(record) or _is_memorized(record)
 
 
 def _rises(record: RunRecord) -> Seen | None:
@@ -76,7 +76,7 @@ def _rises(record: RunRecord) -> Seen | None:
     )
 
 
-def _learned_by_heart(record: RunRecord) -> Seen | None:
+def _is_memorized(record: RunRecord) -> Seen | None:
     """The training accuracy is that of each step's images, lowered by augmentation and dropout: so
     it is at least as high without.
     """
@@ -97,7 +97,7 @@ def _learned_by_heart(record: RunRecord) -> Seen | None:
         ("Standard error of the difference", f"{100 * error:.1f} points"),
     )
     return Seen(
-        sees=f"The {images} are learned by heart: {share(own, 0)} of them are right, but "
+        sees=f"The {images} are memorized: {share(own, 0)} of them are right, but "
         f"{share(others, 0)} of {plural(record.num_validation, 'validation image')}.",
         do=_ways(record),
         evidence=Evidence(

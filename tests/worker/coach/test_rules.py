@@ -243,12 +243,12 @@ def flat(validation, *, training=1.0, images=145, held_out=35, **more):
     )
 
 
-def test_training_images_learned_by_heart():
+def test_training_images_that_are_memorized():
     """145 images, of which all are right, and 27 of 35 others: Fisher's exact test says so, too."""
     rule = all_coach_rules()["overfits"]
     found = rule.advice(flat(27 / 35, regularizes=False))
     assert fisher_exact([[145, 0], [27, 8]]).pvalue < 0.001
-    assert "145 training images are learned by heart: 100% of them are right" in found.sees
+    assert "145 training images are memorized: 100% of them are right" in found.sees
     assert "77% of 35 validation images" in found.sees
     assert "augmentation, dropout or weight decay" in found.do
     assert "pretrained network" in found.do
