@@ -267,13 +267,13 @@ def test_only_what_makes_sense_is_offered(described, measurer, qtbot):
     click(qtbot, panel.open_button)
     assert [button.text() for button in panel.detail.buttons] == ["Leave out"]
     panel.list.setCurrentIndex(panel.rows.index(0))
-    assert [button.text() for button in panel.detail.buttons] == ["Leave out: 2 findings"]
+    assert [button.text() for button in panel.detail.buttons] == ["Leave out all 2"]
 
 
 def test_a_rule_is_settled_at_once_in_one_step(panel, window, qtbot):
     click(qtbot, panel.open_button)
     panel.list.setCurrentIndex(panel.rows.index(0))
-    press(panel, qtbot, "Leave out: 2 findings")
+    press(panel, qtbot, "Leave out all 2")
     document = window.context.document
     assert document.project.edits.left_out == {f"{3:032x}", f"{5:032x}"}
     assert titles(panel) == ["Tiny images", "Tiny 20", "Tiny 21"]
@@ -394,9 +394,9 @@ def test_open_findings_are_in_the_status_line_of_every_view_and_lead_to_the_list
     click(qtbot, status.findings)
     assert panel.isVisible()
     assert panel.is_open
-    panel.findings.apply_to_rule("tiny", is_kept=True)
+    panel.findings.apply_to_all([2, 3], is_kept=True)
     assert status.findings.text() == "2 data findings"
-    panel.findings.apply_to_rule("near_duplicate")
+    panel.findings.apply_to_all([0, 1])
     assert not status.findings.isVisible()
     assert status.problems.isVisible()
     window.context.document.undo_stack.undo()
