@@ -14,6 +14,7 @@ with a probability of LEAST_ERROR at least.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,8 +34,9 @@ NEIGHBORS = 10
 NEAREST = 3
 """Images that are shown beside one."""
 
-LEAST_ERROR = 0.5
-"""Probability of a wrong label below which the list ends: what follows is more probably right."""
+LEAST_ERROR = 0.3
+"""Probability of a wrong label below which none is listed, however many there are by expectation:
+the list as a whole is then more often right than not."""
 
 _FOLDS = 5
 _SEED = 11
@@ -121,10 +123,13 @@ class LabelScores:
 
     @property
     def listed(self) -> Numbers:
-        """The places worth looking at: candidates until the list becomes noise."""
-        is_listed = self.is_candidate & (self.error >= LEAST_ERROR)
+        """The places worth looking at: the first of the ranking, as many as labels are wrong by
+        expectation, of those whose label is not the most probable class.
+        """
+        most = min(math.ceil(self.error.sum()), self.num_errors)
+        is_listed = (self.other_probability > self.given) & (self.error >= LEAST_ERROR)
         order = self.ranking
-        return order[is_listed[order]][: self.num_errors]
+        return order[is_listed[order]][:most]
 
 
 def label_scores(
