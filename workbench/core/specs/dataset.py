@@ -167,6 +167,13 @@ class LoadContext(Protocol):
         """The keras module (imports TensorFlow: only sources that download ask for it)."""
 
 
+def least_classes(ctx: LoadContext) -> int:
+    """How many classes a data set needs: two to train on, one where images of a model that exists
+    are evaluated, whose context says so by an attribute `least_classes`.
+    """
+    return int(getattr(ctx, "least_classes", 2))
+
+
 class NeededFile(Protocol):
     """A file on the internet without which a source has no images."""
 
