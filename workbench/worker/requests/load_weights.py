@@ -67,11 +67,8 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     path = Path(request.weights)
     _check_ending(path)
     project = parse_project(request.project, "the project")
-    result = None
-    if is_result(path):
-        job.progress(f"Loading {path.name}")
-        result = read_result(path)
-        project = as_trained(project, result)
+    result = read_result(path) if is_result(path) else None
+    project = project if result is None else as_trained(project, result)
     job.keras()
     job.progress(f"Loading {path.name}")
     built = build_whole(project.graph, "the project")
@@ -86,7 +83,6 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     job.send(found)
     if names is None:
         raise ask_order(found, str(path))
-    note = f"{note} {other}".strip()
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
@@ -96,7 +92,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
-    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note)))
+    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note, other)))
     return Done(id=job.id, text=text, path=str(run.path))
 
 
