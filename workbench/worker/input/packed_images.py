@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from workbench.core.format import bytes_text, plural
+from workbench.core.format import bytes_text, list_text, plural
 from workbench.core.projects.project import Project
 from workbench.core.specs import LoadContext, LoadedData, Shape
 from workbench.core.split_marks import SplitMarks, marks_to_plain
@@ -88,9 +88,9 @@ class PackedImages:
     @property
     def words(self) -> str:
         """The parts, for people."""
-        counts = zip(_PARTS, self.counts, strict=True)
-        words = [f"{number:,} {name}" for name, number in counts if number]
-        return f"{' + '.join(words)} images of {plural(len(self.class_names), 'class', 'classes')}"
+        counts = zip(("training", "validation", "test"), self.counts, strict=True)
+        words = list_text([f"{number:,} {name}" for name, number in counts if number])
+        return f"{words} images of {plural(len(self.class_names), 'class', 'classes')}"
 
     def save(self, path: Path) -> None:
         """Writes the file.
