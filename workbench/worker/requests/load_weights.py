@@ -84,7 +84,6 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     job.send(found)
     if names is None:
         raise ask_order(found, str(path))
-    note = f"{note} {other}".strip()
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
@@ -94,7 +93,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
-    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note)))
+    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note, other)))
     return Done(id=job.id, text=text, path=str(run.path))
 
 
