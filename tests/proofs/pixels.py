@@ -13,7 +13,6 @@ classify.mjs must be within one level of the product, or refuse. Ends with 1 whe
 from __future__ import annotations
 
 import argparse
-import resource
 import shutil
 import sys
 import tempfile
@@ -168,11 +167,10 @@ def _printed(table: dict[str, Counter[str]], seconds: float) -> int:
         total += found
     wrong = sum(count for words, count in total.items() if words.split()[-1].isupper())
     own = sum(total[words] for words in ("right", "read", "refused", "WRONG"))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(
         f"pixels: {own:,} pictures of {len(table)} kinds: "
         + ", ".join(f"{count:,} {words}" for words, count in sorted(total.items()))
-        + f"; {wrong} wrong; {memory:,} MB at most; {seconds:.0f} s"
+        + f"; {wrong} wrong; {seconds:.0f} s"
     )
     return 1 if wrong else 0
 
