@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import DatasetError
-from workbench.worker.input.sources import match_classes
+from workbench.worker.input.sources import match_classes, match_notes
 
 NAMES = ["Löwe é", "Rose", "rose", "tulip"]
 
@@ -40,5 +40,15 @@ def test_what_is_no_class_or_may_be_two_is_refused(name):
 
 def test_numbers_match_by_position_where_there_are_as_many():
     assert matched(["0", "1", "2", "3"], NAMES) == [0, 1, 2, 3]
+    (note,) = match_notes(["0", "1", "2", "3"], NAMES)
+    assert note.startswith("Classes are matched by their position: “0” as “Löwe é”, “1” as “Rose”")
+    many = [f"c{number}" for number in range(9)]
+    (note,) = match_notes([str(number) for number in range(9)], many)
+    assert note.endswith("“3” as “c3”, ….")
     with pytest.raises(DatasetError):
         matched(["0", "1", "2"], NAMES)
+
+
+def test_another_case_is_noted():
+    assert match_notes(["TULIP", "Rose"], NAMES) == ["“TULIP” is taken as “tulip” (other case)."]
+    assert match_notes(NAMES, NAMES) == []
