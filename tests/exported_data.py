@@ -18,9 +18,11 @@ import numpy as np
 from PIL import Image
 
 from tests.worker.conftest import chain
+from workbench.core.network.graph import Graph
 from workbench.core.projects.data_edits import CONTENT_DIGITS, DataEdits
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.datasets import all_datasets
 
 NAMES = ("aster", "rose", "tulip 9", "tulip 10")
 PER_CLASS = 20
@@ -183,6 +185,19 @@ def grouped(place: Path) -> Known:
     return replace(known, project=replace(known.project, recipe=recipe), pictures=pictures)
 
 
+def published(place: Path) -> Known:
+    """A data set that Keras downloads, with a class renamed and one left out."""
+    project = _project(Choice("fashion_mnist", {}), classes=9)
+    nodes = dict(project.graph.nodes)
+    nodes["n0"] = replace(nodes["n0"], params={"shape": (28, 28, 1)})
+    graph = Graph.of(nodes.values(), project.graph.edges)
+    edits = DataEdits(classes={"Bag": "Handbag", "Coat": ""})
+    recipe = project.recipe.with_values(steps_per_epoch=4, validation_share=0.05)
+    names = [name for name in all_datasets()["fashion_mnist"].class_names if name != "Coat"]
+    classes = dict.fromkeys(("Handbag" if name == "Bag" else name for name in names), 7_000)
+    return Known(replace(project, graph=graph, edits=edits, recipe=recipe), classes)
+
+
 CASES: tuple[Callable[[Path], Known], ...] = (
     renamed,
     merged,
@@ -198,6 +213,7 @@ CASES: tuple[Callable[[Path], Known], ...] = (
     rotated,
     folds,
     grouped,
+    published,
 )
 
 

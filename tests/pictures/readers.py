@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +43,46 @@ def python_reader(folder: Path, *, shape=(24, 32, 3), fit="crop", value_range=""
     """`load_image` of classify.py."""
     place = ready_folder(folder, "onnx", shape=shape, fit=fit, value_range=value_range)
     return load(place / "classify.py").load_image
+
+
+_NODE = """
+import fs from "node:fs";
+const folder = process.argv[1];
+const { decoded } = await import(`${folder}/pictures.mjs`);
+const { fitted } = await import(`${folder}/network.mjs`);
+const lines = fs.readFileSync(0, "utf8").trim().split("\\n");
+for (const [number, line] of lines.entries()) {
+  const { file, facts } = JSON.parse(line);
+  try {
+    const pixels = fitted(facts, await decoded(facts, fs.readFileSync(file)));
+    fs.writeFileSync(`${folder}/${number}.fitted`, pixels);
+    console.log("");
+  } catch (error) {
+    console.log(error.message.split("\\n")[0]);
+  }
+}
+"""
+
+
+def node_pixels(
+    folder: Path, files: list[tuple[str, str]], *, shape=(24, 32, 3), fit="crop"
+) -> list[np.ndarray | str]:
+    """What classify.mjs makes of files, each with a value range: fitted pixels, or why not."""
+    place = ready_folder(folder, "tensorflowjs", shape=shape, fit=fit, value_range="")
+    lines = [
+        json.dumps(
+            {"file": file, "facts": {"input_shape": shape, "fit": fit, "value_range": value_range}}
+        )
+        for file, value_range in files
+    ]
+    command = ["node", "--input-type=module", "-e", _NODE, str(place)]
+    done = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, text=True, check=True
+    )
+    return [
+        words or np.fromfile(place / f"{number}.fitted", np.uint8).reshape(shape)
+        for number, words in enumerate(done.stdout.splitlines())
+    ]
 
 
 def load(script: Path) -> SimpleNamespace:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import csv
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.pictures.kinds import cases
-from tests.pictures.readers import facts_in, python_reader, ready_folder
+from tests.pictures.readers import facts_in, node_pixels, python_reader, ready_folder
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture, decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
@@ -27,11 +29,11 @@ EVERY = list(cases())
 SOME = [case for number, case in enumerate(EVERY) if number % 5 == 0]
 
 
-def product(path, value_range=""):
+def product(path, value_range="", fit="crop"):
     """Fitted pixels, or why there are none."""
     try:
         decoded = decode_reduced(path, side_to_decode(SHAPE), value_range=value_range)
-        return fit_picture(decoded.pixels, SHAPE, fit="crop")
+        return fit_picture(decoded.pixels, SHAPE, fit=fit)
     except PictureError as error:
         return error.what
 
@@ -86,6 +88,55 @@ def test_classify_py_reads_odd_pictures_as_the_product_does(tmp_path):
     for row in rows:
         path = ODD / row["file"]
         assert np.array_equal(product(path), program(reader, path)), row["file"]
+
+
+NODE_KINDS = ("PNG", "JPEG")
+NODE_REFUSES = {"JPEG CMYK, Adobe", *(f"JPEG 2000{more}" for more in (" lossless",))}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+@pytest.mark.parametrize("fit", ["crop", "stretch", "pad"])
+def test_classify_mjs_reads_as_the_product_or_refuses(fit, tmp_path):
+    chosen = [case for case in SOME if case.kind.startswith(NODE_KINDS)]
+    paths = []
+    for number, case in enumerate(chosen):
+        paths.append(tmp_path / f"{number}{case.suffix}")
+        paths[-1].write_bytes(case.data)
+    photos = PHOTOS if fit == "crop" else PHOTOS[:1]
+    kinds = [case.kind for case in chosen] + ["photo"] * len(photos)
+    for number, photo in enumerate(photos):
+        paths.append(tmp_path / f"photo{number}.jpg")
+        photo(paths[-1])
+    told = [case.value_range for case in chosen] + [""] * len(photos)
+    files = [(str(path), range_) for path, range_ in zip(paths, told, strict=True)]
+    found = node_pixels(tmp_path / "reader", files, fit=fit)
+    for kind, path, value_range, theirs in zip(kinds, paths, told, found, strict=True):
+        if isinstance(theirs, str):
+            assert kind in NODE_REFUSES, (kind, theirs)
+            continue
+        assert kind not in NODE_REFUSES
+        ours = product(path, value_range, fit)
+        assert gap(ours, theirs) <= 1, kind
+
+
+def large(width, height, **options):
+    """Writes a photo that is decoded at 1/2, 1/4 or 1/8."""
+
+    def write(path):
+        random = np.random.default_rng(width)
+        coarse = random.integers(0, 256, (height // 40, width // 40, 3), np.uint8)
+        image = Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)
+        image.save(path, quality=88, **options)
+
+    return write
+
+
+PHOTOS = [
+    large(700, 650, subsampling=1),
+    large(1410, 1303, subsampling=2),
+    large(2601, 2570, progressive=True, subsampling=1),
+    large(5203, 5140, subsampling=2),
+]
 
 
 @pytest.mark.parametrize("fit", ["crop", "stretch", "pad"])

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.core.class_names import unique
 from workbench.core.format import plain_name, plural
 from workbench.core.params import ChoiceParam, Params, TextParam
-from workbench.core.specs import FilePart, LoadContext, LoadedData
+from workbench.core.specs import FilePart, LoadContext, LoadedData, least_classes
 from workbench.datasets._look_alikes import class_order, with_look_alikes
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.beginning import PART_RULES, Reading
@@ -93,7 +93,7 @@ def load_class_folders(ctx: LoadContext, root: Path, where: str, params: Params)
     """
     ctx.progress("Listing the images")
     found = class_folders(root, ctx.check_cancelled, reading_of(params))
-    check_classes(found, where)
+    check_classes(found, where, least_classes(ctx))
     return from_classes(found, params)
 
 
@@ -124,9 +124,9 @@ def _file_part(names: Sequence[str], files: Mapping[str, Sequence[str]]) -> File
     return FilePart(tuple(path for paths in lists for path in paths), labels)
 
 
-def check_classes(found: ClassFolders, where: str) -> None:
-    """Raises DatasetError where there are fewer than two classes, with what is there instead."""
-    if len(found.train) >= 2:
+def check_classes(found: ClassFolders, where: str, least: int = 2) -> None:
+    """Raises DatasetError where there are fewer classes, with what is there instead."""
+    if len(found.train) >= least:
         return
     loose = f"{found.num_loose:,} images outside class folders" if found.num_loose else ""
     for name, files in found.train.items():

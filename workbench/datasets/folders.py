@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.core.class_names import unique_paths
 from workbench.core.params import Params, PathsParam
-from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData, least_classes
 from workbench.datasets._class_parts import FIT, check_classes, from_classes
 from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._value_range import RANGE
@@ -37,7 +37,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         inferences=other_files(*trees.values()),
         num_folders=len(found),
     )
-    check_classes(classes, ", ".join(map(str, paths))[:300])
+    check_classes(classes, ", ".join(map(str, paths))[:300], least_classes(ctx))
     return from_classes(classes, params)
 
 

@@ -80,7 +80,7 @@ def test_images_that_come_with_workbench_are_packed_as_a_run_has_them(away, tmp_
         ExportProject, project=project_text(project), format="notebook", path=str(path)
     )
     assert f"Take {tmp_path / 'flowers.images.npz'} along" in answer.text
-    assert "720 train + 80 validation + 200 test images of 5 classes" in answer.text
+    assert "720 training, 80 validation and 200 test images of 5 classes" in answer.text
     loaded = load_data(PlainContext(tmp_path), project)
     here = prepare(
         loaded, shape=(192, 192, 3), fit="crop", recipe=project.recipe, ctx=PlainContext(tmp_path)

@@ -194,7 +194,7 @@ def test_too_many_images_are_refused_before_any_is_decoded(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.zeros((9, 8, 8), np.uint8), y=np.arange(9) % 3)
     project = Project(dataset=Choice("npz", {"path": str(tmp_path / "a.npz")}))
     with pytest.raises(DatasetError, match="too many") as caught:
-        packed_images(PlainContext(tmp_path), project, (20_000, 20_000, 3))
+        packed_images(PlainContext(tmp_path), project, (20_000, 20_000, 3), 3)
     assert "10.8 GB at 20000 × 20000 × 3" in caught.value.received
 
 

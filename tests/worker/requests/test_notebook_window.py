@@ -57,7 +57,7 @@ def test_a_notebook_is_written_and_what_to_do_next_is_shown(
     what, more = shown[0]
     assert what == "Wrote out.ipynb."
     assert f"Take {tmp_path / 'out.images.npz'} along" in more
-    assert "118 train + 12 validation + 61 test images of 3 classes" in more
+    assert "118 training, 12 validation and 61 test images of 3 classes" in more
     assert "Import notebook results" in more
 
 

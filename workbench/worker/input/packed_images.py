@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from workbench.core.format import bytes_text, plural
+from workbench.core.format import bytes_text, list_text, plural
 from workbench.core.projects.project import Project
 from workbench.core.specs import LoadContext, LoadedData, Shape
 from workbench.core.split_marks import SplitMarks, marks_to_plain
@@ -88,9 +88,9 @@ class PackedImages:
     @property
     def words(self) -> str:
         """The parts, for people."""
-        counts = zip(_PARTS, self.counts, strict=True)
-        words = [f"{number:,} {name}" for name, number in counts if number]
-        return f"{' + '.join(words)} images of {plural(len(self.class_names), 'class', 'classes')}"
+        counts = zip(("training", "validation", "test"), self.counts, strict=True)
+        words = list_text([f"{number:,} {name}" for name, number in counts if number])
+        return f"{words} images of {plural(len(self.class_names), 'class', 'classes')}"
 
     def save(self, path: Path) -> None:
         """Writes the file.
@@ -146,14 +146,25 @@ def is_loaded_there(project: Project, shape: Shape) -> bool:
     return not project.edits.changes_data and not project.recipe.folds
 
 
-def packed_images(ctx: LoadContext, project: Project, shape: Shape) -> PackedImages:
+def packed_images(
+    ctx: LoadContext, project: Project, shape: Shape, num_outputs: int | None = None
+) -> PackedImages:
     """What a run of a project would train on, validate and test with.
 
+    Args:
+        ctx: Progress and canceling.
+        project: The project.
+        shape: (height, width, channels) of the network's input.
+        num_outputs: Scores that the network gives; None for any number.
+
     Raises:
-        DatasetError: the images cannot be loaded, or are too many.
+        DatasetError: the images cannot be loaded, are too many, or have other classes than the
+            network outputs.
         ParamError, UnknownPlaceError: as `load_data`.
     """
     loaded = load_data(ctx, project)
+    if num_outputs is not None:
+        refuse_other_outputs(loaded.class_names, num_outputs)
     _refuse_too_many(loaded, shape)
     params = project.dataset.params
     # Decoded once: they are read for the checksum, and once more to be written.
@@ -167,6 +178,17 @@ def packed_images(ctx: LoadContext, project: Project, shape: Shape) -> PackedIma
         source=Path(str(params["path"])) if params.get("path") else None,
         ctx=ctx,
     )
+
+
+def refuse_other_outputs(class_names: Sequence[str], num_outputs: int) -> None:
+    """Raises DatasetError where a network has not an output for each class."""
+    if len(class_names) != num_outputs:
+        raise DatasetError(
+            f"The network has {plural(num_outputs, 'output')}, and the data set "
+            f"{plural(len(class_names), 'class', 'classes')}.",
+            expected="an output for each class",
+            fix="Change the units of the last layer in Design.",
+        )
 
 
 def is_packed(path: Path) -> bool:

@@ -35,6 +35,7 @@ from workbench.worker.input.packed_images import (
     PackedImages,
     is_loaded_there,
     packed_images,
+    refuse_other_outputs,
 )
 from workbench.worker.input.sources import fit_of
 from workbench.worker.model.build import BuiltModel
@@ -240,11 +241,10 @@ def _images(
     num_outputs = int(built.model.output_shape[-1])
     if is_loaded_there(project, built.input_shape):
         if not spec.needs_weights:
-            _refuse_other_outputs(names_of_data(job, project), num_outputs)
+            refuse_other_outputs(names_of_data(job, project), num_outputs)
         return None, ""
     try:
-        images = packed_images(job, project, built.input_shape)
-        _refuse_other_outputs(images.class_names, num_outputs)
+        return packed_images(job, project, built.input_shape, num_outputs), ""
     except (InputError, ParamError, UnknownPlaceError) as error:
         if spec.needs_weights:  # the network is worth having by itself
             return None, error.what
@@ -255,7 +255,6 @@ def _images(
             expected=error.expected,
             fix=error.fix or "Choose the images in Data, or open the project where they are.",
         ) from error
-    return images, ""
 
 
 def _fitting(recipe: TrainingRecipe, images: PackedImages) -> TrainingRecipe:
@@ -266,16 +265,6 @@ def _fitting(recipe: TrainingRecipe, images: PackedImages) -> TrainingRecipe:
         validation=recipe.validation if is_validated else "none",
         batch_size=min(recipe.batch_size, num_train),
     )
-
-
-def _refuse_other_outputs(class_names: Sequence[str], num_outputs: int) -> None:
-    if len(class_names) != num_outputs:
-        raise DatasetError(
-            f"The network has {plural(num_outputs, 'output')}, and the data set "
-            f"{plural(len(class_names), 'class', 'classes')}.",
-            expected="an output for each class",
-            fix="Change the units of the last layer in Design.",
-        )
 
 
 def _next_steps(spec: ExportSpec, context: ProgramContext, path: Path, why: str) -> list[str]:

@@ -60,43 +60,39 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
 
     Raises:
         ProjectFileError: the project text is damaged.
-        WeightsError: the file is damaged, or of another network: all that differs is listed; or
-            the order of its layers or classes has to be told.
+        WeightsError: the file is damaged, or of another network: all that differs is listed.
+        LayerOrderError, ClassOrderError: that order has to be given.
         UsageError: an order or names that cannot be.
     """
     path = Path(request.weights)
     _check_ending(path)
     project = parse_project(request.project, "the project")
-    result = None
-    if is_result(path):
-        job.progress(f"Loading {path.name}")
-        result = read_result(path)
-        project = as_trained(project, result)
-    job.keras()
     job.progress(f"Loading {path.name}")
+    result = read_result(path) if is_result(path) else None
+    project = project if result is None else as_trained(project, result)
+    job.keras()
     built = build_whole(project.graph, "the project")
+    # A program of ours wrote the file of a result.
     by_order = result is not None or request.layer_order == "file"
     weights = read_foreign_weights(path, weights_layout(built), by_order=by_order)
     assign_weights(built, weights.arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
     other = "" if result is None else refuse_other_images(job, project, built.input_shape, result)
     names, note, found = _class_names(job, request, own, project, built)
-    if result is None:  # a program of ours wrote the file of a result
+    if result is None:
         found = replace_fields(found, matched_by=weights.matched_by, doubts=[*weights.doubts])
     job.send(found)
     if names is None:
         raise ask_order(found, str(path))
-    note = f"{note} {other}".strip()
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
-    if result is not None:
-        card = _with_scores(card, result, project)
+    card = card if result is None else _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
-    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note)))
+    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note, other)))
     return Done(id=job.id, text=text, path=str(run.path))
 
 
@@ -130,8 +126,8 @@ def _class_names(
     job: Job, request: LoadWeights, own: Sequence[str], project: Project, built: BuiltModel
 ) -> tuple[list[str] | None, str, LoadFindings]:
     """A name for each output, a note to the user about them, and what was found out: the names that
-    the request tells; the file's `own` names, where it has some; else those of the project's data
-    set. No names where their order has to be told.
+    the request gives; the file's `own` names, where it has some; else those of the project's data
+    set. No names where their order has to be given.
 
     Raises:
         WeightsError: the file names another number of classes than there are outputs.

@@ -74,7 +74,8 @@ def _refuse_other_download(project: Project, card: ResultCard) -> None:
     spec = all_datasets()[project.dataset.key]
     names = edited_classes(spec.class_names, project.edits.classes).names
     held_out = 0 if card.validates_on_test else card.num_validation
-    are_all = (card.num_train + held_out, card.num_test) == (spec.num_train, spec.num_test)
+    published = (spec.num_train, spec.num_test)
+    are_all = not spec.num_train or (card.num_train + held_out, card.num_test) == published
     if card.images or list(names) != card.class_names or not are_all:
         raise _other(card, _words(names, (spec.num_train, 0, spec.num_test), card))
 
