@@ -23,11 +23,12 @@ def folder_column(columns: Sequence[Column], image: int, files: Files) -> int:
     names = columns[image].cells
     if len(columns) < 2 or files.share_of(names, is_deep=False) * 2 >= 1:
         return -1
+    alone = files.share_of_single(names)
     for each in columns:
         is_folder = each.number != image and len(each.values) * 2 <= max(each.num_filled, 4)
         if is_folder and not each.is_flag and each.num_filled == len(each.cells):
             joined = [joined_path(*pair) for pair in zip(each.cells, names, strict=True)]
-            if files.share_of(joined, is_deep=True) >= AGREEING:
+            if files.share_of_single(joined) >= max(AGREEING, alone + 1 - AGREEING):
                 return each.number
     return -1
 
