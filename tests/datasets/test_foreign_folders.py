@@ -146,7 +146,9 @@ def test_names_that_look_alike_are_doubtful_and_can_be_merged(tmp_path):
     assert counts_of(data) == {"Rose": (3, 0, 0), "rose": (3, 2, 0), "tulip": (3, 2, 0)}
     doubt = next(each for each in data.inferences if each.key == "look_alikes")
     assert doubt.is_doubtful
-    assert doubt.evidence == "“Rose” and “rose” differ in case, spaces or invisible marks only"
+    assert doubt.evidence == (
+        "“Rose” and “rose” differ in case, spaces, invisible marks or “copy” only"
+    )
     merged = load(folder, look_alikes="merge")
     assert counts_of(merged) == {"Rose": (6, 2, 0), "tulip": (3, 2, 0)}
     labels = merged.train.labels.tolist()
@@ -179,7 +181,11 @@ def test_every_entry_that_is_not_used_is_counted(tmp_path):
         "Folder “x” has no images and is ignored.",
         "1 inner folder: links, not used.",
         "1 link to nothing, or no file: not used.",
-        "5 other files not used: 2 .csv, 1 without ending, 1 .txt, 1 .xml.",
+    )
+    (others,) = data.inferences
+    assert others.sentence == (
+        "Other files: 5, not used: 2 .csv, 1 without ending, 1 .txt, 1 .xml (neither their names "
+        "nor their first bytes are those of images)."
     )
 
 

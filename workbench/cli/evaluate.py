@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
+from contextlib import suppress
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import msgspec
 
@@ -21,6 +23,8 @@ from workbench.cli._service import ask_one
 from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
 from workbench.core.confusion import balanced_accuracy, cohen_kappa
+from workbench.core.evaluation.thresholds import Goal, Wish
+from workbench.core.format import share
 from workbench.protocol.trained.calibration import CalibrationScores, reliability_words
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, SliceBy
 from workbench.runs.library.find import find_model
@@ -33,7 +37,7 @@ HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --part, --data, --by, --top, --csv, --force, --json."""
+    """RUN, --part, --data, --by, --top, --threshold, --csv, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     images = parser.add_mutually_exclusive_group()
     images.add_argument(
@@ -59,6 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "repeated (3 and 5 are always there)",
     )
     parser.add_argument(
+        "--threshold",
+        metavar="GOAL",
+        type=_wish,
+        help="also a threshold for each class, chosen on the validation images, and what it gives "
+        "here: f1, precision=0.95 (at least), cost=1:5 (a false alarm, a miss); or for all "
+        "answers: unknown=10:1 (what an error costs, and an unknown answer)",
+    )
+    parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="also write a table of all images, worst first"
     )
     add_force(parser, "the CSV file")
@@ -73,21 +85,65 @@ def run(arguments: argparse.Namespace) -> int:
     model, part = find_model(arguments.model), arguments.part
     by, path = arguments.by, "" if table is None else str(table.absolute())
     request = Evaluate(id=1, model=model, part=part, by=by, table=path, top=arguments.top)
+    request = msgspec.structs.replace(request, wish=arguments.threshold)
     if arguments.data is not None:
         choice = typed_source(arguments.data)
         request = msgspec.structs.replace(request, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
     if arguments.json:
-        _print_json(answer, by)
+        _print_json(answer, arguments)
     else:
         _print_table(answer)
         if by is not None:
             _print_slices(answer, by)
+        _print_thresholds(answer)
     return 0
 
 
-def _print_json(answer: Evaluation, by: SliceBy | None) -> None:
+def _wish(text: str) -> Wish:
+    """What thresholds are to be chosen for; raises ArgumentTypeError, which argparse reports."""
+    goal, _, value = text.partition("=")
+    numbers: list[float] = []
+    with suppress(ValueError):
+        numbers = [float(number) for number in value.split(":")] if value else []
+    is_sound = all(math.isfinite(number) and number >= 0 for number in numbers)
+    if goal == "f1" and not value:
+        return Wish()
+    if goal == "precision" and len(numbers) == 1 and 0 < numbers[0] <= 1:
+        return Wish("precision", precision=numbers[0])
+    if goal in {"cost", "unknown"} and len(numbers) == 2 and is_sound:
+        return Wish(cast("Goal", goal), false_alarm=numbers[0], miss=numbers[1])
+    expected = "f1, precision=0.95, cost=1:5 or unknown=10:1"
+    raise argparse.ArgumentTypeError(f"{text!r} is none of {expected}")
+
+
+def _print_thresholds(answer: Evaluation) -> None:
+    """What was chosen on the validation images, beside what it gives on these."""
+    if answer.thresholds:
+        heads = ("threshold", "precision", "recall", "F1", "val. F1")
+        print(f"\n{'class, threshold by validation':32}" + "".join(f" {head:>9}" for head in heads))
+    for each in answer.thresholds:
+        found, chosen = each.found, each.validation
+        if found is None or chosen is None:
+            print(printable(f"{each.name:32} {'–':>9}"))
+            continue
+        limit = "–" if each.threshold is None else f"{each.threshold:.4f}"
+        shares = f"{share(found.precision):>9} {share(found.recall):>9}"
+        print(printable(f"{each.name:32} {limit:>9} {shares} {found.f1:9.3f} {chosen.f1:9.3f}"))
+    if (unknown := answer.unknown) is not None:
+        limit = "everything" if unknown.threshold is None else f"below {unknown.threshold:.4f}"
+        print(
+            f"\nunknown: {limit}; {unknown.unknown:,} unknown, {unknown.wrong:,} wrong, cost "
+            f"{unknown.cost:.4g} an image instead of {unknown.cost_without:.4g} (on the validation "
+            f"images, which chose it, {unknown.validation_cost:.4g})"
+        )
+
+
+def _print_json(answer: Evaluation, arguments: argparse.Namespace) -> None:
+    by: SliceBy | None = arguments.by
     apart = {"id", "slices", "confusion"}
+    if arguments.threshold is None:
+        apart |= {"thresholds", "unknown"}
     scores = {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in apart}
     scores["calibration"] = _with_temperature(answer.calibration)
     averages = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.core.data_check.findings import (
     Action,
@@ -43,7 +44,7 @@ def _find(survey: Survey) -> Iterator[Finding]:
             f"Relabel as “{name}”",
             labels={image.content: survey.source_name(other)},
         )
-        yield new_finding(
+        finding = new_finding(
             SPEC.key,
             "warning",
             f"“{image.label}”, or “{name}”?",
@@ -51,9 +52,9 @@ def _find(survey: Survey) -> Iterator[Finding]:
             images=[image],
             actions=[relabel, leave_out([image])],
             score=float(scores.error[at]),
-            group=f"“{image.label}” → “{name}”" if sizes[pair] > 1 else "",
-            evidence=evidence,
         )
+        group = f"“{image.label}” → “{name}”" if sizes[pair] > 1 else ""
+        yield replace(finding, group=group, evidence=evidence)
 
 
 def _message(label: str, evidence: LabelEvidence, error: float) -> str:

@@ -9,7 +9,14 @@ import numpy as np
 
 from workbench.core.class_names import unique
 from workbench.core.params import Params, PathParam
-from workbench.core.specs import DatasetSpec, FilePart, Inference, LoadContext, LoadedData
+from workbench.core.specs import (
+    DatasetSpec,
+    FilePart,
+    Inference,
+    LoadContext,
+    LoadedData,
+    least_classes,
+)
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._label_values import MAX_CLASSES
@@ -93,7 +100,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     ctx.progress(f"Reading {path.name}")
     table = read_table(path, Given.of(params), check_cancelled=ctx.check_cancelled)
     found = _look(ctx, path, table)
-    names = _class_names(found, path)
+    names = _class_names(found, path, least_classes(ctx))
     train, test, validation = (_part(found, part, names) for part in _PARTS)
     if not len(train):
         raise DatasetError(
@@ -149,10 +156,10 @@ def _refuse_many_labels(found: _Found, path: Path) -> None:
     )
 
 
-def _class_names(found: _Found, path: Path) -> tuple[str, ...]:
+def _class_names(found: _Found, path: Path, least: int) -> tuple[str, ...]:
     """The labels, naturally sorted."""
     labels = {label for _, label in found.files.values()}
-    if 2 <= len(labels) <= MAX_CLASSES:
+    if least <= len(labels) <= MAX_CLASSES:
         return tuple(sorted(labels, key=lambda label: (natural_key(label), label)))
     if not found.files:
         what = "The table names no image that is there."

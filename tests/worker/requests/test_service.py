@@ -249,6 +249,25 @@ def test_another_source_is_matched_by_class_names(brightness, tmp_path):
     assert dark.recall == pytest.approx(1 / 3)
 
 
+def test_images_of_one_class_are_evaluated(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"dark": [5, 130, 250]})
+    params = {"path": str(data)}
+    answer = brightness.last(Evaluate, model=brightness.run, source="folder", params=params)
+    assert isinstance(answer, Evaluation), answer
+    assert answer.count == 3
+    scores = {score.name: score for score in answer.per_class}
+    assert (scores["dark"].roc_auc, scores["dark"].average_precision) == (None, 1.0)
+    assert (scores["bright"].roc_auc, scores["bright"].average_precision) == (None, None)
+    assert answer.roc_auc.macro is None
+    table = tmp_path / "one.csv"
+    lines = [f"{path},dark" for path in sorted(data.rglob("*.png"))]
+    table.write_text("path,label\n" + "\n".join(lines))
+    params = {"path": str(table)}
+    again = brightness.last(Evaluate, model=brightness.run, source="csv", params=params)
+    assert isinstance(again, Evaluation), again
+    assert again.confusion == answer.confusion
+
+
 def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):
     data = write_pictures(tmp_path / "x", {"dark": [5], "purple": [255]})
     answer = brightness.last(

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.metrics import f1_score
 
 from tests.class_folders import write_stripes
 from tests.contexts import PlainContext
 from tests.worker.trainer.test_edited_runs import edits_for
+from workbench.core.evaluation.thresholds import Wish
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.projects.project import Choice
 from workbench.core.specs import FilePart
@@ -91,3 +93,35 @@ def test_an_image_is_found_by_its_place(train_here, small_project, tmp_path, kin
         else:
             content = content_of_pixels(np.asarray(part.pictures[place.index]))
         assert content.hex() == images.content_of(number)
+
+
+def test_thresholds_are_tried_on_the_test_images(train_here, small_project, service):
+    trained = train_here(small_project(classes=3, epochs=1, batch_size=16, test_share=0.2))
+    model = str(trained.run.path)
+    answer = service.done(Evaluate, model=model, wish=Wish(), top=[1])
+    validation = service.done(Evaluate, model=model, part="validation")
+    kept = known_scores(trained.run).evaluations
+    chosen_on = read_class_scores(trained.run, kept["validation"])
+    tried_on = read_class_scores(trained.run, kept["test"])
+    assert answer.top_k_accuracy[1] == answer.accuracy
+    assert kept["test"].result.thresholds == []
+    for number, found in enumerate(answer.thresholds):
+        own = chosen_on.probabilities[:, number]
+        best = max(
+            f1_score(chosen_on.actual == number, own >= limit, zero_division=0) for limit in own
+        )
+        assert found.validation.f1 == pytest.approx(best)
+        taken = tried_on.probabilities[:, number].astype(np.float64) >= found.threshold
+        assert found.found.f1 == pytest.approx(
+            f1_score(tried_on.actual == number, taken, zero_division=0)
+        )
+        assert found.found.right + found.found.missed == answer.per_class[number].count
+    precise = service.done(Evaluate, model=model, wish=Wish("precision", precision=1.0))
+    assert all(each.threshold is None or each.validation.wrong == 0 for each in precise.thresholds)
+    free = Wish("unknown", false_alarm=1, miss=0)
+    unknown = service.done(Evaluate, model=model, wish=free).unknown
+    assert unknown.cost <= unknown.cost_without
+    assert unknown.validation_cost == 0
+    refused = service.failed(Evaluate, model=model, part="validation", wish=Wish())
+    assert "which these are" in refused.what
+    assert validation.part == "validation"

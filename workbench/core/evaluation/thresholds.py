@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.core.evaluation.ranking import Curve
 
-Goal = Literal["f1", "precision", "cost"]
+Goal = Literal["f1", "precision", "cost", "unknown"]
 
 Scores = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Marks = np.ndarray[Any, np.dtype[np.bool_]]
@@ -25,10 +25,12 @@ class Wish:
     """What a threshold is chosen for.
 
     Attributes:
-        goal: The best F1, the best recall of at least this precision, or the lowest cost.
+        goal: The best F1, the best recall of at least this precision, or the lowest cost, of errors
+            of a class or of all "unknown" answers (`refusal_of`).
         precision: Wanted at least, 0..1.
         false_alarm, miss: What an image costs that is taken for the class and is of another one,
-            and one of the class that is not; at least 0.
+            and one of the class that is not; of "unknown" answers what an error and what such an
+            answer costs. At least 0.
     """
 
     goal: Goal = "f1"

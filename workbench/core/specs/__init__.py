@@ -19,6 +19,7 @@ from workbench.core.specs.dataset import LoadedData as LoadedData
 from workbench.core.specs.dataset import NeededFile as NeededFile
 from workbench.core.specs.dataset import Part as Part
 from workbench.core.specs.dataset import SplitBasis as SplitBasis
+from workbench.core.specs.dataset import least_classes as least_classes
 from workbench.core.specs.dataset import parts_of as parts_of
 from workbench.core.specs.export import EXPORT_GROUPS as EXPORT_GROUPS
 from workbench.core.specs.export import ExportGroup as ExportGroup

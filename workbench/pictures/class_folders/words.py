@@ -145,6 +145,12 @@ def is_aside(name: str) -> bool:
     return words == ["ground", "truth"] or (bool(words) and all(word in _ASIDE for word in words))
 
 
+def without_aside_word(name: str) -> tuple[str, ...]:
+    """The words of a name before the last one, where that is of masks and the like; else none."""
+    *before, last = tokens(name) or ("",)
+    return tuple(before) if last in _ASIDE else ()
+
+
 def are_moments(names: Iterable[str]) -> bool:
     """Whether names are years or dates, as photos are filed: "2019", "2019-07-01"."""
     names = list(names)

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.confusion import Confusion
+from workbench.core.evaluation.thresholds import Wish
 from workbench.core.projects.data_edits import PartName
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.trained.calibration import CalibrationScores
@@ -66,6 +67,8 @@ class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
         table: A CSV file to write with the scores of each image; "" for none.
         by: With the scores of slices by something.
         top: Further values of k for the top-k accuracy.
+        wish: With a threshold for each class that is chosen on the run's validation images, and
+            what it gives on these.
     """
 
     model: str
@@ -75,6 +78,58 @@ class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
     table: str = ""
     by: SliceBy | None = None
     top: list[int] = []
+    wish: Wish | None = None
+
+
+class ThresholdPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """What a threshold gives on some images.
+
+    Attributes:
+        precision, recall: 0..1; None where there is nothing to divide by.
+        f1: 0..1.
+        right, wrong, missed: Images as of `thresholds.Point`.
+    """
+
+    precision: float | None
+    recall: float | None
+    f1: float
+    right: int
+    wrong: int
+    missed: int
+
+
+class ClassThreshold(msgspec.Struct, frozen=True, kw_only=True):
+    """From which probability on an image is taken for a class.
+
+    Attributes:
+        threshold: None where no image of the class chooses one, or none is good enough; and where
+            it is best to take no image for the class, which `validation` says.
+        validation: What it gives on the validation images, which have chosen it; None for none.
+        found: What it gives on the images of the evaluation.
+    """
+
+    name: str = msgspec.field(name="class")
+    threshold: float | None = None
+    validation: ThresholdPoint | None = None
+    found: ThresholdPoint | None = None
+
+
+class UnknownThreshold(msgspec.Struct, frozen=True, kw_only=True):
+    """From which probability on an answer costs less than "unknown".
+
+    Attributes:
+        threshold: None where "unknown" always costs less.
+        cost, cost_without: Of an image of the evaluation, in the mean, with it and without it.
+        unknown, wrong: Images of the evaluation below it, and wrong ones above it.
+        validation_cost: The first cost on the validation images, which have chosen it.
+    """
+
+    threshold: float | None
+    cost: float
+    cost_without: float
+    unknown: int
+    wrong: int
+    validation_cost: float
 
 
 class ClassScore(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +206,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
         num_in_training: Images of this part when the run was trained; 0 where that is not known.
         is_from_elsewhere: The weights were loaded from a file: which images they have seen in
             training is not known.
-        slices: Where the request has asked for them.
+        slices, thresholds, unknown: Where the request has asked for them.
     """
 
     loss: float | None
@@ -170,6 +225,8 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
     is_from_elsewhere: bool = False
     negative_log_likelihood: float | None = None
     slices: list[SliceScore] = []
+    thresholds: list[ClassThreshold] = []
+    unknown: UnknownThreshold | None = None
 
     def __post_init__(self) -> None:
         rows, size = self.confusion, len(self.classes)

@@ -42,6 +42,11 @@ class ClassScores:
     probabilities: np.ndarray[Any, np.dtype[np.float32]]
     actual: np.ndarray[Any, np.dtype[np.int64]]
 
+    def answers(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, np.dtype[np.bool_]]]:
+        """The probability of the predicted class, and whether that is the actual one, (n,) each."""
+        shares = self.probabilities
+        return shares.max(axis=1), shares.argmax(axis=1) == self.actual
+
 
 def class_scores_path(run: RunFolder, part: ImageSet) -> Path:
     """The file of those of a set of images."""

@@ -209,7 +209,7 @@ def other_part(
     renamed and merged as those that the model was trained on.
     """
     classes = edits_of(card.dataset.get("edits", {})).classes
-    source = load_source(ctx, key, params, DataEdits(classes=classes))
+    source = load_source(_OfOneClass(ctx), key, params, DataEdits(classes=classes))
     loaded = as_trained(source, card.value_range)
     refuse_other_classes(loaded.class_names, card.class_names)
     part, name = loaded.train, PART_NAMES[TRAIN]
@@ -219,6 +219,28 @@ def other_part(
     if not len(prepared):
         raise DatasetError("None of the images can be read.", where=key)
     return prepared, loaded.class_names
+
+
+class _OfOneClass:
+    """A LoadContext for images of a model that exists: they may be of one class."""
+
+    least_classes = 1
+
+    def __init__(self, ctx: LoadContext) -> None:
+        self._ctx = ctx
+
+    @property
+    def cache_folder(self) -> str:
+        return self._ctx.cache_folder
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        self._ctx.progress(text, fraction)
+
+    def check_cancelled(self) -> None:
+        self._ctx.check_cancelled()
+
+    def keras(self) -> Any:
+        return self._ctx.keras()
 
 
 def refuse_other_classes(names: Sequence[str], card_names: Sequence[str]) -> None:

@@ -17,10 +17,8 @@ from workbench.core.evaluation.ranking import (
     micro_curve,
 )
 from workbench.core.evaluation.thresholds import (
-    Marks,
     Point,
     Refusal,
-    Scores,
     Wish,
     chosen_point,
     point_of,
@@ -58,10 +56,15 @@ def load(run: RunFolder, known: KnownScores, kept: KeptEvaluation) -> Loaded | N
     """Reads them; None where they were not kept. Raises RunFolderError."""
     rows = read_class_scores(run, kept)
     other = known.evaluations.get("validation")
-    is_other = other is not None and kept.part != "validation"
+    is_other = other is not None and not is_validation(kept)
     is_same_model = other is not None and other.checksum == kept.checksum
     chosen_on = read_class_scores(run, other) if other and is_other and is_same_model else None
     return Loaded(kept, rows, chosen_on) if rows is not None else None
+
+
+def is_validation(kept: KeptEvaluation) -> bool:
+    """Whether its images are those that thresholds are chosen on."""
+    return kept.part == "validation" or kept.result.is_validated_on_test
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,8 @@ def shown_average(found: Loaded, number: int, costs: tuple[float, float]) -> Sho
     )
     if found.chosen_on is None:
         return Shown(drawn)
-    chosen = refusal_of(*_answers(found.chosen_on), costs)
-    tried = refusal_at(*_answers(rows), costs, chosen.threshold)
+    chosen = refusal_of(*found.chosen_on.answers(), costs)
+    tried = refusal_at(*rows.answers(), costs, chosen.threshold)
     before = (
         "No answer is “unknown”: that costs least"
         if not chosen.unknown
@@ -161,11 +164,6 @@ def refusal_words(found: Refusal) -> str:
         f"{count(found.unknown)} unknown, {count(found.wrong)} wrong, cost "
         f"{found.cost:.3g} an image instead of {found.cost_without:.3g}"
     )
-
-
-def _answers(rows: ClassScores) -> tuple[Scores, Marks]:
-    probabilities = rows.probabilities
-    return probabilities.max(axis=1), probabilities.argmax(axis=1) == rows.actual
 
 
 def top_k_words(found: Loaded, k: int) -> str:

@@ -20,6 +20,7 @@ from workbench.gui.evaluate.curves.loaded import (
     MICRO,
     Loaded,
     Shown,
+    is_validation,
     load,
     shown_average,
     shown_class,
@@ -224,8 +225,7 @@ class CurvesPanel(TitledBox):
         self.validate.setVisible(False)
         if found is None:
             return
-        is_validation = found.kept.part == "validation"
-        self.validate.setVisible(found.chosen_on is None and not is_validation)
+        self.validate.setVisible(found.chosen_on is None and not is_validation(found.kept))
         k = int(self.k.value())
 
         def work() -> tuple[Shown, str]:
@@ -245,7 +245,7 @@ class CurvesPanel(TitledBox):
         self.roc.mark(roc)
         self.recall.mark(recall)
         self.top.setText(top)
-        missing = IS_VALIDATION if found.kept.part == "validation" else NO_VALIDATION
+        missing = IS_VALIDATION if is_validation(found.kept) else NO_VALIDATION
         self.words.setText(breakable(shown.words or missing))
 
     def _areas(self) -> tuple[float | None, float | None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from workbench.core.evaluation.thresholds import Wish
 from workbench.errors import UsageError, WorkbenchError
 from workbench.inference.answers import ImageResults, Numbers
 from workbench.inference.scoring import score_all
@@ -30,6 +31,7 @@ from workbench.runs.store.image_scores import ScoredImages
 from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
 from workbench.worker.input.sources import edits_of, match_classes, other_part, run_part
 from workbench.worker.requests.session import CancelledError, Job
+from workbench.worker.saved_models.class_thresholds import class_thresholds, unknown_threshold
 from workbench.worker.saved_models.evaluation import (
     class_scores_of,
     count_in_training,
@@ -48,9 +50,11 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     """
     found = _scored(job, request)
     _keep(request, found)
-    answer = found.answer
+    answer = found.answer  # what follows is of the request, and is not kept
     if request.table:
         _write_table(Path(request.table), found)
+    if request.wish is not None:
+        answer = _with_thresholds(job, request, request.wish, found, answer)
     if request.by is not None and found.images is not None:
         slices = _slices(found.card, found.images, request.by)
         answer = msgspec.structs.replace(answer, slices=slices)
@@ -112,6 +116,32 @@ def _scored(job: Job, request: Evaluate) -> _Scored:
         on_progress=partial(_report_areas, job),
     )
     return _Scored(card, part, truth, results, answer, scored_images(part, truth, results, job))
+
+
+def _with_thresholds(
+    job: Job, request: Evaluate, wish: Wish, found: _Scored, answer: Evaluation
+) -> Evaluation:
+    """The evaluation with thresholds that are chosen on the run's validation images.
+
+    Raises:
+        UsageError: the images are those that they are chosen on.
+        DatasetError: the run has no validation images.
+    """
+    if answer.part == "validation" or answer.is_validated_on_test:
+        raise UsageError(
+            "Thresholds are chosen on the validation images, which these are.",
+            fix="Evaluate other images to see what they give.",
+        )
+    on = _scored(job, Evaluate(id=job.id, model=request.model, part="validation"))
+    rows = (class_scores_of(on.truth, on.results), class_scores_of(found.truth, found.results))
+    chosen, tried = rows
+    assert chosen is not None  # noqa: S101 - a runner's answers are finite
+    assert tried is not None  # noqa: S101 - as above
+    if wish.goal == "unknown":
+        unknown = unknown_threshold(chosen, tried, wish)
+        return msgspec.structs.replace(answer, unknown=unknown)
+    thresholds = class_thresholds(chosen, tried, wish, answer.classes)
+    return msgspec.structs.replace(answer, thresholds=thresholds)
 
 
 def _slices(card: ModelCard, images: ScoredImages, by: SliceBy) -> list[SliceScore]:
