@@ -87,8 +87,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
-    if result is not None:
-        card = _with_scores(card, result, project)
+    card = card if result is None else _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
