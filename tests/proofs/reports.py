@@ -84,9 +84,21 @@ ROWS = (
     Row("59", "the best epoch is that of Keras's rule", ("core/training/test_progress_rules.py::test_the_best_is_by_accuracy_then_by_loss_then_the_first", "core/training/test_progress_rules.py::test_early_stopping_waits_for_its_patience")),
     Row("60", "schedules after a resume, and those of Keras", ("core/training/test_learning_rates.py::test_the_cosine_keeps_the_values_it_always_had", "worker/trainer/test_longer.py::test_a_schedule_over_all_epochs_is_computed_anew_and_that_is_logged")),
     Row("61", "class weights are those of scikit-learn", ("worker/step/test_recipe_steps.py::test_balanced_classes_weigh_the_same_in_all",)),
-    Row("67", "what file managers send", ()),
     Row("70", "long paths and names", ("runs/log/test_event_log.py::test_long_texts_and_lists_are_cut_to_fit", "worker/trainer/test_train.py::test_names_longer_than_a_line_of_the_log_keep_no_training_from_its_end")),
     Row("71", "three images on eight replicas", ("worker/step/test_loop_parts.py::test_padded_batches_hold_each_picture_once",)),
+    Row("21, F10", "10,000 classes are evaluated, kept and shown", ("protocol/test_wire.py", "runs/store/test_evaluation.py", "core/test_confusion.py")),
+    Row("55, F18", "models within models, also of Keras 3", ("worker/foreign/test_made_elsewhere.py::test_files_of_three_libraries_are_right_asked_or_refused",)),
+    Row("57, F1", "the order of the classes of loaded weights", ("worker/requests/test_class_order.py", "core/evaluation/test_class_orders.py")),
+    Row("58", "weights of another network are refused, layers compared", ("worker/requests/test_keras2_weights.py::test_a_file_that_does_not_fit_or_does_harm_is_refused",)),
+    Row("62", "precision, recall, F1, areas, intervals are those of scikit-learn and scipy", ("core/evaluation/test_ranking.py::test_the_figures_are_those_of_scikit_learn", "core/evaluation/test_significance.py", "core/evaluation/test_intervals.py")),
+    Row("63", "an export answers as the run", ("worker/exporting/test_formats.py::test_the_script_of_a_ready_folder_classifies_as_workbench_does",)),
+    Row("64, F8", "classify.py reads every picture as the product", ("pictures/test_kinds.py",)),
+    Row("66, F6", "exported programs have the images of a run", ("worker/requests/test_notebook_data.py",)),
+    Row("67, F19", "what file managers send: no ending, file://localhost, names that are no text", ("gui/files/test_files_and_drops.py::test_what_may_be_a_picture_is_classified_if_it_is_one", "gui/files/test_files_and_drops.py::test_addresses_of_files_are_read_as_file_managers_write_them", "gui/files/test_files_and_drops.py::test_a_picture_whose_name_is_no_text_is_classified_by_a_link")),
+    Row("68", "dropped folders, archives and tables", ("gui/files/test_data_drops.py",)),
+    Row("F24", "settings that may be left open", ("core/test_param_text.py",)),
+    Row("F25", "a model of another kind is named with the way out", ("runs/library/test_foreign_model.py",)),
+    Row("F26", "images of one class are evaluated", ("worker/requests/test_scores.py",)),
 )  # fmt: skip
 
 
