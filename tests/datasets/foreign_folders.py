@@ -217,6 +217,15 @@ def _beside_and_deep() -> Iterator[Layout]:
     yield Layout("two data sets", "{old,new}/{train,test}/{cats,dogs}*3", "{cats,dogs}:3/3", 12)
     yield Layout("parts inside", "{cats,dogs}/{train,test}*3", "{cats,dogs}:3/3")
     yield Layout("parts inside three", "{cats,dogs}/{Train,Valid,Test}*3", "{cats,dogs}:3/3/3")
+    yield Layout("parts inside eval", "{cats,dogs}/{train,eval}*3", "{cats,dogs}:3/3")
+    yield Layout("parts inside four", "{cats,dogs}/{train,eval,test}*3 {cats,dogs}/unlabeled*1",
+                 "{cats,dogs}:3/3/3", 2)  # fmt: skip
+    yield Layout("trainval", "{trainval,test}/{cats,dogs}*3", "{cats,dogs}:3/3")
+    yield Layout("stations of two towns", "{old_train_station,new_train_station}*3",
+                 "{old_train_station,new_train_station}:3")  # fmt: skip
+    yield Layout("kinds of tests", "{test_a,val}*3", "", 0, "refused")
+    yield Layout("groups and a test", "birds/{owl,crow}*3 fish/{cod,eel}*3 test*2",
+                 "{owl,crow,cod,eel}:3", 2)  # fmt: skip
     yield Layout("parts inside images", "{cats,dogs}/{train,val}/images*3", "{cats,dogs}:3/3")
     yield Layout("parts inside sets", "{cats,dogs}/{training_set,test_set}*3", "{cats,dogs}:3/3")
     yield Layout("around", "a/b/c/{cats,dogs}*3 a/b/readme.md", "{cats,dogs}:3")

@@ -65,13 +65,11 @@ def part_folders(tree: Branch) -> PartFolders | None:
 
 def flat_parts(tree: Branch) -> PartFolders | None:
     """The folders of parts that hold images and no classes, where nothing else is beside them; None
-    where that is not so.
+    where that is not so. There may be none for training.
     """
     named = [(branch, part_name(branch.name)) for branch in tree.branches]
     known = [(branch, part) for branch, part in named if part is not None and not part.rest]
     if not known or len(known) < len(named) or not all(is_flat(branch) for branch, _ in known):
-        return None
-    if not any(part.kind == "train" for _, part in known):
         return None
     return PartFolders(_folders(known))
 
@@ -139,7 +137,9 @@ def parts_beside(tree: Branch) -> PartFolders | None:
     others = [branch for branch in tree.branches if branch not in [each for each, _ in plain]]
     if not plain or len(others) < 2 or any(part.kind == "train" for _, part in named):
         return None
-    if not any(branch.pictures for branch in others):
+    if not any(branch.pictures for branch in others) and not all(
+        is_flat(each) for each, _ in plain
+    ):
         return None
     train = replace(tree, branches=tuple(others), pictures=())
     return PartFolders({"train": (train,), **_folders(plain)})

@@ -333,7 +333,9 @@ class _Reader:
     def _read_named_parts(self, start: Branch) -> bool:
         """Reads parts whose files are named by class; whether there are any."""
         parts = flat_parts(start) if self._how.parts != "none" else None
-        if parts is None or self._how.classes not in {"auto", "names"}:
+        if parts is None or "train" not in parts.folders:
+            return False
+        if self._how.classes not in {"auto", "names"}:
             return False
         ends = {part: tuple(map(inner_end, each)) for part, each in parts.folders.items()}
         named = {

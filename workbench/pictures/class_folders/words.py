@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -188,12 +188,3 @@ def class_in_name(stem: str) -> str:
     if name[-1].isdecimal() and not _WORDNET.fullmatch(name):
         return ""  # the number of a patient or an object, which has several images
     return "" if all(word in _CAMERA or word.isdecimal() for word in tokens(name)) else name
-
-
-def classes_in_names(stems: Sequence[str]) -> dict[str, list[int]]:
-    """Places of files by the class in their names; the files without one are left out."""
-    found: dict[str, list[int]] = {}
-    for place, stem in enumerate(stems):
-        if name := class_in_name(stem):
-            found.setdefault(name, []).append(place)
-    return found
