@@ -334,3 +334,49 @@ def test_cifar10_is_whole_and_has_its_class_names(shared_data, tmp_path):
     assert zlib.crc32(data.test.labels.astype(np.uint8).tobytes()) == zlib.crc32(
         np.load(shared_data / "cifar10.npz")["y_test"].tobytes()
     )
+
+
+def load_with(folder: Path, params: dict[str, str], **arrays) -> LoadedData:
+    np.savez_compressed(folder / "data.npz", **arrays)
+    spec = all_datasets()["npz"]
+    return spec.load(PlainContext(folder / "cache"), {"path": str(folder / "data.npz"), **params})
+
+
+def test_the_color_axis_can_be_set_where_the_shape_fits_both(tmp_path):
+    pictures = np.moveaxis(COLOUR[:, :, :3], -1, 1)  # (12, 3, 6, 3)
+    data = load(tmp_path, x=pictures, y=LABELS)
+    (axis,) = (each for each in data.inferences if each.key == "channels")
+    assert (axis.value, axis.is_doubtful, axis.options[0].value) == ("last", True, "first")
+    assert (data.train.pictures == pictures).all()
+    first = load_with(tmp_path, {"channels": "first"}, x=pictures, y=LABELS)
+    assert (first.train.pictures == COLOUR[:, :, :3]).all()
+    (axis,) = (each for each in first.inferences if each.key == "channels")
+    assert axis.is_told
+
+
+def test_arrays_are_set_by_name(tmp_path):
+    arrays = {"a": GREY, "b": LABELS, "c": GREY[:5], "d": LABELS[:5], "e": 2 - LABELS}
+    both = load_with(tmp_path, {"images": "a, c", "labels": "b, d"}, **arrays)
+    assert (len(both.train), len(both.test)) == (12, 5)
+    assert both.notes == ("Arrays not used: e int64 (12,).",)
+    for params, words in [
+        ({"images": "a", "labels": "b,d"}, "do not pair"),
+        ({"images": "a", "labels": "gone"}, "no such array"),
+        ({"labels": "e"}, "known names"),
+    ]:
+        with pytest.raises(DatasetError, match=words):
+            load_with(tmp_path, params, **arrays)
+    other = load_with(tmp_path, {"labels": "e"}, x=GREY, y=LABELS, e=2 - LABELS)
+    assert other.train.labels.tolist() == (2 - LABELS).tolist()
+    same = load_with(tmp_path, {"labels": "y"}, x=GREY, y=LABELS, x_test=GREY, y_test=LABELS)
+    assert len(same.test) == 12
+
+
+def test_class_names_keep_their_order(tmp_path):
+    text = np.array(["b", "a", "c"] * 4)
+    data = load(tmp_path, x=GREY, y=text, class_names=np.array(["c", "b", "a", "d"]))
+    assert data.class_names == ("c", "b", "a")
+    assert data.train.labels[:3].tolist() == [1, 2, 0]
+    numbers = load(tmp_path, x=GREY, y=LABELS + 1, class_names=np.array([7, 8, 9]))
+    assert numbers.class_names == ("7", "8", "9")
+    assert numbers.train.labels.tolist() == LABELS.tolist()

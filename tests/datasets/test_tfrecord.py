@@ -133,6 +133,31 @@ def test_several_files_and_their_parts(tmp_path, ctx):
     assert (len(only.train), only.validation) == (2, None)
 
 
+def test_a_part_without_labels_is_left_out_with_a_note(tmp_path, ctx):
+    write_records(tmp_path / "in" / "a_test.tfrec", [{"image": PNG, "id": b"7"}] * 5)
+    write_records(tmp_path / "in" / "b_train.tfrec", FLOWERS)
+    data = load(tmp_path / "in", ctx)
+    assert (len(data.train), data.test) == (3, None)
+    assert data.notes == ("Records without labels, not used: 5 (all of a_test.tfrec).",)
+    assert data.bad_files == ()
+
+
+def test_labels_of_minus_one_are_missing(tmp_path, ctx):
+    records = [{"image": PNG, "label": number} for number in (0, 1, 1, -1)]
+    data = load(write_records(tmp_path / "a.tfrec", records), ctx)
+    assert data.class_names == ("0", "1")
+    (missing,) = (each for each in data.inferences if each.key == "missing_labels")
+    assert (missing.evidence, missing.is_doubtful) == ("1 record, not used", True)
+
+
+def test_two_images_in_a_record_are_a_doubt(tmp_path, ctx):
+    records = [{**each, "mask": PNG} for each in FLOWERS]
+    data = load(write_records(tmp_path / "a.tfrec", records), ctx)
+    (image,) = (each for each in data.inferences if each.key == "image_feature")
+    assert (image.value, image.options[0].value) == ("image", "mask")
+    assert image.is_doubtful
+
+
 def test_records_without_image_or_label_are_listed(tmp_path, ctx):
     records = [*FLOWERS, {"label": b"daisy"}, {"image": PNG}, {"image": [PNG, PNG], "label": b"x"}]
     path = write_records(tmp_path / "a.tfrec", records)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.class_names import look_alikes, normal
-from workbench.core.format import plain_name
+from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference
 from workbench.errors import DatasetError
 
@@ -64,7 +64,7 @@ def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) ->
 
 def _missing(number: int) -> Inference:
     doubt = "It often means that an image has no label: leave the class out in that case."
-    return Inference("missing_labels", "The label -1", "a class", f"{number:,} images", doubt)
+    return Inference("missing_labels", "The label -1", "a class", plural(number, "image"), doubt)
 
 
 def _of_texts(joined: Array, flat: list[Array], given_names: tuple[str, ...], where: str) -> Labels:

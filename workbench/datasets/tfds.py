@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.core.format import plain_name
 from workbench.core.params import Params, TextParam
-from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.core.specs import DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.unpack import load_records
@@ -36,7 +36,22 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         keys, files = _keys(package, builder.info), _files(builder)
         names = getattr(builder.info.features[keys.label], "names", None) or ()
     loaded = load_records(ctx, files, keys, f"{_SUPPLIER}: {name}")
-    return replace(loaded, class_names=_named(loaded.class_names, names))
+    inferences = tuple(map(_declared, loaded.inferences))
+    return replace(loaded, class_names=_named(loaded.class_names, names), inferences=inferences)
+
+
+def _declared(inference: Inference) -> Inference:
+    """The data set declares its features: nothing was inferred, and nothing can be set."""
+    if not inference.is_told:
+        return inference
+    return replace(
+        inference,
+        is_told=False,
+        evidence="declared by the data set",
+        doubt="",
+        param="",
+        options=(),
+    )
 
 
 def _package() -> Any:

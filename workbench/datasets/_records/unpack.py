@@ -243,7 +243,7 @@ class _Unpacking:
         if self.num_missing:
             used = sum(map(len, self.images.values()))
             doubt = "It may be a class." if self.num_missing >= _MANY * used else ""
-            evidence = f"{self.num_missing:,} records, not used"
+            evidence = f"{plural(self.num_missing, 'record')}, not used"
             yield Inference("missing_labels", "The label -1", "no label", evidence, doubt)
 
     def _parts(self) -> Iterator[Inference]:
