@@ -219,3 +219,15 @@ def test_look_alikes_of_arrays_are_merged_too():
     merged = with_look_alikes(data, data.class_names, {"look_alikes": "merge"})
     assert merged.class_names == ("Rose", "tulip")
     assert merged.train.labels.tolist() == merged.test.labels.tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "how"),
+    [
+        ("train/{a,c}*3 test/{b,c}*2", {"parts": "merge"}),
+        ("x/{a,c}*3 y/{b,c}*2", {"classes": "inner"}),
+        ("1#_c*1 2#_a*1 3#_b*1", {"classes": "names"}),
+    ],
+)
+def test_joined_classes_are_in_the_order_of_people(tmp_path, words, how):
+    assert load(written(tmp_path, words), **how).class_names == ("a", "b", "c")
