@@ -18,7 +18,7 @@ from workbench.pictures.class_folders.words import is_container
 
 PartRule = Literal["auto", "merge", "none"]
 PART_RULES: Mapping[str, str] = {
-    "auto": "by the names of folders",
+    "auto": "by their names",
     "merge": "all as one part, to be split",
     "none": "no parts: these folders are classes",
 }
