@@ -6,6 +6,7 @@ other way round, parts as models within the model, or one layer used twice; rand
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
@@ -291,10 +292,14 @@ def save(model: Any, name: str, folder: Path, number: int) -> Path:
     """Saves a model in a format of `FORMATS`."""
     ending = name.rpartition(" ")[2]
     path = folder / f"{number}{ending}"
-    if ending == ".keras" or name.startswith("whole"):
-        model.save(path)
-    else:
-        model.save_weights(path)
+    logging.disable(logging.WARNING)  # that formats are old, which they are meant to be
+    try:
+        if ending == ".keras" or name.startswith("whole"):
+            model.save(path)
+        else:
+            model.save_weights(path)
+    finally:
+        logging.disable(logging.NOTSET)
     if name.startswith("unnamed"):
         with h5py.File(path, "r+") as file:
             file.visititems(_remove_name)

@@ -843,12 +843,22 @@ TABLES: tuple[Case, ...] = (
         expected="refused",
     ),
     table(
+        "class folders, names repeat",
+        "file,label",
+        lambda i: f"{i % 12}.jpg,{label(i)}",
+        lambda i: f"train/{label(i)}/{i % 12}.jpg",
+    ),
+    table(
+        "class folders, no header, names repeat",
+        None,
+        lambda i: f"{label(i)},{i % 12}.jpg",
+        lambda i: f"{label(i)}/{i % 12}.jpg",
+    ),
+    table(
         "path in two columns",
         "folder,file,label",
         lambda i: f"d{i % 2},{i // 2}.jpg,{label(i)}",
         lambda i: f"d{i % 2}/{i // 2}.jpg",
-        truth=None,
-        expected="refused",
     ),
     table(
         "folders inside folders",

@@ -18,7 +18,6 @@ import numpy as np
 from scipy import stats
 from sklearn import metrics
 
-from workbench.core.calibration.temperature import mean_loss
 from workbench.core.confusion import balanced_accuracy, cohen_kappa
 from workbench.core.evaluation.intervals import wilson_interval
 from workbench.core.evaluation.significance import chi_square_mcnemar, exact_mcnemar, unpaired_test
@@ -149,17 +148,11 @@ def _of_probabilities(case: Case) -> Iterator[tuple[str, float | None, float | N
     rows, truth, result = case.rows, case.truth, evaluated(case)
     labels = [*range(rows.shape[1])]
     exact = rows.astype(np.float64)
-    # The library takes rows that sum to 1; in float32 they do so to seven digits.
     own = np.maximum(exact[np.arange(len(truth)), truth], 1e-38)
-    yield (
-        "negative log-likelihood",
-        mean_loss(rows, truth),
-        float(-np.log(own).mean()) + float(np.log(exact.sum(axis=1)).mean()),
-    )
-    normal = exact / exact.sum(axis=1, keepdims=True)
-    if len(labels) > 1 and own.min() > 1e-15:
-        theirs = metrics.log_loss(truth, normal, labels=labels)
-        yield "log loss", mean_loss(rows, truth), theirs
+    ours = result.negative_log_likelihood
+    yield "negative log-likelihood", ours, float(-np.log(own).mean())
+    if own.min() > 1e-15:  # below, the library cuts probabilities off
+        yield "log loss", ours, metrics.log_loss(truth, exact, labels=labels)
     for k, ours in result.top_k_accuracy.items():
         # Equal scores: the library prefers the last class, a prediction is the first one.
         turned = rows[:, ::-1]

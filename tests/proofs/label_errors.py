@@ -153,7 +153,7 @@ def _of(survey: Survey, name: str, sizes: list[int], seeds: int) -> Iterator[tup
                 yield judged(some, set(), f"{name}, {len(some):,} images, labels as they are")
                 rule = all_data_checks()["suspicious_label"]
                 for finding in rule.find(some):
-                    file = finding.images[0].file.rpartition("flowers/")[2]
+                    file = "/".join(Path(finding.images[0].file).parts[-2:])
                     yield True, f"    {finding.title} {finding.score:.2f} {file}"
 
 

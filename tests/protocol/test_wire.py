@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from workbench import errors
 from workbench.core.data_check.findings import FoundImage
+from workbench.core.evaluation.thresholds import Wish
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.classify import Classified, Score
@@ -59,6 +60,7 @@ by_type = {
     list[FoundImage]: st.lists(st.from_type(FoundImage), max_size=2),
     list[ImageSource]: st.lists(st.from_type(ImageSource), max_size=2),
     list[ImagePlace]: st.lists(st.from_type(ImagePlace), max_size=2),
+    Wish: st.builds(Wish, precision=st.floats(0, 1), miss=st.floats(0, 1e6)),
     Looked | None: st.none()
     | st.builds(
         Looked,

@@ -14,7 +14,6 @@ from workbench.core.data_check.findings import (
     new_finding,
 )
 from workbench.core.data_check.judged_labels import LEAST_IMAGES
-from workbench.core.data_check.label_scores import LEAST_ERROR
 from workbench.core.data_check.spec import DataCheckSpec
 from workbench.core.data_check.survey import Survey
 from workbench.core.format import count, list_text, plural, share
@@ -85,8 +84,7 @@ def _notes(survey: Survey) -> Iterator[str]:
     scores = judged.scores
     yield (
         f"Estimated share of wrong labels: {share(scores.noise)} of {count(len(judged.rows))}. "
-        f"{plural(len(scores.listed), 'label')} listed: those wrong with a probability of at least "
-        f"{share(LEAST_ERROR, 0)}."
+        f"{plural(len(scores.listed), 'label')} listed, the most probably wrong first."
     )
 
 

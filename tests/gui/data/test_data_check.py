@@ -21,7 +21,7 @@ from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.errors import DatasetError
-from workbench.gui.data.check.rows import ROW_PX
+from workbench.gui.data.check.rows import ROW_PX, settle_words
 from workbench.protocol.data_check import (
     CheckData,
     DataCheckReport,
@@ -555,3 +555,35 @@ def test_versions_are_saved_and_gone_back_to_in_one_step_each(panel, window, qtb
     assert document.project.data_versions == ()
     versions.use("gone")
     assert document.project.edits.left_out
+
+
+def action(key, title="Do", **more):
+    return Action(key, title, **more)
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        ([], ""),
+        ([action("keep", "Keep as it is")], ""),
+        ([action("keep_1", "Use only one of them")], "Use only one of them"),
+        ([action("keep_1"), action("keep_1")], "Use one of each (2)"),
+        ([action("leave_out", "Leave out", left_out=("1",))], "Leave out"),
+        ([action("leave_out", left_out=("1",))] * 1_200, "Leave out all 1,200"),
+        ([action("relabel", "A"), action("relabel", "B")], "Relabel all 2 as suggested"),
+        ([action("relabel", "Relabel as “A”")] * 2, "Relabel as “A” (2)"),
+        ([action("balance", "Use balanced class weights")], "Use balanced class weights"),
+        ([action("relabel", "A"), action("keep_1", "B")], "Settle all 2 as suggested"),
+    ],
+)
+def test_words_of_what_settles_several(actions, words):
+    assert settle_words(actions) == words
+
+
+def test_settled_findings_that_are_chosen_are_shown_without_actions(panel, qtbot):
+    click(qtbot, panel.open_button)
+    panel.findings.apply_to_all([0, 1])
+    panel.switch.chosen.emit("settled")
+    panel.list.selectAll()
+    assert panel.detail.title.text() == "2 findings chosen"
+    assert panel.detail.buttons == []

@@ -14,7 +14,7 @@ from workbench.gui.kit.layout import STRETCH, Gap, column, row, scroll_area
 from workbench.gui.kit.messages import ask_choice, show_notice
 from workbench.protocol.weights import ClassOrder, LoadFindings
 
-_SIZE_PX = QSize(620, 440)
+_SIZE_PX = QSize(640, 380)
 _INDENT_PX = 26
 _MOST_NAMES = 60
 
@@ -37,7 +37,7 @@ class ClassOrderDialog(QDialog):
         self.setWindowTitle("Order of the classes — Workbench")
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.resize(_SIZE_PX)
-        self.choices = {order.key: QRadioButton(order.title) for order in found.orders}
+        self.choices = {order.key: QRadioButton(_sentence(order.title)) for order in found.orders}
         self.load = button("Load", role="primary")
         self.load.setEnabled(False)
         cancel = button("Cancel")
@@ -67,8 +67,12 @@ class ClassOrderDialog(QDialog):
         accuracy = "" if order.accuracy is None else f"{share(order.accuracy)} correct: "
         shown = plain_label(f"{accuracy}{names}", wrap=True)
         below = QWidget()
-        row(Gap(_INDENT_PX), (shown, 1), parent=below)
+        row(Gap(_INDENT_PX), (shown, 1), parent=below, margins=(0, 0, 0, 8))
         return [self.choices[order.key], below]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _measured(found: LoadFindings) -> str:

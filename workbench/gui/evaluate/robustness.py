@@ -276,7 +276,7 @@ class RobustnessPanel(TitledBox):
 
 def _row(line: RobustnessLine, *, with_test: bool) -> Sequence[Cell]:
     """A line of the table."""
-    words = f"{line.test}: {line.words}" if with_test else line.words
+    words = f"{line.test}: {line.words}" if with_test and line.test != line.words else line.words
     altered = [accuracy for _, accuracy in line.points[1:]]
     mean, full = sum(altered) / len(altered), altered[-1]
     lost = 100 * line.lost

@@ -84,6 +84,14 @@ class Files:
         found = sum(bool(self.direct(cell) or (is_deep and self._places(cell))) for cell in some)
         return found / len(some)
 
+    def share_of_single(self, cells: Iterable[str]) -> float:
+        """The share of some cells that name one image file below the folders, and all of whose
+        folders are there.
+        """
+        some = _sample(cells)
+        found = [[each for each in self._places(cell) if not each.is_cut] for cell in some]
+        return sum(len(places) == 1 for places in found) / max(1, len(some))
+
     def settle(self, cells: Iterable[str]) -> None:
         """Infers from the cells of the column where all paths start."""
         some = _sample(cells)

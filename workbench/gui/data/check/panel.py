@@ -104,10 +104,9 @@ class DataCheckPanel(Box):
         return view
 
     def _build(self) -> None:
-        checks = (self.check_button, self.labels_button, self.cancel_button)
-        buttons = row(self.versions, *checks, spacing=8)
+        buttons = row(self.check_button, self.labels_button, self.cancel_button, spacing=8)
         head = row(plain_label("Data check", role="heading"), STRETCH, buttons)
-        found = row((self.summary, 1), self.open_button, spacing=12)
+        found = row((self.summary, 1), self.versions, self.open_button, spacing=8)
         add_to(self.column, head, found, self.progress)
         self.column.addLayout(row(self.switch, STRETCH))
         self.column.addWidget(self._splitter, 1)

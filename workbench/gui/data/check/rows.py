@@ -126,7 +126,7 @@ def settle_words(actions: Sequence[Action]) -> str:
     titles = {action.title for action in actions}
     if not actions or KEEP in {action.key for action in actions}:
         return ""
-    if kinds == {"keep"}:
+    if kinds == {"keep"} and number > 1:
         return f"Use one of each ({count(number)})"
     if all(action.left_out and not action.labels for action in actions):
         return f"Leave out all {count(number)}" if number > 1 else "Leave out"
