@@ -219,3 +219,15 @@ def test_look_alikes_of_arrays_are_merged_too():
     merged = with_look_alikes(data, data.class_names, {"look_alikes": "merge"})
     assert merged.class_names == ("Rose", "tulip")
     assert merged.train.labels.tolist() == merged.test.labels.tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "how"),
+    [
+        ("train/{ash,oak}*3 test/{bee,oak}*2", {"parts": "merge"}),
+        ("x/{ash,oak}*3 y/{bee,oak}*2", {"classes": "inner"}),
+        ("1#_oak*1 2#_ash*1 3#_bee*1", {"classes": "names"}),
+    ],
+)
+def test_joined_classes_are_in_the_order_of_people(tmp_path, words, how):
+    assert load(written(tmp_path, words), **how).class_names == ("ash", "bee", "oak")

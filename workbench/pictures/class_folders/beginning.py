@@ -18,9 +18,9 @@ from workbench.pictures.class_folders.words import is_container
 
 PartRule = Literal["auto", "merge", "none"]
 PART_RULES: Mapping[str, str] = {
-    "auto": "by the names of folders",
-    "merge": "all in one, to be split",
-    "none": "none: they are classes",
+    "auto": "by their names",
+    "merge": "all as one part, to be split",
+    "none": "no parts: these folders are classes",
 }
 """What folders named as parts are."""
 

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference
 from workbench.pictures.class_folders.words import class_in_name
+from workbench.pictures.folders import entry_order
 
 _LEAST_SHARE = 0.95
 """Of the files, those that have a class in their name, where that is taken without being set."""
@@ -24,7 +25,7 @@ def by_name(files: Sequence[str]) -> dict[str, list[str]]:
     for file in files:
         if name := class_in_name(PurePath(file).stem):
             found.setdefault(name, []).append(file)
-    return found
+    return dict(sorted(found.items(), key=lambda each: entry_order(each[0])))
 
 
 def is_evident(found: Mapping[str, Sequence[str]], num_files: int) -> bool:

@@ -24,6 +24,7 @@ from workbench.pictures.class_folders.words import (
     tokens,
     without_aside_word,
 )
+from workbench.pictures.folders import entry_order
 
 Level = Literal["auto", "top", "inner", "path", "names"]
 """Which folders are classes: "auto" by what is there, "top" those right inside, "inner" those that
@@ -116,7 +117,7 @@ def _by_last(held: Mapping[Key, list[Branch]]) -> dict[Key, list[Branch]]:
     joined: dict[Key, list[Branch]] = {}
     for key, folders in held.items():
         joined.setdefault(key[-1:], []).extend(folders)
-    return joined
+    return dict(sorted(joined.items(), key=lambda each: entry_order(each[0][-1])))
 
 
 def _own(folder: Branch, found: Classes, *, is_looked_for: bool) -> Iterator[Branch]:

@@ -43,6 +43,7 @@ from workbench.pictures.class_folders.unused import (
     short,
     unused_notes,
 )
+from workbench.pictures.folders import entry_order
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,8 @@ class _Reader:
             for name, files in self._files[part].items():
                 self._files["train"].setdefault(name, []).extend(files)
             self._files[part] = {}
+        ordered = sorted(self._files["train"].items(), key=lambda each: entry_order(each[0]))
+        self._files["train"] = dict(ordered)
 
     def _parts_inference(self, parts: PartFolders, foreign: list[str]) -> Inference:
         told = self._how.parts == "merge"
