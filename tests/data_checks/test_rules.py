@@ -226,7 +226,11 @@ def test_labels_that_the_features_contradict_are_suspicious(tmp_path):
     relabel = finding.actions[0]
     assert relabel.title == "Relabel as “rose”"
     assert relabel.labels == {finding.images[0].content: "red"}  # as the source names it
-    assert finding.score > 0.3
+    assert finding.score > 0.5
+    assert finding.evidence.suggested_label == "rose"
+    assert [each.label for each in finding.evidence.nearest] == ["rose"] * 3
+    (note,) = all_data_checks()["suspicious_label"].notes(seen)
+    assert note.startswith("Estimated share of wrong labels: 2.6% of 39. 1 label listed")
 
 
 def test_few_images_or_one_class_have_no_suspicious_labels(folder, tmp_path):

@@ -112,9 +112,11 @@ def _answers() -> st.SearchStrategy:
             Evaluation,
             loss=finite,
             accuracy=finite,
-            classes=st.lists(texts, max_size=3),
+            classes=st.lists(texts, min_size=2, max_size=2),
             per_class=scores,
-            confusion=st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=3),
+            confusion=st.lists(
+                st.lists(st.integers(0, 9), min_size=2, max_size=2), min_size=2, max_size=2
+            ),
         ),
         st.builds(Done, id=st.integers(0, 9), text=texts, path=texts),
         st.builds(Failed, error=st.builds(ErrorParts, what=texts, fix=texts)),

@@ -8,11 +8,18 @@ from typing import Any
 
 from workbench.cli._output import print_line, printable
 from workbench.cli._service import answers_of, open_service
-from workbench.core.data_check.findings import Finding, FoundImage, state_of, tally
+from workbench.core.data_check.findings import (
+    Finding,
+    FoundImage,
+    LabelEvidence,
+    state_of,
+    tally,
+)
 from workbench.core.format import count, image_size_text, plural
 from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text
+from workbench.core.specs import Inference
 from workbench.data_checks import all_data_checks
 from workbench.protocol.data_check import CheckData, DataCheckReport, DataFindings
 from workbench.protocol.describe_data import DataDescription, DescribeData
@@ -76,7 +83,24 @@ def findings_as_json(found: Checked) -> dict[str, Any]:
         "counts": {each.rule: each.total for each in found.report.counts},
         "checked_images": found.report.num_images,
         "checked_labels": found.report.has_checked_labels,
+        "check_notes": list(found.report.notes),
         "seconds": round(found.report.seconds, 3),
+    }
+
+
+def inference_as_json(inference: Inference) -> dict[str, Any]:
+    """What was inferred about the meaning of the data, for programs; `setting` is the key of
+    `workbench set PROJECT data.KEY=VALUE`, null where nothing can be set.
+    """
+    return {
+        "kind": inference.key,
+        "what": inference.what,
+        "value": inference.value,
+        "evidence": inference.evidence,
+        "doubt": inference.doubt or None,
+        "told": inference.is_told,
+        "setting": f"data.{inference.param}" if inference.param else None,
+        "options": [{"value": each.value, "title": each.title} for each in inference.options],
     }
 
 
@@ -102,7 +126,22 @@ def finding_as_json(finding: Finding, project: Project) -> dict[str, Any]:
         ],
         "image_count": finding.num_images,
         "score": round(finding.score, 4),
+        "group": finding.group,
+        **({"label": _evidence_as_json(finding.evidence)} if finding.evidence else {}),
         "actions": [{"key": each.key, "title": each.title} for each in finding.actions],
+    }
+
+
+def _evidence_as_json(evidence: LabelEvidence) -> dict[str, Any]:
+    """Why a label is doubted, for programs."""
+    return {
+        "given_probability": round(evidence.given, 6),
+        "suggested": evidence.suggested_label,
+        "suggested_probability": round(evidence.suggested, 6),
+        "nearest": [
+            {"file": image_name(each), "class": each.label, "part": each.part}
+            for each in evidence.nearest
+        ],
     }
 
 
@@ -124,6 +163,8 @@ def print_findings(found: Checked) -> None:
             _print_finding(number, finding, found.project)
         if total > _MOST_PRINTED:
             print(f"    {count(total - _MOST_PRINTED)} more")
+    for note in found.report.notes:
+        print_line(note)
     words = tally(found.findings, found.project).words if found.findings else "No findings"
     report = found.report
     speed = report.num_images / max(report.seconds, 1e-6)
@@ -137,6 +178,9 @@ def _print_finding(number: int, finding: Finding, project: Project) -> None:
     _print(f"  {number:>4}. {finding.title}{mark}")
     _print(f"        {finding.message}")
     _print_images(finding.images, finding.num_images)
+    if finding.evidence:
+        near = ", ".join(f"{image_name(e)} ({e.label})" for e in finding.evidence.nearest)
+        _print(f"        most similar: {near}")
     actions = "; ".join(f"{each.key}: {each.title}" for each in finding.actions)
     _print(f"        {actions}")
 

@@ -2,51 +2,92 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
-import numpy as np
-
-from workbench.core.data_check.findings import Action, Finding, leave_out, new_finding
-from workbench.core.data_check.label_scores import NEIGHBORS, label_scores
+from workbench.core.data_check.findings import (
+    Action,
+    Finding,
+    LabelEvidence,
+    leave_out,
+    new_finding,
+)
+from workbench.core.data_check.judged_labels import LEAST_IMAGES
+from workbench.core.data_check.label_scores import LEAST_ERROR
 from workbench.core.data_check.spec import DataCheckSpec
 from workbench.core.data_check.survey import Survey
+from workbench.core.format import count, list_text, plural, share
 
-_LEAST_IMAGES = 20
-"""Fewer have too few neighbors to know anything from."""
-
-_MARGIN = 0.3
-"""How much better another class must fit: of photos with 5% wrong labels, half of those above are
-mislabeled, and nine tenths of the mislabeled ones are above."""
+_MOST_NAMES = 5
 
 
 def _find(survey: Survey) -> Iterator[Finding]:
-    rows = survey.readable
-    if survey.features is None or len(rows) < _LEAST_IMAGES:
+    judged = survey.judged
+    if judged is None or judged.scores is None:
         return
-    labels, names = survey.labels[rows], survey.class_names
-    if len(np.unique(labels)) < 2:
-        return
-    scores = label_scores(survey.features[rows], labels, len(names))
-    order = np.argsort(-scores.margin, kind="stable")
-    for place in order[scores.margin[order] > _MARGIN].tolist():
-        image = survey.image(int(rows[place]))
-        other = int(scores.other[place])
+    scores, classes = judged.scores, judged.classes
+    pairs = [(int(scores.labels[at]), int(scores.other[at])) for at in scores.listed]
+    sizes = Counter(pairs)
+    for at, pair in zip(scores.listed.tolist(), pairs, strict=True):
+        image, other = survey.image(int(judged.rows[at])), int(classes[pair[1]])
+        name = survey.class_names[other]
+        near = [int(judged.rows[place]) for place in scores.nearest[at] if place >= 0]
+        evidence = LabelEvidence(
+            float(scores.given[at]),
+            name,
+            float(scores.other_probability[at]),
+            tuple(survey.found(near)),
+        )
         relabel = Action(
             "relabel",
-            f"Relabel as “{names[other]}”",
+            f"Relabel as “{name}”",
             labels={image.content: survey.source_name(other)},
         )
-        yield new_finding(
+        finding = new_finding(
             SPEC.key,
             "warning",
-            f"“{image.label}”, or “{names[other]}”?",
-            f"It is labeled “{image.label}”, but its features resemble those of “{names[other]}” "
-            f"more: {scores.votes[place]} of the {NEIGHBORS} most similar images are of that "
-            "class. Look at it before you decide.",
+            f"“{image.label}”, or “{name}”?",
+            _message(image.label, evidence, float(scores.error[at])),
             images=[image],
             actions=[relabel, leave_out([image])],
-            score=float(scores.margin[place]),
+            score=float(scores.error[at]),
         )
+        group = f"“{image.label}” → “{name}”" if sizes[pair] > 1 else ""
+        yield replace(finding, group=group, evidence=evidence)
+
+
+def _message(label: str, evidence: LabelEvidence, error: float) -> str:
+    near = list_text([f"“{image.label}”" for image in evidence.nearest])
+    return (
+        f"A classifier trained on the other images gives “{evidence.suggested_label}” "
+        f"{share(evidence.suggested)} and its label “{label}” {share(evidence.given)}. "
+        f"The label is wrong with an estimated probability of {share(error, 0)}. The most similar "
+        f"images are labeled {near}. Look at it before you decide."
+    )
+
+
+def _notes(survey: Survey) -> Iterator[str]:
+    judged = survey.judged
+    if judged is None:
+        return
+    if judged.scores is None:
+        yield (
+            f"Labels were not checked: that takes {LEAST_IMAGES} images, and two classes with two "
+            "different images each."
+        )
+        return
+    if len(judged.single):
+        names = [f"“{survey.class_names[label]}”" for label in judged.single[:_MOST_NAMES]]
+        more = len(judged.single) - len(names)
+        shown = list_text([*names, f"{count(more)} more"] if more else names)
+        yield f"Labels of classes with one image were not checked: {shown}."
+    scores = judged.scores
+    yield (
+        f"Estimated share of wrong labels: {share(scores.noise)} of {count(len(judged.rows))}. "
+        f"{plural(len(scores.listed), 'label')} listed: those wrong with a probability of at least "
+        f"{share(LEAST_ERROR, 0)}."
+    )
 
 
 SPEC = DataCheckSpec(
@@ -55,4 +96,5 @@ SPEC = DataCheckSpec(
     order=40,
     needs_features=True,
     find=_find,
+    notes=_notes,
 )

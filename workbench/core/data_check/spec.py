@@ -19,6 +19,7 @@ class DataCheckSpec:
         order: Place among the rules: the worst first.
         needs_features: It compares features of a backbone, which take most of the time.
         find: Survey -> what the rule finds, the worst first. Called by a worker only.
+        notes: Survey -> sentences about what was looked at, and what could not be.
     """
 
     key: str
@@ -26,3 +27,4 @@ class DataCheckSpec:
     order: int
     needs_features: bool = False
     find: Callable[[Survey], Iterable[Finding]]
+    notes: Callable[[Survey], Iterable[str]] = lambda _survey: ()

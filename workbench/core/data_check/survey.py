@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from workbench.core.data_check.findings import FoundImage
+from workbench.core.data_check.judged_labels import JudgedLabels, judged_labels
 from workbench.core.data_check.similar import Group, Looks, groups
+from workbench.core.data_check.tones import Tones
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES, PartName
+from workbench.core.specs import Inference
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -40,7 +43,9 @@ class Survey:
         turned: (n,) whether EXIF says that the pixels are to be turned.
         sizes: (n, 2) width and height in pixels, upright; 0 where it cannot be read.
         looks: What each looks like, to compare them.
+        tones: How dark and how bright each is.
         features: (n, d) features of a backbone; None where no rule needs them.
+        inferences: What the source inferred about the meaning of the data.
     """
 
     class_names: tuple[str, ...]
@@ -58,7 +63,9 @@ class Survey:
     turned: Mask
     sizes: Numbers
     looks: Looks
+    tones: Tones
     features: Floats | None = None
+    inferences: tuple[Inference, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -75,6 +82,16 @@ class Survey:
         """Images that are the same, or nearly; each with at least two rows."""
         short_sides = self.sizes.min(axis=1) if len(self) else np.zeros(0, np.int64)
         return groups(self.contents, self.looks, self.readable, short_sides)
+
+    @cached_property
+    def judged(self) -> JudgedLabels | None:
+        """What the features tell about the labels; None where there are no features."""
+        if self.features is None:
+            return None
+        copies = np.arange(len(self))
+        for group in self.groups:
+            copies[list(group.rows)] = min(group.rows)
+        return judged_labels(self.features, self.labels, self.readable, copies)
 
     def image(self, row: int) -> FoundImage:
         """A row as findings name it."""

@@ -100,13 +100,18 @@ def set_words(result: Evaluation, source: str = "") -> str:
         result: The evaluation.
         source: The data set, where it is another one than the run's own.
     """
-    images = plural(sum(map(sum, result.confusion)), "image")
+    images = plural(result.count, "image")
     words = f"{source or SET_TITLES.get(result.part, 'Other images')}, {images}"
     if result.part == "train" and not result.is_from_elsewhere:
         return f"{words} (seen in training)"
     if result.is_validated_on_test:
         return f"{words} (used for validation, too)"
     return f"{words} (chose the saved weights)" if _is_chosen_here(result) else words
+
+
+def area_words(area: float | None) -> str:
+    """An area under a curve; a dash where there is none."""
+    return "–" if area is None else f"{area:.3f}"
 
 
 def remark_words(result: Evaluation) -> str:
@@ -117,7 +122,7 @@ def remark_words(result: Evaluation) -> str:
 def _changed_words(result: Evaluation) -> str:
     """That the run was trained with another data set than the one that is there now."""
     before = result.num_in_training
-    if not before or before == sum(map(sum, result.confusion)):
+    if not before or before == result.count:
         return ""
     one, many = SET_IMAGES[result.part].removesuffix("s"), SET_IMAGES[result.part]
     return f"The data set has changed: when the run was trained it had {plural(before, one, many)}."
