@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.evaluation.significance import exact_mcnemar
+
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -68,20 +70,6 @@ def judge(orders: Mapping[str, Sequence[int]], predicted: Numbers, truth: Number
     return Judged(right, best if is_confirmed or not others else "")
 
 
-def mcnemar(first: Mask, second: Mask) -> float:
-    """The probability, by chance alone, of a difference as large between two answers to the same
-    images: the exact two-sided test of McNemar (1947), as statsmodels' `mcnemar(exact=True)`.
-
-    Args:
-        first: Whether each image is right by one of them, bool (n,).
-        second: The same by the other one.
-    """
-    one, other = int((first & ~second).sum()), int((second & ~first).sum())
-    total = one + other
-    tail = sum(comb(total, number) for number in range(min(one, other) + 1))
-    return float(min(1.0, 2 * tail / 2**total))
-
-
 def chance_of(hits: int, total: int, share: float) -> float:
     """The probability of at least so many hits among so many trials, each with that probability."""
     return float(
@@ -93,7 +81,9 @@ def chance_of(hits: int, total: int, share: float) -> float:
 
 
 def _leads(first: Mask, second: Mask, level: float) -> bool:
-    return int(first.sum()) > int(second.sum()) and mcnemar(first, second) < level
+    """Whether the first order has more images right than the second one, not by chance."""
+    more, fewer = int((first & ~second).sum()), int((second & ~first).sum())
+    return more > fewer and exact_mcnemar(more, fewer) < level
 
 
 def _cross_fitted(predicted: Numbers, truth: Numbers, size: int) -> Mask | None:
