@@ -59,7 +59,8 @@ def put_network(folder: Path, name: str, graph: Graph) -> None:
 def loaded(graph: Graph, path: Path) -> KerasRunner:
     """The network with the weights of a file."""
     runner = runner_of(graph)
-    assign_weights(runner.built, read_foreign_weights(path, weights_layout(runner.built)))
+    found = read_foreign_weights(path, weights_layout(runner.built))
+    assign_weights(runner.built, found.arrays)
     return runner
 
 

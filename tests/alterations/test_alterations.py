@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from workbench.alterations import all_alterations, altered, checked, strength_words
+from workbench.alterations import all_alterations, altered, checked, strength_words, suite
 from workbench.errors import UsageError
 
 COLORS = np.random.default_rng(4).integers(0, 256, (24, 32, 3), dtype=np.uint8)
@@ -71,6 +71,22 @@ def test_light_multiplies_the_values():
     picture = np.array([[[10, 100, 200]]], np.uint8)
     assert altered(picture, {"brightness": 50}).tolist() == [[[15, 150, 255]]]
     assert altered(picture, {"brightness": -100}).tolist() == [[[0, 0, 0]]]
+
+
+def test_contrast_keeps_the_mean_and_scales_the_distance_from_it():
+    pixels = np.array([[[60], [100]], [[100], [140]]], np.uint8)
+    assert altered(pixels, {"contrast": -50})[..., 0].tolist() == [[80, 100], [100, 120]]
+    assert altered(pixels, {"contrast": 100})[..., 0].tolist() == [[20, 100], [100, 180]]
+    assert np.ptp(altered(pixels, {"contrast": -100})) == 0
+
+
+def test_the_suite_has_each_strength_within_its_bounds():
+    tests = suite()
+    assert {"blur", "noise", "jpeg", "brightness", "contrast"} <= {
+        key for strengths in tests.values() for key in strengths
+    }
+    for strengths in tests.values():
+        assert checked(strengths) == strengths
 
 
 def test_blur_keeps_the_mean_and_lowers_the_contrast():

@@ -10,6 +10,8 @@ import statistics
 import time
 from pathlib import Path
 
+from workbench.protocol.trained.evaluate import cells_of
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
@@ -70,7 +72,7 @@ def keep_scores(run: RunFolder, folder: Path) -> None:
             ClassScore(name=name, precision=0.8, recall=0.8, f1=0.8, count=count // NUM_CLASSES)
             for name in names
         ],
-        confusion=images.confusion(NUM_CLASSES).tolist(),
+        confusion=cells_of(images.confusion(NUM_CLASSES)),
     )
     keep_evaluation(run, KeptEvaluation(result=result, created=1.5), images)
 

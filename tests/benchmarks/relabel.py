@@ -61,7 +61,7 @@ def main() -> None:
         seconds = time.monotonic() - began
         print(
             f"round {number + 1}: {RELABELS} relabeled, trained {project.recipe.epochs} epochs, "
-            f"matrix of {int(matrix.sum())} images after {seconds:.1f} s (goal {GOAL_S:.0f} s)",
+            f"matrix of {matrix.total} images after {seconds:.1f} s (goal {GOAL_S:.0f} s)",
             flush=True,
         )
     shutil.rmtree(home, ignore_errors=True)

@@ -147,7 +147,7 @@ def test_images_that_appear_are_printed_until_ctrl_c(brightness, tmp_path):
     assert watching.finish() == 0
     assert watching.wait_for("classified") == "3 images classified."
     rows = list(csv.DictReader(table.read_text().splitlines()))
-    assert [(row["label"], row["error"]) for row in rows] == [
+    assert [(row["predicted"], row["error"]) for row in rows] == [
         ("bright", ""), ("bright", ""), ("dark", ""),
     ]  # fmt: skip
 
@@ -158,7 +158,7 @@ def test_a_burst_is_printed_as_csv_and_a_folder_that_goes_ends_it(brightness, tm
     watching = Watching(brightness.run, folder, "--csv", "-")
     watching.wait_for("Watching")
     names = {str(picture(folder / f"{n}.png", n % 256)) for n in range(300)}
-    assert watching.line() == "file,label,probability,error,unknown,bright,dark"
+    assert watching.line() == "file,predicted,probability,error,unknown,bright,dark"
     assert {watching.line().split(",")[0] for _ in names} == names
     shutil.rmtree(folder)
     assert watching.finish(with_key=False) == 3

@@ -154,17 +154,17 @@ def test_evaluate_writes_a_row_for_each_image_that_classify_agrees_with(
     confusion = np.zeros((10, 10), int)
     places = {name: place for place, name in enumerate(answer["classes"])}
     for row in rows:
-        confusion[places[row["class"]], places[row["label"]]] += 1
+        confusion[places[row["actual"]], places[row["predicted"]]] += 1
     assert confusion.tolist() == answer["confusion"]
     losses = [float(row["loss"]) for row in rows]
     assert losses == sorted(losses, reverse=True)
-    right = [row for row in rows if row["class"] == row["label"]]
+    right = [row for row in rows if row["actual"] == row["predicted"]]
     own = -np.log([float(row["probability"]) for row in right])
-    assert [float(row["loss"]) for row in right] == pytest.approx(own, abs=1e-4)
+    assert [float(row["loss"]) for row in right] == pytest.approx(own, abs=1e-9)
     worst = rows[0]
     number = worst["file"].removeprefix("test image ")
     _, (classified,) = run_command("classify", run, "--test", number)
-    assert classified["label"] == worst["label"]
+    assert classified["label"] == worst["predicted"]
     probability = classified["scores"][0]["probability"]
     assert probability == pytest.approx(float(worst["probability"]), abs=1e-5)
 
@@ -264,9 +264,16 @@ def test_calibrate_fits_a_run_and_a_threshold_makes_answers_unknown(trained, run
     shutil.copytree(trained[0], run)
     Image.new("RGB", (40, 40), "gray").save(image)
     code, (found,) = run_command("calibrate", run)
-    assert (code, found["reason"]) == (0, "")
-    assert found["temperature"] > 0
-    assert found["loss_after"] <= found["loss_before"] + 1e-6
+    assert (code, found["folds"]) == (0, 10)
+    assert found["loss_after"] <= found["loss_before"]
+    assert found["error_after"] <= found["error_before"]
+    assert (found["temperature"] is None) == bool(found["reason"])
+    _, (scores,) = run_command("evaluate", run)
+    table = tmp_path / "images.csv"
+    run_command("evaluate", run, "--csv", table)
+    losses = [float(row["loss"]) for row in csv.DictReader(table.read_text().splitlines())]
+    assert scores["negative_log_likelihood"] == pytest.approx(np.mean(losses), rel=1e-3)
+    assert scores["calibration"]["temperature"] == (found["temperature"] or 1.0)
     _, (answer,) = run_command("classify", run, image, "--top", 0)
     code, (found,) = run_command("calibrate", run, "--threshold", 1)
     assert (code, found["least_probability"]) == (0, 1)
@@ -275,7 +282,7 @@ def test_calibrate_fits_a_run_and_a_threshold_makes_answers_unknown(trained, run
     assert unknown["unknown"]
     assert unknown["scores"] == answer["scores"]
     (row,) = csv.DictReader((tmp_path / "a.csv").read_text().splitlines())
-    assert (row["label"], row["unknown"]) == ("", unknown["unknown"])
+    assert (row["predicted"], row["unknown"]) == ("", unknown["unknown"])
 
 
 def test_exports_are_written(trained, run_command, tmp_path):

@@ -7,13 +7,17 @@ import pytest
 
 from workbench.core.confusion import (
     ConfusedPair,
+    Confusion,
     balanced_accuracy,
+    cohen_kappa,
     most_confused,
+    most_confused_classes,
     order_by_confusion,
     shares_of,
 )
 
 COUNTS = np.array([[8, 2, 0], [1, 3, 0], [5, 0, 0]])
+MATRIX = Confusion.of_dense(COUNTS)
 
 
 def test_shares_of_actual_classes_have_recalls_on_the_diagonal():
@@ -32,15 +36,15 @@ def test_a_class_without_images_has_shares_of_zero():
 
 def test_pairs_are_by_the_number_of_images_and_never_right_ones():
     pairs = [ConfusedPair(2, 0, 5), ConfusedPair(0, 1, 2), ConfusedPair(1, 0, 1)]
-    assert most_confused(COUNTS, 20) == pairs
-    assert most_confused(COUNTS, 2) == pairs[:2]
-    assert most_confused(np.diag([3, 4]), 20) == []
+    assert most_confused(MATRIX, 20) == pairs
+    assert most_confused(MATRIX, 2) == pairs[:2]
+    assert most_confused(Confusion.of_dense(np.diag([3, 4])), 20) == []
 
 
 def test_balanced_accuracy_is_the_mean_recall_of_classes_with_images():
-    assert balanced_accuracy(COUNTS) == pytest.approx((0.8 + 0.75 + 0) / 3)
-    assert balanced_accuracy(np.array([[3, 1], [0, 0]])) == pytest.approx(0.75)
-    assert balanced_accuracy(np.zeros((2, 2), np.int64)) == 0
+    assert balanced_accuracy(MATRIX) == pytest.approx((0.8 + 0.75 + 0) / 3)
+    assert balanced_accuracy(Confusion.of_dense(np.array([[3, 1], [0, 0]]))) == pytest.approx(0.75)
+    assert balanced_accuracy(Confusion.of_dense(np.zeros((2, 2), np.int64))) == 0
 
 
 def test_classes_that_are_confused_are_brought_together():
@@ -69,3 +73,34 @@ def test_groups_that_are_never_confused_follow_one_another():
     assert order_by_confusion(counts).tolist() == [0, 4, 1, 2, 3]
     assert order_by_confusion(np.diag([9] * 4)).tolist() == [0, 1, 2, 3]
     assert order_by_confusion(np.zeros((0, 0), np.int64)).tolist() == []
+
+
+def test_a_matrix_is_its_cells_that_are_not_zero():
+    actual = np.array([0, 0, 2, 1, 2, 0])
+    predicted = np.array([0, 1, 0, 1, 0, 0])
+    matrix = Confusion.of_images(actual, predicted, 4)
+    dense = np.zeros((4, 4), np.int64)
+    np.add.at(dense, (actual, predicted), 1)
+    assert matrix.dense().tolist() == list(matrix.rows()) == dense.tolist()
+    assert matrix.actual_totals.tolist() == dense.sum(axis=1).tolist()
+    assert matrix.predicted_totals.tolist() == dense.sum(axis=0).tolist()
+    assert matrix.right.tolist() == np.diagonal(dense).tolist()
+    assert (matrix.total, matrix.count_of(2, 0), matrix.count_of(3, 3)) == (6, 2, 0)
+    assert matrix.dense(np.array([2, 0])).tolist() == [[0, 2], [0, 2]]
+    again = Confusion.of_dense(dense)
+    assert (again.actual == matrix.actual).all()
+    assert (again.counts == matrix.counts).all()
+
+
+def test_of_many_classes_the_most_confused_ones_are_chosen():
+    counts = np.diag([5] * 9)
+    counts[7, 2], counts[4, 8], counts[1, 7] = 3, 2, 1
+    matrix = Confusion.of_dense(counts)
+    assert most_confused_classes(matrix, 4).tolist() == [2, 4, 7, 8]
+    assert most_confused_classes(matrix, 6).tolist() == [0, 1, 2, 4, 7, 8]
+    assert most_confused_classes(matrix, 20).tolist() == list(range(9))
+
+
+def test_there_is_no_kappa_where_chance_agrees_always():
+    assert cohen_kappa(Confusion.of_dense(np.array([[4, 0], [0, 0]]))) is None
+    assert cohen_kappa(Confusion.of_dense(np.array([[4, 1], [0, 0]]))) == pytest.approx(0)

@@ -15,6 +15,7 @@ from workbench.core.specs import (
     FilePart,
     LayerSpec,
     LoadedData,
+    least_classes,
     shared_params,
 )
 from workbench.core.specs.dataset import parts_of
@@ -83,3 +84,9 @@ def test_an_export_has_its_own_ending_or_is_a_folder():
     assert folder.named(Path("/x/a.b")) == Path("/x/a.b")
     assert file.named(Path("/x/a.b")) == Path("/x/a.b.weights.h5")
     assert file.named(Path("/x/a.weights.h5")) == Path("/x/a.weights.h5")
+
+
+def test_a_data_set_needs_two_classes_but_where_its_context_says_so():
+    assert least_classes(object()) == 2
+    context = type("Context", (), {"least_classes": 1})()
+    assert least_classes(context) == 1

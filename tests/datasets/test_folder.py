@@ -54,8 +54,14 @@ def test_train_and_test_folders(tmp_path, names):
     assert data.class_names == ("a", "b")
     assert data.train.labels.tolist() == [0, 0, 0, 1, 1]
     assert data.test.labels.tolist() == [0, 0, 1]
-    assert any("“c” matches no training class" in note for note in data.notes)
-    assert any("“extras” is not used" in note for note in data.notes)
+    assert (
+        f"Folder “{names[1]}/c” with 1 image matches no training class and is not used."
+        in data.notes
+    )
+    assert "Folder “extras” has no images and is ignored." in data.notes
+    (inference,) = data.inferences
+    assert inference.is_doubtful
+    assert inference.value == f"train (“{names[0]}”), test (“{names[1]}”)"
 
 
 def test_three_parts_of_which_val_validates(tmp_path):

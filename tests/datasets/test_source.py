@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.params import check_all
+from workbench.core.params import check_all, defaults
 from workbench.core.projects.project import Choice
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
@@ -40,7 +40,8 @@ def test_plain_and_path_sources(tmp_path, monkeypatch):
     assert parse_source("fashion_mnist", datasets) == Choice("fashion_mnist", {})
     monkeypatch.chdir(tmp_path)
     choice = parse_source("folder:some where/a:b", datasets)
-    assert choice.params == {"path": str(tmp_path / "some where" / "a:b"), "fit": "crop"}
+    others = defaults(datasets["folder"].params)
+    assert choice.params == {**others, "path": str(tmp_path / "some where" / "a:b")}
     assert parse_source("npz:~/x.npz", datasets).params["path"] == str(Path("~/x.npz").expanduser())
 
 
@@ -52,6 +53,21 @@ def test_any_path_is_kept_and_read_back_as_it_is(key, name):
     path = text.removeprefix(f"{key}:")
     assert choice.params["path"] == os.path.abspath(path)  # noqa: PTH100 - text, no I/O
     assert parse_source(f"{key}:{choice.params['path']}", datasets) == choice
+
+
+def test_settings_stand_behind_a_question_mark():
+    choice = parse_source("folder:/data/a?b?fit=pad", all_datasets())
+    assert choice == Choice("folder", {**choice.params, "path": "/data/a?b", "fit": "pad"})
+
+
+@pytest.mark.parametrize("text", ["/data/a?b=c", "/data/a?", "/data/a?fit", "/data/a?path=x"])
+def test_what_is_no_setting_belongs_to_the_path(text):
+    assert parse_source(f"folder:{text}", all_datasets()).params["path"] == text
+
+
+def test_a_setting_of_a_wrong_value_is_refused():
+    with pytest.raises(UsageError, match="Fit cannot be"):
+        parse_source("folder:/data?fit=shrink", all_datasets())
 
 
 @pytest.mark.parametrize(

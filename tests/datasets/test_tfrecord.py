@@ -75,7 +75,8 @@ def test_records_of_the_flower_lab(tmp_path, ctx):
     assert [Path(path).read_bytes() for path in data.train.paths] == [
         each["image"] for each in FLOWERS
     ]
-    assert data.notes == ("The image is the feature “image”, the label “label”.",)
+    assert [each.value for each in data.inferences] == ["image", "label"]
+    assert "class" in data.inferences[1].evidence  # the numbers of the same classes
     ctx.reported.clear()
     assert load(tmp_path / "flowers.tfrec", ctx).train.paths == data.train.paths
     assert ctx.reported == []

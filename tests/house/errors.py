@@ -13,7 +13,7 @@ LOOKS = {"exception", "format_exc", "print_exc"}
 """Functions of `logging` and `traceback` that take the error from where it is kept."""
 
 ALLOWED = {
-    "workbench/pictures/decode.py: _orientation": "damaged EXIF fails in any way; the pixels stay",
+    "workbench/pictures/portable/decoding.py: _orientation": "damaged EXIF fails in any way; the pixels stay",
 }
 """Functions that may lose any error, and why."""
 

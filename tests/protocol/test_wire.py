@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from workbench import errors
 from workbench.core.data_check.findings import FoundImage
+from workbench.core.evaluation.thresholds import Wish
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.classify import Classified, Score
@@ -59,6 +60,7 @@ by_type = {
     list[FoundImage]: st.lists(st.from_type(FoundImage), max_size=2),
     list[ImageSource]: st.lists(st.from_type(ImageSource), max_size=2),
     list[ImagePlace]: st.lists(st.from_type(ImagePlace), max_size=2),
+    Wish: st.builds(Wish, precision=st.floats(0, 1), miss=st.floats(0, 1e6)),
     Looked | None: st.none()
     | st.builds(
         Looked,
@@ -112,9 +114,11 @@ def _answers() -> st.SearchStrategy:
             Evaluation,
             loss=finite,
             accuracy=finite,
-            classes=st.lists(texts, max_size=3),
+            classes=st.lists(texts, min_size=2, max_size=2),
             per_class=scores,
-            confusion=st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=3),
+            confusion=st.lists(
+                st.lists(st.integers(0, 9), min_size=2, max_size=2), min_size=2, max_size=2
+            ),
         ),
         st.builds(Done, id=st.integers(0, 9), text=texts, path=texts),
         st.builds(Failed, error=st.builds(ErrorParts, what=texts, fix=texts)),

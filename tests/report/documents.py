@@ -63,19 +63,20 @@ def written_run(names=("cat", "dog"), *, title="Pets", epochs=3, template="lenet
 
 def scored(names, *, images=400, seed=1, examples=4):
     """Scores as a worker finds them, with some of the images."""
-    from workbench.inference.class_scores import class_scores, confusion_matrix
-    from workbench.protocol.trained.evaluate import Evaluation
+    from workbench.core.confusion import Confusion
+    from workbench.inference.class_scores import class_scores
+    from workbench.protocol.trained.evaluate import Evaluation, cells_of
 
     random = np.random.default_rng(seed)
     truth = random.integers(0, len(names), images)
     guess = np.where(random.random(images) < 0.7, truth, random.integers(0, len(names), images))
-    confusion = confusion_matrix(truth, guess, len(names))
+    confusion = Confusion.of_images(truth, guess, len(names))
     result = Evaluation(
         loss=0.7,
         accuracy=float((truth == guess).mean()),
         classes=list(names),
         per_class=class_scores(confusion, names),
-        confusion=confusion.tolist(),
+        confusion=cells_of(confusion),
     )
     pixels = random.integers(0, 256, (examples, 28, 28, 1), dtype=np.uint8)
     shown = tuple(

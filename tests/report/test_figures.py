@@ -41,11 +41,11 @@ def test_cards_of_a_network_do_not_overlap_and_all_edges_are_drawn(key):
 def test_a_matrix_of_some_classes_has_its_counts_and_one_of_many_is_pixels():
     few, many = ["a", "b", "c"], [str(number) for number in range(200)]
     result = scored(few).result
-    drawing = matrix_drawing(result.confusion, few)
+    drawing = matrix_drawing(result.matrix.dense(), few)
     texts = [mark.text for mark in drawing.marks if isinstance(mark, Label)]
-    counts = [f"{number:,}" for row in result.confusion for number in row if number]
+    counts = [f"{number:,}" for row in result.matrix.rows() for number in row if number]
     assert sorted(set(counts) - set(texts)) == []
-    drawing = matrix_drawing(scored(many).result.confusion, many)
+    drawing = matrix_drawing(scored(many).result.matrix.dense(), many)
     assert len([mark for mark in drawing.marks if isinstance(mark, Pixels)]) == 1
     assert len(drawing.marks) < 50
 

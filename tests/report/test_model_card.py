@@ -39,15 +39,17 @@ def test_each_reason_for_unknown_is_named():
     found = rows(Calibration(distance=FAR, least_probability=0.6))
     assert found["Known limit"] == (
         "An image is assigned to one of these 2 classes, or to none: “unknown” where it is unlike "
-        "the training images (5% of the validation images are) or where its highest probability "
-        "is below 60.0%."
+        "the training images (of the limit: 95% of the validation images are within) or where its "
+        "highest probability is below 60.0%."
     )
 
 
 def test_the_calibration_is_said_with_its_images():
-    fitted = {"count": 300, "error_before": 0.09, "error_after": 0.035}
+    fitted = {"count": 300, "error_before": 0.09, "error_after": 0.035, "folds": 10}
+    fitted |= {"loss_before": 0.7, "loss_after": 0.6}
     assert rows(Calibration(temperature=1.5, **fitted))["Calibration"] == (
-        "Calibrated on 300 validation images: temperature 1.50, expected calibration error 0.090 "
-        "before, 0.035 after."
+        "Calibrated on 300 validation images: temperature 1.50; by 10-fold cross-validation, on "
+        "images that it was not fitted on, negative log-likelihood 0.700 before, 0.600 after, "
+        "expected calibration error 0.090 before, 0.035 after."
     )
     assert rows(None).get("Calibration") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from pypdf import PdfReader
@@ -57,4 +58,7 @@ def test_a_thousand_classes_with_long_names_are_printed():
     reader = PdfReader(io.BytesIO(data))
     assert len(data) < 5_000_000
     assert len(reader.pages) < 60
-    assert "60 of 1,000 rows" in text_of(reader)
+    text = text_of(reader)
+    assert "Classes, lowest F1 first: 500 of 1,000" in text
+    assert re.search(r"Mean of \d+ classes", text)
+    assert "60 of 501 rows" in text

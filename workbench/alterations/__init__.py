@@ -35,6 +35,7 @@ class AlterationSpec:
         unit: Behind a strength, with its space.
         least, greatest: Bounds of the strength, whole numbers.
         neutral: The strength that changes nothing.
+        suite: The strengths of the ready suite, measured in five steps each; () for none.
         meaning: What a strength is, as a sentence.
         apply: (uint8 (height, width, 1 or 3), strength, seed of what is random) -> the same shape.
             Called by a worker only.
@@ -47,6 +48,7 @@ class AlterationSpec:
     least: int
     greatest: int
     neutral: int = 0
+    suite: tuple[int, ...] = ()
     meaning: str
     apply: Callable[[Pixels, float, int], Pixels]
 
@@ -63,6 +65,16 @@ class AlterationSpec:
 def all_alterations() -> Registry[AlterationSpec]:
     """Every alteration by key, in the order in which they are applied."""
     return Registry.from_package("workbench.alterations", AlterationSpec)
+
+
+SUITE_LEVELS = (0.2, 0.4, 0.6, 0.8, 1.0)
+"""The five severities of the suite, as parts of a strength: as many as ImageNet-C has."""
+
+
+def suite() -> dict[str, dict[str, float]]:
+    """The ready suite: name -> the one strength of each of its tests."""
+    strengths = ({spec.key: float(s)} for spec in all_alterations().values() for s in spec.suite)
+    return {strength_words(each): each for each in strengths}
 
 
 def checked(strengths: Mapping[str, float]) -> dict[str, float]:

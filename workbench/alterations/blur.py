@@ -20,6 +20,7 @@ SPEC = AlterationSpec(
     unit="%",
     least=0,
     greatest=20,
+    suite=(8,),
     meaning="Standard deviation of a Gaussian blur, as a share of the picture's shorter side.",
     apply=_apply,
 )

@@ -18,6 +18,7 @@ SPEC = AlterationSpec(
     unit="%",
     least=-100,
     greatest=200,
+    suite=(-75, 100),
     meaning="All values are multiplied: -100% is black, 100% twice as bright.",
     apply=_apply,
 )

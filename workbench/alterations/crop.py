@@ -24,6 +24,7 @@ SPEC = AlterationSpec(
     unit="%",
     least=0,
     greatest=80,
+    suite=(50,),
     meaning="Share of width and height that is cut off, half on each side; the rest is enlarged.",
     apply=_apply,
 )

@@ -25,6 +25,7 @@ SPEC = AlterationSpec(
     least=1,
     greatest=100,
     neutral=100,
+    suite=(5,),
     meaning="Quality of a JPEG file, 1 to 100; at 100 the picture stays as it is.",
     apply=_apply,
 )

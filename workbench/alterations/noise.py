@@ -19,6 +19,7 @@ SPEC = AlterationSpec(
     unit="%",
     least=0,
     greatest=50,
+    suite=(25,),
     meaning="Standard deviation of Gaussian noise, as a share of the range of values.",
     apply=_apply,
 )

@@ -25,6 +25,7 @@ SPEC = AlterationSpec(
     unit="°",
     least=-180,
     greatest=180,
+    suite=(45,),
     meaning="Degrees clockwise. The empty corners get the median color of the picture's edge.",
     apply=_apply,
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from workbench.core.confusion import most_confused
+from workbench.core.confusion import Confusion, most_confused
 from workbench.core.format import count
 
 MOST_COLUMNS = 20
@@ -15,12 +13,12 @@ MOST_PAIRS = 20
 _NAME_WIDTH = 20
 
 
-def confusion_lines(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
+def confusion_lines(classes: Sequence[str], confusion: Confusion) -> Iterator[str]:
     """The lines of a matrix.
 
     Args:
         classes: Their names, in the order of rows and columns.
-        confusion: Counts: a row an actual class, a column a predicted one.
+        confusion: The matrix.
     """
     if len(classes) > MOST_COLUMNS:
         yield from _most_confused(classes, confusion)
@@ -28,18 +26,19 @@ def confusion_lines(classes: Sequence[str], confusion: Sequence[Sequence[int]]) 
         yield from _matrix(classes, confusion)
 
 
-def _matrix(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
+def _matrix(classes: Sequence[str], confusion: Confusion) -> Iterator[str]:
     yield "confusion matrix (rows: actual, columns: predicted)"
-    cells = [count(number) for row in confusion for number in row]
+    rows = confusion.dense().tolist()
+    cells = [count(number) for row in rows for number in row]
     width = max(map(len, [*cells, str(len(classes))]), default=1) + 1
     yield " " * (_NAME_WIDTH + 4) + "".join(f"{n:>{width}}" for n in range(1, len(classes) + 1))
-    for number, (name, row) in enumerate(zip(classes, confusion, strict=True), start=1):
+    for number, (name, row) in enumerate(zip(classes, rows, strict=True), start=1):
         numbers = "".join(f"{count(value):>{width}}" for value in row)
         yield f"{number:>3} {name[:_NAME_WIDTH]:{_NAME_WIDTH}}{numbers}"
 
 
-def _most_confused(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
+def _most_confused(classes: Sequence[str], confusion: Confusion) -> Iterator[str]:
     yield "most confused (actual, predicted, images)"
-    for pair in most_confused(np.array(confusion, np.int64), MOST_PAIRS):
+    for pair in most_confused(confusion, MOST_PAIRS):
         names = f"{classes[pair.actual]:28} {classes[pair.predicted]:28}"
         yield f"{names} {count(pair.count):>9}"

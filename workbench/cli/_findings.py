@@ -19,6 +19,7 @@ from workbench.core.format import count, image_size_text, plural
 from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text
+from workbench.core.specs import Inference
 from workbench.data_checks import all_data_checks
 from workbench.protocol.data_check import CheckData, DataCheckReport, DataFindings
 from workbench.protocol.describe_data import DataDescription, DescribeData
@@ -84,6 +85,22 @@ def findings_as_json(found: Checked) -> dict[str, Any]:
         "checked_labels": found.report.has_checked_labels,
         "check_notes": list(found.report.notes),
         "seconds": round(found.report.seconds, 3),
+    }
+
+
+def inference_as_json(inference: Inference) -> dict[str, Any]:
+    """What was inferred about the meaning of the data, for programs; `setting` is the key of
+    `workbench set PROJECT data.KEY=VALUE`, null where nothing can be set.
+    """
+    return {
+        "kind": inference.key,
+        "what": inference.what,
+        "value": inference.value,
+        "evidence": inference.evidence,
+        "doubt": inference.doubt or None,
+        "told": inference.is_told,
+        "setting": f"data.{inference.param}" if inference.param else None,
+        "options": [{"value": each.value, "title": each.title} for each in inference.options],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from workbench.errors import UsageError
@@ -66,3 +67,11 @@ def add_run_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run", type=Path, metavar="DIR", dest="folder", help="new folder for the run"
     )
+
+
+def whole_number(text: str) -> int:
+    """A number from 1; raises ArgumentTypeError, which argparse reports."""
+    with suppress(ValueError):
+        if (number := int(text)) >= 1:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")

@@ -89,7 +89,9 @@ def _lines(found: Calibration) -> list[str]:
     confident = "never" if least is None else f"below {share(least)}"
     far = f"off: {found.no_distance}" if found.no_distance else "off"
     if mark is not None and mark.is_on:
-        far = f"on, for a distance above {mark.limit:.3f}"
+        far = ": ".join(filter(None, (f"on, for a distance above {mark.limit:.3f}", mark.words)))
+    elif mark is not None and mark.count:
+        far = f"off, as so few images say little of the limit: {mark.words}"
     return [
         calibration_words(found),
         f"Unknown where not confident enough: {confident}.",

@@ -83,9 +83,10 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--truth",
-        metavar="FILE",
+        metavar="TABLE",
         type=Path,
-        help="CSV file with columns path and label, the true classes: count the correct ones",
+        help="CSV file with the images and their true classes: count the correct ones; columns are "
+        'chosen as for data sets, "list.csv?image=file&label=breed"',
     )
 
 
@@ -193,12 +194,14 @@ def _print_end(done: ManyClassified, *, as_json: bool) -> None:
     """How many there were; and where true classes are known, how many answers are correct."""
     if not as_json and done.num_images > 1:
         print_line(_total(done))
+    if done.blind and not as_json:
+        print_line(done.blind)
     if done.agreement is None:
         return
     if as_json:
-        print_json({"agreement": done.agreement})
+        print_json({"agreement": done.agreement, "reading": done.reading})
     else:
-        for line in _agreement_lines(done.agreement):
+        for line in (*done.reading, *_agreement_lines(done.agreement)):
             print_line(line)
 
 

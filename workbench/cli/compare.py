@@ -51,6 +51,8 @@ def _print(comparison: RunComparison) -> None:
             table.add_row(*(_text(cell) for cell in cells))
     console = Console()
     console.print(table)
+    if comparison.accuracy is not None:
+        console.print(_text(comparison.accuracy.words))
     if comparison.edits.words:
         console.print(_text(f"{comparison.edits.words}.", "yellow"))
 

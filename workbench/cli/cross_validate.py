@@ -10,6 +10,7 @@ from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, printable
 from workbench.cli._series import begin, run_words, spread_as_json, train_series
+from workbench.core.confusion import Confusion
 from workbench.core.format import plural
 from workbench.core.training.fields.dividing import MAX_FOLDS
 from workbench.errors import UsageError
@@ -90,7 +91,7 @@ def _print(result: FoldResult) -> None:
         print_line(note)
     confusion = result.confusion
     if confusion is not None:
-        for line in confusion_lines(result.classes, confusion.tolist()):
+        for line in confusion_lines(result.classes, Confusion.of_dense(confusion)):
             print(printable(line))
 
 

@@ -14,6 +14,7 @@ from workbench.cli._findings import (
     checked,
     finding_as_json,
     findings_as_json,
+    inference_as_json,
     print_findings,
 )
 from workbench.cli._options import add_json_option, add_project
@@ -133,6 +134,7 @@ def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
         ],
         "bad_files": [{"file": file, "reason": why} for file, why in description.bad_files],
         "notes": description.notes,
+        "inferences": [inference_as_json(each) for each in description.inferences],
     }
 
 
@@ -141,6 +143,8 @@ def _print_table(description: DataDescription) -> None:
         print(printable(f"{c.name:28} {_split_words(c.split)}"))
     total = [sum(numbers) for numbers in zip(*(c.split for c in description.classes), strict=True)]
     print(f"{'total':28} {_split_words(total)}")
+    for inference in description.inferences:
+        print_line(inference.sentence)
     for note in description.notes:
         print_line(note)
     for file, why in description.bad_files:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
+from contextlib import suppress
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import msgspec
-import numpy as np
 
 from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import (
@@ -15,25 +16,28 @@ from workbench.cli._options import (
     add_force,
     add_json_option,
     refuse_existing,
+    whole_number,
 )
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import print_json_rows, printable
 from workbench.cli._service import ask_one
 from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
-from workbench.core.confusion import balanced_accuracy
-from workbench.core.storage.save import save_bytes
+from workbench.core.confusion import balanced_accuracy, cohen_kappa
+from workbench.core.evaluation.thresholds import Goal, Wish
+from workbench.core.format import share
+from workbench.protocol.trained.calibration import CalibrationScores, reliability_words
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, SliceBy
-from workbench.runs.export.image_tables import evaluated_csv
 from workbench.runs.library.find import find_model
-from workbench.runs.log.scores import chosen_words, remark_words, set_words
+from workbench.runs.log.scores import area_words, chosen_words, remark_words, set_words
 from workbench.runs.store.image_slices import SLICE_TITLES
 
 NAME = "evaluate"
+LOSS, UNCALIBRATED_LOSS = "loss", "loss (uncalibrated)"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --part, --data, --by, --csv, --force, --json."""
+    """RUN, --part, --data, --by, --top, --threshold, --csv, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     images = parser.add_mutually_exclusive_group()
     images.add_argument(
@@ -50,6 +54,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or the brightness of the model's input, or, worst first, by folder, tag or class",
     )
     parser.add_argument(
+        "--top",
+        metavar="K",
+        type=whole_number,
+        action="append",
+        default=[],
+        help="also the top-K accuracy: the actual class is among the K most probable ones; may be "
+        "repeated (3 and 5 are always there)",
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="GOAL",
+        type=_wish,
+        help="also a threshold for each class, chosen on the validation images, and what it gives "
+        "here: f1, precision=0.95 (at least), cost=1:5 (a false alarm, a miss); or for all "
+        "answers: unknown=10:1 (what an error costs, and an unknown answer)",
+    )
+    parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="also write a table of all images, worst first"
     )
     add_force(parser, "the CSV file")
@@ -62,26 +83,82 @@ def run(arguments: argparse.Namespace) -> int:
     if table is not None:
         refuse_existing(table, force=arguments.force)
     model, part = find_model(arguments.model), arguments.part
-    by, with_images = arguments.by, table is not None
-    request = Evaluate(id=1, model=model, part=part, by=by, with_images=with_images)
+    by, path = arguments.by, "" if table is None else str(table.absolute())
+    request = Evaluate(id=1, model=model, part=part, by=by, table=path, top=arguments.top)
+    request = msgspec.structs.replace(request, wish=arguments.threshold)
     if arguments.data is not None:
         choice = typed_source(arguments.data)
         request = msgspec.structs.replace(request, source=choice.key, params=dict(choice.params))
     answer = ask_one(request, Evaluation, is_quiet=arguments.json)
-    if table is not None and answer.images is not None:
-        save_bytes(table, evaluated_csv(answer.images, answer.classes, answer.part).encode())
     if arguments.json:
-        names = (
-            name for name in answer.__struct_fields__ if name not in {"id", "images", "slices"}
-        )
-        scores = {name: getattr(answer, name) for name in names}
-        slices = {"by": by, "slices": answer.slices} if by is not None else {}
-        print_json(scores | {"balanced_accuracy": _balanced(answer)} | slices)
+        _print_json(answer, arguments)
     else:
         _print_table(answer)
         if by is not None:
             _print_slices(answer, by)
+        _print_thresholds(answer)
     return 0
+
+
+def _wish(text: str) -> Wish:
+    """What thresholds are to be chosen for; raises ArgumentTypeError, which argparse reports."""
+    goal, _, value = text.partition("=")
+    numbers: list[float] = []
+    with suppress(ValueError):
+        numbers = [float(number) for number in value.split(":")] if value else []
+    is_sound = all(math.isfinite(number) and number >= 0 for number in numbers)
+    if goal == "f1" and not value:
+        return Wish()
+    if goal == "precision" and len(numbers) == 1 and 0 < numbers[0] <= 1:
+        return Wish("precision", precision=numbers[0])
+    if goal in {"cost", "unknown"} and len(numbers) == 2 and is_sound:
+        return Wish(cast("Goal", goal), false_alarm=numbers[0], miss=numbers[1])
+    expected = "f1, precision=0.95, cost=1:5 or unknown=10:1"
+    raise argparse.ArgumentTypeError(f"{text!r} is none of {expected}")
+
+
+def _print_thresholds(answer: Evaluation) -> None:
+    """What was chosen on the validation images, beside what it gives on these."""
+    if answer.thresholds:
+        heads = ("threshold", "precision", "recall", "F1", "val. F1")
+        print(f"\n{'class, threshold by validation':32}" + "".join(f" {head:>9}" for head in heads))
+    for each in answer.thresholds:
+        found, chosen = each.found, each.validation
+        if found is None or chosen is None:
+            print(printable(f"{each.name:32} {'–':>9}"))
+            continue
+        limit = "–" if each.threshold is None else f"{each.threshold:.4f}"
+        shares = f"{share(found.precision):>9} {share(found.recall):>9}"
+        print(printable(f"{each.name:32} {limit:>9} {shares} {found.f1:9.3f} {chosen.f1:9.3f}"))
+    if (unknown := answer.unknown) is not None:
+        limit = "everything" if unknown.threshold is None else f"below {unknown.threshold:.4f}"
+        print(
+            f"\nunknown: {limit}; {unknown.unknown:,} unknown, {unknown.wrong:,} wrong, cost "
+            f"{unknown.cost:.4g} an image instead of {unknown.cost_without:.4g} (on the validation "
+            f"images, which chose it, {unknown.validation_cost:.4g})"
+        )
+
+
+def _print_json(answer: Evaluation, arguments: argparse.Namespace) -> None:
+    by: SliceBy | None = arguments.by
+    apart = {"id", "slices", "confusion"}
+    if arguments.threshold is None:
+        apart |= {"thresholds", "unknown"}
+    scores = {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in apart}
+    scores["calibration"] = _with_temperature(answer.calibration)
+    averages = {
+        "balanced_accuracy": balanced_accuracy(answer.matrix),
+        "cohen_kappa": cohen_kappa(answer.matrix),
+    }
+    slices = {"by": by, "slices": answer.slices} if by is not None else {}
+    print_json_rows(scores | averages | slices, "confusion", answer.matrix.rows())
+
+
+def _with_temperature(found: CalibrationScores | None) -> CalibrationScores | None:
+    """With the temperature as a number: 1 where the model is not calibrated."""
+    if found is None or found.temperature is not None:
+        return found
+    return msgspec.structs.replace(found, temperature=1.0)
 
 
 def _print_slices(answer: Evaluation, by: SliceBy) -> None:
@@ -93,34 +170,39 @@ def _print_slices(answer: Evaluation, by: SliceBy) -> None:
         print(printable(line))
 
 
-def _balanced(answer: Evaluation) -> float:
-    return balanced_accuracy(np.array(answer.confusion, np.int64))
-
-
 def _print_table(answer: Evaluation) -> None:
-    print(f"{'class':28} {'precision':>9} {'recall':>9} {'F1':>9} {'images':>9}")
+    heads = ("precision", "recall", "F1", "ROC AUC", "AP", "images")
+    print(f"{'class':28}" + "".join(f" {head:>9}" for head in heads))
     for score in answer.per_class:
-        print(
-            printable(
-                f"{score.name:28} {score.precision:9.3f} {score.recall:9.3f} "
-                f"{score.f1:9.3f} {score.count:9,}"
-            )
-        )
+        areas = map(area_words, (score.roc_auc, score.average_precision))
+        shown = "".join(f" {area:>9}" for area in areas)
+        figures = f"{score.precision:9.3f} {score.recall:9.3f} {score.f1:9.3f}{shown}"
+        print(printable(f"{score.name:28} {figures} {score.count:9,}"))
     print()
-    for line in confusion_lines(answer.classes, answer.confusion):
+    for line in confusion_lines(answer.classes, answer.matrix):
         print(printable(line))
     top_k = answer.top_k_accuracy.items()
     found = answer.calibration
-    # The losses of the table are of the calibrated probabilities beside them.
     is_calibrated = found is not None and found.temperature is not None
-    loss = "loss before calibration" if is_calibrated else "loss"
     for title, value, form in (
-        (loss, answer.loss, ".4f"),
+        # The mean of the losses of the images, which are of the probabilities that are shown.
+        *(((LOSS, answer.negative_log_likelihood, ".4f"),) if is_calibrated else ()),
+        (UNCALIBRATED_LOSS if is_calibrated else LOSS, answer.loss, ".4f"),
         ("accuracy", answer.accuracy, ".1%"),
-        ("balanced accuracy", _balanced(answer), ".1%"),
+        ("balanced accuracy", balanced_accuracy(answer.matrix), ".1%"),
         *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),
     ):
         print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
+    for title, averages in (
+        ("ROC AUC", answer.roc_auc),
+        ("average precision", answer.average_precision),
+    ):
+        if averages is not None:
+            print(
+                f"{title}: macro {area_words(averages.macro)}, micro {area_words(averages.micro)}"
+            )
+    if found is not None:
+        print(f"calibration: {reliability_words(found)}")
     print(f"images: {set_words(answer)}")
     if words := chosen_words(answer.weights):
         print(f"weights: {words}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.alterations import all_alterations, checked, strength_words
+from workbench.alterations import all_alterations, checked, strength_words, suite
 from workbench.cli._options import RUN_WORDS, add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.cli._service import ask_one
@@ -33,7 +33,7 @@ HELP = "accuracy of a run on altered test images: rotated, blurred, darker, nois
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --alter, --project, --save, --name, --images, --json."""
+    """RUN, --suite, --alter, --project, --save, --name, --images, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     keys = ", ".join(
         f"{spec.key} ({spec.words(spec.least)} to {spec.words(spec.greatest)})"
@@ -46,6 +46,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help=f"alteration in place of the project's robustness tests; may be repeated: {keys}",
     )
+    parser.add_argument(
+        "--suite",
+        action="store_true",
+        help="the ready suite in place of the project's tests: "
+        f"{', '.join(suite())} at five strengths each".replace("%", "%%"),
+    )
+    _add_project_options(parser)
+    parser.add_argument(
+        "--images",
+        metavar="N",
+        type=int,
+        default=1_000,
+        help="test images to use at most, evenly spread; 0 for all (default: %(default)s)",
+    )
+    add_json_option(parser)
+
+
+def _add_project_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="FILE",
@@ -61,14 +79,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name", default="", help="name of the test that is saved (default: its alterations)"
     )
-    parser.add_argument(
-        "--images",
-        metavar="N",
-        type=int,
-        default=1_000,
-        help="test images to use at most, evenly spread; 0 for all (default: %(default)s)",
-    )
-    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,7 +91,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     tests = _tests(arguments)
     request = MeasureRobustness(
-        id=1, model=find_model(arguments.model), tests=tests, images=arguments.images
+        id=1,
+        model=find_model(arguments.model),
+        tests=tests,
+        images=arguments.images,
+        is_suite=arguments.suite,
     )
     if arguments.save is not None:
         _with_test(arguments.save, tests[0])  # refused before it is measured, not after
@@ -99,6 +113,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tests(arguments: argparse.Namespace) -> list[NamedStrengths]:
     """What the user has chosen; none for what the run's project has."""
+    if arguments.suite:
+        if arguments.alter or arguments.project or arguments.save or arguments.name:
+            raise UsageError("The suite takes no alterations, project or name.")
+        return []
     if arguments.alter and arguments.project is not None:
         raise UsageError("Choose alterations or a project, not both.")
     if arguments.alter:
@@ -174,4 +192,7 @@ def _print_table(answer: Robustness) -> None:
         change = 100 * (case.accuracy - answer.accuracy)
         words = strength_words(case.strengths)
         print(printable(f"  {words:46} {share(case.accuracy):>9} {change:>+9.1f}"))
+    if answer.mean_accuracy is not None:
+        change = 100 * (answer.mean_accuracy - answer.accuracy)
+        print(f"\n{'mean corruption accuracy':48} {share(answer.mean_accuracy):>9} {change:>+9.1f}")
     print(f"\n{images} test images")

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
 from workbench.core.coach.record import RunRecord
-from workbench.core.coach.statistics import accuracy_error
+from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import count, plural, share
 
 _EPOCHS = 3
@@ -30,7 +30,7 @@ def _look(record: RunRecord) -> Seen | None:
         return None
     own, images = float(matrix[rare, rare]), int(matrix[rare].sum())
     overall = float(np.trace(matrix) / max(1, matrix.sum()))
-    error = accuracy_error(own / images, images) if images else math.nan
+    error = share_error(own / images, images) if images else math.nan
     if images and own / images > overall - _CERTAIN * error:
         return None
     name, recall = record.class_names[rare], share(own / images) if images else "–"

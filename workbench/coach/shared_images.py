@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
 from workbench.core.coach.record import RunRecord
-from workbench.core.coach.statistics import accuracy_error
+from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import count, plural, share
 
 _CERTAIN = 4.0
@@ -57,7 +57,7 @@ def _too_good(record: RunRecord) -> Seen | None:
         return None
     epoch, validation, training, images = found
     error = math.hypot(
-        accuracy_error(validation, record.num_validation), accuracy_error(training, images)
+        share_error(validation, record.num_validation), share_error(training, images)
     )
     if validation - training < max(_CLEAR, _CERTAIN * error):
         return None

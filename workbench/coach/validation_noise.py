@@ -8,7 +8,8 @@ import numpy as np
 
 from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
 from workbench.core.coach.record import RunRecord
-from workbench.core.coach.statistics import accuracy_error, smallest_difference
+from workbench.core.coach.statistics import smallest_difference
+from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import count, plural, share
 
 _USELESS = 0.25
@@ -40,7 +41,7 @@ def _look(record: RunRecord) -> Seen | None:
         evidence=Evidence(
             (
                 ("Highest validation accuracy", share(accuracy)),
-                ("Standard error", share(accuracy_error(accuracy, record.num_validation))),
+                ("Standard error", share(share_error(accuracy, record.num_validation))),
                 ("Validation images", count(record.num_validation)),
             ),
             curve="accuracy",

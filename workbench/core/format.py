@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
+MAX_NAME = 100
+"""Letters that a class name has at most."""
+
+_JOINERS = "\u200c\u200d"  # not printable, but part of Persian words, of Indic letters and emoji
 _BYTE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _SHORT_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -124,10 +129,18 @@ def path_text(path: str) -> str:
 def plain_name(value: object) -> str:
     """A class name out of a file or of a folder's name, as it can be shown and stored.
 
-    Without control characters and bytes that are no text, at most 100 long.
+    With composed letters (NFC), without control characters and bytes that are no text, at most
+    MAX_NAME long. Different names may become the same: see `class_names.unique`.
     """
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return "".join(c if c.isprintable() else "?" for c in text)[:100].strip() or "(no name)"
+    letters = map(_shown, unicodedata.normalize("NFC", text))
+    return "".join(letters)[:MAX_NAME].strip() or "(no name)"
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable() or letter in _JOINERS:
+        return letter
+    return " " if unicodedata.category(letter) == "Zs" else "?"
 
 
 def within_sentence(title: str) -> str:

@@ -22,7 +22,7 @@ from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 KEEP_ENTRIES = 6
 """Unpacked sources kept; the longest unused go first, but none used within a day."""
 
-_LAYOUT = 1
+_LAYOUT = 2
 _TEMPORARY = ".unpacking-"
 _FACTS = "facts.json"
 _FILES = "files"
@@ -160,7 +160,7 @@ def _make(entry: Path, fill: Callable[[Path], Mapping[str, Any]]) -> dict[str, A
 def _forget(archives: Path, made: Path) -> None:
     """Removes the longest unused of the other entries."""
     others = sorted(
-        (path for path in archives.glob(f"*-{_LAYOUT}") if path != made and path.is_dir()),
+        (path for path in archives.glob("*-[0-9]*") if path != made and path.is_dir()),
         key=lambda path: path.lstat().st_mtime,
         reverse=True,
     )

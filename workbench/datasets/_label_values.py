@@ -7,13 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.class_names import look_alikes, normal
 from workbench.core.format import plain_name
+from workbench.core.specs import Inference
 from workbench.errors import DatasetError
 
 Array = np.ndarray[Any, Any]
 
 MAX_CLASSES = 10_000
 """More different labels than this are measurements, not classes."""
+
+_FEW = 10
+"""From so many images on, they do not have a class each."""
+_FEW_RUNNING = 5
+"""The same for numbers that count the images."""
 
 EXPECTED = "whole numbers (n,), one-hot rows (n, classes), or text (n,)"
 
@@ -25,6 +32,7 @@ class Labels:
     parts: tuple[np.ndarray[Any, np.dtype[np.int64]], ...]
     class_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    inferences: tuple[Inference, ...] = ()
 
 
 def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) -> Labels:
@@ -35,14 +43,13 @@ def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) ->
         DatasetError: no labels of any known form, or more classes than names.
     """
     flat = [_flat(part, where) for part in parts]
+    _refuse_single(flat[0], where)
     joined = np.concatenate(flat)
     if joined.dtype.kind in "SU":
-        names, numbers = np.unique(joined, return_inverse=True)
-        _check_count(len(names), where)
-        return Labels(_cut(numbers, flat), tuple(plain_name(name) for name in names))
+        return _of_texts(joined, flat, given_names, where)
     joined = joined.astype(np.int64)
     if given_names:
-        return Labels(_cut(joined, flat), _checked_names(joined, given_names, where))
+        return _of_named(joined, flat, given_names, where)
     values, numbers = np.unique(joined, return_inverse=True)
     _check_count(len(values), where)
     width = int(parts[0].shape[1]) if parts[0].ndim == 2 else 0
@@ -51,7 +58,58 @@ def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) ->
     if np.array_equal(values, np.arange(len(values))):
         return Labels(_cut(joined, flat), tuple(str(value) for value in values))
     note = f"The labels are {_listed(values)}; they are used as class names."
-    return Labels(_cut(numbers, flat), tuple(str(value) for value in values), (note,))
+    found = (_missing(int((joined == -1).sum())),) if values[0] == -1 and len(values) > 2 else ()
+    return Labels(_cut(numbers, flat), tuple(str(value) for value in values), (note,), found)
+
+
+def _missing(number: int) -> Inference:
+    doubt = "It often means that an image has no label: leave the class out in that case."
+    return Inference("missing_labels", "The label -1", "a class", f"{number:,} images", doubt)
+
+
+def _of_texts(joined: Array, flat: list[Array], given_names: tuple[str, ...], where: str) -> Labels:
+    """Text in normal form, in the order of the names that the file gives, where all are there."""
+    texts = [normal(plain_name(each)) for each in joined.tolist()]
+    found = list(dict.fromkeys(normal(plain_name(each)) for each in np.unique(joined).tolist()))
+    _check_count(len(found), where)
+    known = {normal(name): place for place, name in enumerate(given_names)}
+    if known.keys() >= set(found):
+        found = sorted(found, key=known.__getitem__)
+    places = {name: place for place, name in enumerate(found)}
+    numbers = np.array([places[text] for text in texts], np.int64)
+    return Labels(_cut(numbers, flat), tuple(found), inferences=_case(found))
+
+
+def _case(names: list[str]) -> tuple[Inference, ...]:
+    groups = look_alikes(names)
+    shown = "; ".join(", ".join(group) for group in groups[:3])
+    doubt = "They may be the same class, written in several ways: merge them in that case."
+    inference = Inference("case", "Labels of other case", "classes of their own", shown, doubt)
+    return (inference,) if groups else ()
+
+
+def _of_named(joined: Array, flat: list[Array], given_names: tuple[str, ...], where: str) -> Labels:
+    """Numbers of given names; those that count from 1 too, where there is no name for 0."""
+    low, high = int(joined.min()), int(joined.max())
+    if low == 1 and high == len(given_names):
+        evidence = f"labels from 1 to {high} and as many class names"
+        inference = Inference("label_start", "The labels", "counted from 1", evidence)
+        return Labels(_cut(joined - 1, flat), given_names, inferences=(inference,))
+    return Labels(_cut(joined, flat), _checked_names(joined, given_names, where))
+
+
+def _refuse_single(labels: Array, where: str) -> None:
+    """Refuses as many different labels as images: they number the images."""
+    is_running = labels.dtype.kind == "i" and np.array_equal(labels, np.arange(len(labels)))
+    least = _FEW_RUNNING if is_running else _FEW
+    if len(labels) >= least and len(np.unique(labels)) == len(labels):
+        raise DatasetError(
+            "Each image has a label of its own.",
+            where=where,
+            received=f"{len(labels):,} different labels of {len(labels):,} images",
+            expected="labels that several images have",
+            fix="Choose another array as the labels.",
+        )
 
 
 def _flat(labels: Array, where: str) -> Array:

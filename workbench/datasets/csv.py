@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from workbench.core.format import plain_name
+from workbench.core.class_names import unique
 from workbench.core.params import Params, PathParam
-from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
+from workbench.core.specs import (
+    DatasetSpec,
+    FilePart,
+    Inference,
+    LoadContext,
+    LoadedData,
+    least_classes,
+)
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._label_values import MAX_CLASSES
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
-from workbench.pictures.folders import is_picture, natural_key
-from workbench.pictures.listed.table import EXPECTED, PARTS, Row, read_table
+from workbench.pictures.folders import natural_key
+from workbench.pictures.listed.given import TABLE_PARAMS, Given
+from workbench.pictures.listed.table import Row, Table, read_table
+from workbench.pictures.listed.text import EXPECTED
 
 _CHECK_EVERY = 256
 _PARTS = ("train", "test", "validation")
+_MANY_DIFFER = 0.05  # of the images with contradicting lines
 
 
 @dataclass
@@ -32,12 +41,16 @@ class _Found:
         bad_files: What cannot be used, with the reason.
         num_repeated: Rows that say again what an earlier one has said.
         differing: Lines that give an image another class or part than an earlier one.
+        contradicted: The images of those lines.
+        num_respelled: Files that were found in another spelling than the table's.
     """
 
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     bad_files: list[tuple[str, str]] = field(default_factory=list)
     num_repeated: int = 0
     differing: list[int] = field(default_factory=list)
+    contradicted: set[str] = field(default_factory=set)
+    num_respelled: int = 0
 
     def add(self, line: int, file: str, entry: tuple[str, str]) -> None:
         """An image, its part and its class."""
@@ -46,6 +59,7 @@ class _Found:
             self.num_repeated += 1
         elif known is not entry:
             self.differing.append(line)
+            self.contradicted.add(file)
 
     def notes(self) -> list[str]:
         """What was left out, in sentences."""
@@ -57,7 +71,23 @@ class _Found:
                 "Lines that give an image another label or part than an earlier line, not used: "
                 f"{len(self.differing):,} (the first is line {self.differing[0]:,})."
             )
+        if self.num_respelled:
+            notes.append(
+                "Files that are written in another case or Unicode form in the table: "
+                f"{self.num_respelled:,}."
+            )
         return notes
+
+    def inferences(self) -> list[Inference]:
+        """What lines that differ are taken for, where there are many of them."""
+        many, total = len(self.contradicted), len(self.files)
+        if many < _MANY_DIFFER * total:
+            return []
+        evidence = f"{many:,} of {total:,} images have lines with different labels or parts"
+        doubt = "It may be a list of objects or of several opinions: the first line alone counts."
+        return [
+            Inference("several_lines", "Several lines of an image", "the first", evidence, doubt)
+        ]
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
@@ -68,9 +98,9 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         for_folder="Choose the CSV file inside.",
     )
     ctx.progress(f"Reading {path.name}")
-    table = read_table(path)
-    found = _look(ctx, path, table.rows)
-    names = _class_names(found, path)
+    table = read_table(path, Given.of(params), check_cancelled=ctx.check_cancelled)
+    found = _look(ctx, path, table)
+    names = _class_names(found, path, least_classes(ctx))
     train, test, validation = (_part(found, part, names) for part in _PARTS)
     if not len(train):
         raise DatasetError(
@@ -80,66 +110,56 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
             expected="images whose split is empty or train",
         )
     return LoadedData(
-        class_names=tuple(map(plain_name, names)),
+        class_names=unique(names),
         train=train,
         test=test if len(test) else None,
         validation=validation if len(validation) else None,
         bad_files=tuple(found.bad_files),
         notes=(*table.notes, *found.notes()),
+        inferences=(*table.inferences, *found.inferences()),
     )
 
 
-def _look(ctx: LoadContext, path: Path, rows: Iterable[Row]) -> _Found:
-    """Sorts the rows into parts; opens no file whose name is that of a picture."""
+def _look(ctx: LoadContext, path: Path, table: Table) -> _Found:
+    """Sorts the rows into parts; opens no file whose name is that of an image."""
     found = _Found()
-    for number, (line, name, label, split) in enumerate(rows):
+    for number, row in enumerate(table.rows):
         if number % _CHECK_EVERY == 0:
             ctx.check_cancelled()
-        part = PARTS.get(split.casefold())
-        if part is None:
-            raise DatasetError(
-                "The split column holds an unknown word.",
-                where=f"{path}, line {line}",
-                received=plain_name(split),
-                expected="train, valid or test",
-            )
-        file = _file(path.parent, name)
-        reason = _reason(file, name, label)
+        file, reason = table.files.file(row.name)
+        reason = row.problem or ("" if row.name else reason) or _no_label(row) or reason
         if reason:
-            found.bad_files.append((file or f"{path}, line {line}", reason))
+            named = table.files.missing(row.name) if row.name else f"{path}, line {row.line}"
+            found.bad_files.append((file or named, reason))
         else:
-            found.add(line, file, (part, label))
+            found.add(row.line, file, (row.part, row.label))
+    found.num_respelled = table.files.num_respelled
+    _refuse_many_labels(found, path)
     return found
 
 
-def _file(folder: Path, name: str) -> str:
-    """The file that a cell names: relative to the table, also as Windows writes it."""
-    if not name or "\0" in name:
-        return ""
-    path = os.path.normpath(os.path.join(folder, name))  # noqa: PTH118 - a hundred thousand Paths are slow
-    if "\\" in name and not os.path.exists(path):  # noqa: PTH110 - as above
-        return _file(folder, name.replace("\\", "/"))
-    return path
+def _no_label(row: Row) -> str:
+    return "" if row.label else "The line has no label."
 
 
-def _reason(file: str, name: str, label: str) -> str:
-    """Why a row cannot be used; "" where it can."""
-    if not name:
-        return "The line names no image."
-    if not label:
-        return "The line has no label."
-    try:
-        if not file or not os.path.isfile(file):  # noqa: PTH113 - as above
-            return "There is no such image file."
-        return "" if is_picture(file) else "This file is not an image."
-    except (OSError, ValueError):
-        return "There is no such image file."
+def _refuse_many_labels(found: _Found, path: Path) -> None:
+    """Raises DatasetError where most images have lines with different labels."""
+    if len(found.contradicted) * 2 <= len(found.files):
+        return
+    line = found.differing[0]
+    raise DatasetError(
+        "The table gives most images several labels.",
+        where=f"{path}, line {line}",
+        received=f"{len(found.contradicted):,} of {len(found.files):,} images with other lines",
+        expected="one label and one part for each image",
+        fix="Choose another column as the label, or write one line for each image.",
+    )
 
 
-def _class_names(found: _Found, path: Path) -> tuple[str, ...]:
+def _class_names(found: _Found, path: Path, least: int) -> tuple[str, ...]:
     """The labels, naturally sorted."""
     labels = {label for _, label in found.files.values()}
-    if 2 <= len(labels) <= MAX_CLASSES:
+    if least <= len(labels) <= MAX_CLASSES:
         return tuple(sorted(labels, key=lambda label: (natural_key(label), label)))
     if not found.files:
         what = "The table names no image that is there."
@@ -178,7 +198,9 @@ SPEC = DatasetSpec(
             title="File",
             patterns=("*.csv", "*.tsv"),
         ),
+        *TABLE_PARAMS,
         FIT,
+        RANGE,
     ),
     source_param="path",
     load=_load,

@@ -23,7 +23,7 @@ DOWNLOAD = Download(
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    return load_archive(ctx, fetch(DOWNLOAD, keras_folder(), ctx), "tar")
+    return load_archive(ctx, fetch(DOWNLOAD, keras_folder(), ctx), "tar", params)
 
 
 SPEC = DatasetSpec(

@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._class_parts import EXPECTED, FIT, load_class_folders
+from workbench.datasets._class_parts import (
+    EXPECTED,
+    FIT,
+    READING,
+    from_classes,
+    load_class_folders,
+    reading_of,
+)
+from workbench.datasets._look_alikes import LOOK_ALIKES
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
-from workbench.pictures.class_folders import class_folders
+from workbench.pictures.class_folders.reading import class_folders
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     root = _root(str(params.get("path", "")))
-    return load_class_folders(ctx, root, str(root))
+    return load_class_folders(ctx, root, str(root), params)
 
 
 def _root(text: str) -> Path:
@@ -41,8 +49,9 @@ def _root(text: str) -> Path:
 
 
 def _classes(params: Params) -> tuple[str, ...]:
-    found = class_folders(_root(str(params.get("path", ""))))
-    return tuple(plain_name(name) for name in found.train)
+    root = _root(str(params.get("path", "")))
+    found = class_folders(root, how=reading_of(params))
+    return from_classes(found, params).class_names
 
 
 SPEC = DatasetSpec(
@@ -59,6 +68,9 @@ SPEC = DatasetSpec(
             is_folder=True,
         ),
         FIT,
+        *READING,
+        LOOK_ALIKES,
+        RANGE,
     ),
     source_param="path",
     classes=_classes,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workbench.core.format import plain_name
+from workbench.core.class_names import unique_paths
 from workbench.core.params import Params, PathsParam
-from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData, least_classes
 from workbench.datasets._class_parts import FIT, check_classes, from_classes
+from workbench.datasets._look_alikes import LOOK_ALIKES
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
-from workbench.pictures.class_folders import ClassFolders, scan, unique_names
+from workbench.pictures.class_folders.reading import ClassFolders
+from workbench.pictures.class_folders.tree import other_files, other_notes, scan
 
 _EXPECTED = "two or more folders, each with the images of one class"
 
@@ -18,17 +21,24 @@ _EXPECTED = "two or more folders, each with the images of one class"
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     paths = _paths(params)
     ctx.progress("Listing the images")
-    names = unique_names({path.parts: None for path in paths})
-    found = {names[p.parts]: list(scan(p, ctx.check_cancelled).all_pictures()) for p in paths}
+    names = unique_paths(path.parts for path in paths)
+    trees = {names[path.parts]: scan(path, ctx.check_cancelled) for path in paths}
+    found = {name: list(tree.all_pictures()) for name, tree in trees.items()}
     notes = [
         f"Folder “{name}” has no images and is ignored."
         for name, files in found.items()
         if not files
     ]
+    notes += [f"In “{name}”: {note}" for name, tree in trees.items() for note in other_notes(tree)]
     filled = {name: files for name, files in found.items() if files}
-    classes = ClassFolders(train=filled, notes=tuple(notes), num_folders=len(found))
-    check_classes(classes, ", ".join(map(str, paths))[:300])
-    return from_classes(classes)
+    classes = ClassFolders(
+        filled,
+        notes=tuple(notes),
+        inferences=other_files(*trees.values()),
+        num_folders=len(found),
+    )
+    check_classes(classes, ", ".join(map(str, paths))[:300], least_classes(ctx))
+    return from_classes(classes, params)
 
 
 def _paths(params: Params) -> list[Path]:
@@ -68,7 +78,7 @@ def _resolved(path: Path) -> Path:
 
 def _classes(params: Params) -> tuple[str, ...]:
     paths = [path for path in _paths(params) if next(scan(path).all_pictures(), None)]
-    return tuple(plain_name(name) for name in unique_names({p.parts: None for p in paths}).values())
+    return tuple(unique_paths(path.parts for path in paths).values())
 
 
 SPEC = DatasetSpec(
@@ -84,6 +94,8 @@ SPEC = DatasetSpec(
             title="Folders",
         ),
         FIT,
+        LOOK_ALIKES,
+        RANGE,
     ),
     source_param="paths",
     classes=_classes,

@@ -5,52 +5,67 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
-from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
+from workbench.core.specs import ArrayPart, DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
 from workbench.datasets._label_values import read_labels
+from workbench.datasets._npz_arrays import AXES, IMAGES, LABELS, PARTS, choose_arrays
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member
-from workbench.datasets._picture_values import find_axes, find_scale, write_pictures
+from workbench.datasets._picture_values import (
+    axes_inferences,
+    find_axes,
+    find_scales,
+    scale_inferences,
+    scale_notes,
+    write_pictures,
+)
+from workbench.datasets._value_range import ARRAY_RANGE
 from workbench.datasets.cifar10 import CLASS_NAMES as CIFAR10_NAMES
 from workbench.errors import DatasetError
-
-_KEYS: tuple[tuple[str, str, str, str], ...] = (
-    ("x_train", "y_train", "x_test", "y_test"),
-    ("X_train", "y_train", "X_test", "y_test"),
-    ("train_images", "train_labels", "test_images", "test_labels"),
-    ("x", "y", "", ""),
-    ("X", "y", "", ""),
-    ("images", "labels", "", ""),
-)
-"""Names under which images and labels are looked for: training part, test part."""
-
-_NAMES_KEYS = ("class_names", "label_names", "classes")
+from workbench.pictures.portable.ranges import AUTO
 
 _CIFAR10_LABELS = "2b7cd2f24487317614016b72ffd53071c3062f592f0eb300c18a770d41ae1253"
 """sha256 of CIFAR-10's training labels as bytes: with their shape, they identify it."""
 
-_EXPECTED = "x_train, y_train, x_test, y_test, or x, y"
+_SETTINGS = ("images", "labels", "channels", "range")
+"""Parameters that change what is unpacked."""
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     path = _path(str(params.get("path", "")))
-    entry = cached_entry(ctx, "npz", path, partial(_fill, ctx, path))
+    entry = cached_entry(ctx, _entry_name(params), path, partial(_fill, ctx, path, params))
     arrays, facts = entry.arrays, entry.facts
-    test = ArrayPart(arrays["x_test"], arrays["y_test"]) if "x_test" in arrays else None
+    parts = {
+        part: ArrayPart(arrays[f"x_{part}"], arrays[f"y_{part}"])
+        for part in PARTS
+        if f"x_{part}" in arrays
+    }
     return LoadedData(
         class_names=tuple(facts["class_names"]),
-        train=ArrayPart(arrays["x_train"], arrays["y_train"]),
-        test=test,
+        train=parts["train"],
+        test=parts.get("test"),
+        validation=parts.get("validation"),
         notes=tuple(facts["notes"]),
+        inferences=msgspec.convert(facts["inferences"], tuple[Inference, ...]),
     )
+
+
+def _entry_name(params: Params) -> str:
+    """The name of the cache entry: other settings unpack something else."""
+    defaults = {param.key: param.default for param in SPEC.params}
+    given = {key: params.get(key, defaults[key]) for key in _SETTINGS}
+    changed = repr({key: value for key, value in given.items() if value != defaults[key]})
+    return "npz" if changed == "{}" else f"npz-{hashlib.sha256(changed.encode()).hexdigest()[:8]}"
 
 
 def _path(text: str) -> Path:
@@ -73,43 +88,36 @@ def _path(text: str) -> Path:
     )
 
 
-def _fill(ctx: LoadContext, path: Path, folder: Path) -> Mapping[str, Any]:
+def _fill(ctx: LoadContext, path: Path, params: Params, folder: Path) -> Mapping[str, Any]:
     """Unpacks `path` into a cache entry: images as uint8, labels as int64, names, notes."""
-    members = read_members(path)
-    chosen = _choose(members, path)
-    _check_sizes(chosen, path)
-    named = [members[key] for key in _NAMES_KEYS if key in members][:1]
+    found = choose_arrays(read_members(path), params, path)
+    chosen = found.members
+    _check_sizes(chosen, path, str(params.get("channels", "auto")))
+    named = [found.names] if found.names else []
     check_space(path, [*chosen, *chosen, *named], folder)  # as they are, and as images
     raw = folder / "raw"
     raw.mkdir()
     arrays = _unpack(path, [*chosen, *named], raw, ctx)
     given_names = _given_names(arrays[len(chosen) :], path)
-    facts = _convert(arrays[: len(chosen)], given_names, folder, path, ctx)
-    del arrays
-    shutil.rmtree(raw)
-    return facts
-
-
-def _choose(members: Mapping[str, Member], path: Path) -> list[Member]:
-    """Images and labels of the training part, then of the test part if there is one."""
-    for keys in _KEYS:
-        if keys[0] in members and keys[1] in members:
-            has_test = keys[2] in members and keys[3] in members
-            return [members[key] for key in (keys if has_test else keys[:2])]
-    raise DatasetError(
-        "The file does not contain images and labels under known names.",
-        where=str(path),
-        received=", ".join(member.words() for member in members.values())[:300] or "no arrays",
-        expected=_EXPECTED,
-        fix="Write it with numpy.savez_compressed(file, x_train=..., y_train=...).",
+    pairs = zip(arrays[: len(chosen) : 2], arrays[1 : len(chosen) : 2], strict=True)
+    facts = _convert(
+        dict(zip(found.parts, pairs, strict=True)), given_names, folder, path, ctx, params=params
     )
+    del arrays, pairs
+    shutil.rmtree(raw)
+    inferences = [asdict(each) for each in found.inferences]
+    return {
+        "class_names": facts["class_names"],
+        "notes": [*facts["notes"], *found.notes],
+        "inferences": [*inferences, *facts["inferences"]],
+    }
 
 
-def _check_sizes(chosen: list[Member], path: Path) -> None:
+def _check_sizes(chosen: list[Member], path: Path, channels: str) -> None:
     """Rejects before unpacking what the headers already show to be wrong."""
     for pictures, labels in zip(chosen[::2], chosen[1::2], strict=True):
         where = f"{path}, {pictures.name}"
-        find_axes(pictures.shape, where)
+        find_axes(pictures.shape, where, channels)
         if pictures.dtype.kind in "SU":
             raise DatasetError(
                 "The images are text.", where=where, received=str(pictures.dtype),
@@ -147,7 +155,7 @@ def _given_names(arrays: list[np.ndarray[Any, Any]], path: Path) -> tuple[str, .
     if not arrays:
         return ()
     names = arrays[0]
-    if names.ndim != 1 or names.dtype.kind not in "SU":
+    if names.ndim != 1 or names.dtype.kind not in "SUiu":
         raise DatasetError(
             "The class names are not a list of strings.",
             where=str(path),
@@ -158,37 +166,49 @@ def _given_names(arrays: list[np.ndarray[Any, Any]], path: Path) -> tuple[str, .
 
 
 def _convert(
-    arrays: list[np.ndarray[Any, Any]],
+    parts: Mapping[str, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]],
     given_names: tuple[str, ...],
     folder: Path,
     path: Path,
     ctx: LoadContext,
+    *,
+    params: Params,
 ) -> dict[str, Any]:
     ctx.progress("Reading the values")
-    pictures = arrays[::2]
-    axes = [find_axes(array.shape, str(path)) for array in pictures]
-    _check_same_shape([axis.arrange(a[:1]) for axis, a in zip(axes, pictures, strict=True)], path)
-    scale = find_scale(pictures, str(path), ctx)
-    labels = read_labels(arrays[1::2], given_names, str(path))
-    for part, array, axis, numbers in zip(
-        ("train", "test"), pictures, axes, labels.parts, strict=False
-    ):
-        write_pictures(folder / f"x_{part}.npy", array, axis, scale, ctx)
+    pictures = {part: images for part, (images, _) in parts.items()}
+    channels = str(params.get("channels", "auto"))
+    axes = {part: find_axes(each.shape, str(path), channels) for part, each in pictures.items()}
+    _check_same_shape([axes[part].arrange(each[:1]) for part, each in pictures.items()], path)
+    given = str(params.get("range", AUTO))
+    arrays = {f"x_{part}": each for part, each in pictures.items()}
+    scales = find_scales(arrays, str(path), ctx, given)
+    labels = read_labels([numbers for _, numbers in parts.values()], given_names, str(path))
+    for (part, array), numbers in zip(pictures.items(), labels.parts, strict=True):
+        write_pictures(folder / f"x_{part}.npy", array, axes[part], scales[f"x_{part}"], ctx)
         save_array(folder, f"y_{part}", numbers)
     names = labels.class_names
-    if not given_names and _is_cifar10(pictures[0].shape, labels.parts[0]):
+    if not given_names and _is_cifar10(pictures["train"].shape, labels.parts[0]):
         names = CIFAR10_NAMES
+    _refuse_one_class(names, len(labels.parts[0]), path)
+    first = "The channels came first and were moved to the last axis."
+    moved = [first] if any(axis.is_channels_first for axis in axes.values()) else []
+    notes = [note for note in (*scale_notes(scales), *labels.notes, *moved) if note]
+    found = (
+        *axes_inferences(pictures["train"].shape, channels),
+        *labels.inferences,
+        *scale_inferences(scales, given),
+    )
+    return {"class_names": names, "notes": notes, "inferences": [asdict(each) for each in found]}
+
+
+def _refuse_one_class(names: Sequence[str], num_labels: int, path: Path) -> None:
     if len(names) < 2:
         raise DatasetError(
             "There is only one class. A classifier needs at least two.",
             where=str(path),
-            received=f"all {len(labels.parts[0]):,} labels are {names[0]}",
+            received=f"all {num_labels:,} labels are {names[0]}",
             expected="labels of at least two classes",
         )
-    first = "The channels came first and were moved to the last axis."
-    moved = [first] if any(axis.is_channels_first for axis in axes) else []
-    notes = [note for note in (scale.note, *labels.notes, *moved) if note]
-    return {"class_names": names, "notes": notes}
 
 
 def _check_same_shape(samples: list[np.ndarray[Any, Any]], path: Path) -> None:
@@ -216,11 +236,17 @@ SPEC = DatasetSpec(
         PathParam(
             "path",
             "",
-            "Contains x_train and y_train, and optionally x_test and y_test; or x and y.",
+            "Contains x_train and y_train, and optionally x_test, y_test, x_val and y_val; or x "
+            "and y.",
             title="File",
             patterns=("*.npz",),
         ),
+        IMAGES,
+        LABELS,
+        AXES,
+        ARRAY_RANGE,
     ),
     source_param="path",
+    has_numbered_labels=True,
     load=_load,
 )

@@ -15,6 +15,7 @@ from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.unpack import load_records
+from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.parts import TFDS
 
@@ -125,6 +126,7 @@ SPEC = DatasetSpec(
             allowed="a name such as tf_flowers or cmaterdb/bangla",
         ),
         FIT,
+        RANGE,
     ),
     source_param="name",
     addresses=lambda params: (_SUPPLIER,) if params.get("name") else (),

@@ -8,6 +8,7 @@ from workbench.datasets._class_parts import FIT
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.places import address_hosts, record_files
 from workbench.datasets._records.unpack import load_records
+from workbench.datasets._value_range import RANGE
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
@@ -50,6 +51,7 @@ SPEC = DatasetSpec(
             is_advanced=True,
         ),
         FIT,
+        RANGE,
     ),
     source_param="path",
     addresses=_addresses,

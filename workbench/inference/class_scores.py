@@ -1,27 +1,24 @@
-"""Confusion matrix, and the scores of each class."""
+"""The scores of each class, by a confusion matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from workbench.core.confusion import Confusion
+from workbench.core.evaluation.ranking import Areas
 from workbench.protocol.trained.evaluate import ClassScore
 
-Counts = np.ndarray[Any, np.dtype[np.int64]]
 
-
-def confusion_matrix(truth: Counts, predicted: Counts, num_classes: int) -> Counts:
-    """Counts (n, n): rows are the true class, columns the predicted one."""
-    cells = np.bincount(truth * num_classes + predicted, minlength=num_classes * num_classes)
-    return cells.reshape(num_classes, num_classes)
-
-
-def class_scores(confusion: Counts, class_names: Sequence[str]) -> list[ClassScore]:
-    """Precision, recall and F1 of each class; 0 where there is nothing to divide by."""
-    right = np.diagonal(confusion).astype(np.float64)
-    true_counts, predicted_counts = confusion.sum(axis=1), confusion.sum(axis=0)
+def class_scores(
+    confusion: Confusion, class_names: Sequence[str], areas: Areas | None = None
+) -> list[ClassScore]:
+    """Precision, recall and F1 of each class, 0 where there is nothing to divide by; and its areas,
+    where they are known.
+    """
+    right = confusion.right.astype(np.float64)
+    true_counts, predicted_counts = confusion.actual_totals, confusion.predicted_totals
     precision = right / np.maximum(predicted_counts, 1)
     recall = right / np.maximum(true_counts, 1)
     both = precision + recall
@@ -33,6 +30,8 @@ def class_scores(confusion: Counts, class_names: Sequence[str]) -> list[ClassSco
             recall=float(recall[label]),
             f1=float(f1[label]),
             count=int(true_counts[label]),
+            roc_auc=areas.classes[label].roc_auc if areas else None,
+            average_precision=areas.classes[label].average_precision if areas else None,
         )
         for label, name in enumerate(class_names)
     ]

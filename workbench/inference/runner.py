@@ -70,7 +70,8 @@ class Runner(ABC):
         Raises:
             PictureError: it cannot be read.
         """
-        whole = decode_reduced(picture, side_to_decode(self._shape)).pixels
+        side, value_range = side_to_decode(self._shape), self.card.value_range
+        whole = decode_reduced(picture, side, value_range=value_range).pixels
         return whole, fit_picture(whole, self._shape, fit=self.card.fit)
 
     def predict(self, x: Pixels) -> Probabilities:

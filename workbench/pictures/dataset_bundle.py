@@ -57,6 +57,7 @@ class _PartIndex(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Literal["array", "files"]
     suffixes: list[str] = msgspec.field(default_factory=list)
+    value_range: str = ""
 
 
 class _BasisIndex(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +95,7 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
         test=None if loaded.test is None else _part_index(loaded.test),
         validation=None if loaded.validation is None else _part_index(loaded.validation),
         bad_files=list(loaded.bad_files),
-        notes=[*loaded.notes, *changes_note(loaded)],
+        notes=[*loaded.sentences, *changes_note(loaded)],
         has_pins=loaded.pins is not None,
         basis=_basis_index(loaded.basis),
     )
@@ -153,7 +154,8 @@ def unpacked(folder: Path) -> LoadedData:
 def _part_index(part: Part) -> _PartIndex:
     if isinstance(part, ArrayPart):
         return _PartIndex(kind="array")
-    return _PartIndex(kind="files", suffixes=[_suffix(path) for path in part.paths])
+    suffixes = [_suffix(path) for path in part.paths]
+    return _PartIndex(kind="files", suffixes=suffixes, value_range=part.value_range)
 
 
 def _basis_index(basis: SplitBasis | None) -> _BasisIndex | None:
@@ -223,7 +225,7 @@ def _read_part(folder: Path, index: _PartIndex) -> Part:
     if len(index.suffixes) != len(labels):
         raise _damaged(folder, f"{len(index.suffixes)} files, {len(labels)} labels")
     names = [f"{n:07}{_checked(suffix)}" for n, suffix in enumerate(index.suffixes)]
-    return FilePart(tuple(str(folder / name) for name in names), labels)
+    return FilePart(tuple(str(folder / name) for name in names), labels, index.value_range)
 
 
 def _read_basis(folder: Path, index: _BasisIndex | None, num_train: int) -> SplitBasis | None:

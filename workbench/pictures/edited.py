@@ -239,8 +239,10 @@ def _picked(loaded: LoadedData, images: _Images, chosen: Numbers) -> Part:
         start += len(part)
     arrays = [part.pictures for part in parts if isinstance(part, ArrayPart)]
     if not arrays:
-        paths = [path for part in parts if isinstance(part, FilePart) for path in part.paths]
-        return FilePart(tuple(paths[number] for number in chosen), labels)
+        files = [part for part in parts if isinstance(part, FilePart)]
+        paths = [path for part in files for path in part.paths]
+        chosen_paths = tuple(paths[number] for number in chosen)
+        return FilePart(chosen_paths, labels, files[0].value_range if files else "")
     if len(arrays) == 1 and np.array_equal(chosen, np.arange(len(arrays[0]))):
         return ArrayPart(arrays[0], labels)  # nothing but labels has changed
     return ArrayPart(cast("Any", JoinedRows(arrays, chosen)), labels)

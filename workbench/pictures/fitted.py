@@ -34,7 +34,7 @@ from workbench.pictures.thumbnails import part_picture
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
-_LAYOUT = 2
+_LAYOUT = 3
 """Raised when decoding or fitting changes what it gives, so that older rows are not read."""
 
 _STEP = 16
@@ -118,6 +118,7 @@ def _key(part: Part, shape: Shape, fit: str) -> str:
     """A name for these pictures at this shape: content or path, size and time of change."""
     digest = hashlib.sha256(repr((_LAYOUT, tuple(shape), fit, len(part))).encode())
     if isinstance(part, FilePart):
+        digest.update(part.value_range.encode())
         for path in part.paths:
             digest.update(_file_mark(path))
     else:

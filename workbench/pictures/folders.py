@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from workbench.errors import DatasetError
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, sniff
+from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
 ENDINGS: frozenset[str] = frozenset(
     {

@@ -91,6 +91,7 @@ class PreparedData:
         bad_files: (path, reason in words) of pictures that were left out.
         notes: Sentences worth showing.
         marks: Where a split by content was cut; none for another split.
+        value_range: Of the files (`FilePart.value_range`).
     """
 
     class_names: tuple[str, ...]
@@ -100,6 +101,7 @@ class PreparedData:
     bad_files: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     marks: SplitMarks = field(default_factory=SplitMarks)
+    value_range: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def prepare(
         bad_files=bad_files,
         notes=notes,
         marks=divided.marks,
+        value_range=loaded.train.value_range if isinstance(loaded.train, FilePart) else "",
     )
 
 
@@ -250,7 +253,7 @@ def _given_validation(
 def _notes_of_source(
     loaded: LoadedData, recipe: TrainingRecipe, bad_files: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    yield from loaded.notes
+    yield from loaded.sentences
     yield from changes_note(loaded, {path for path, _ in bad_files})
     if loaded.validation is not None and len(loaded.validation) and recipe.validation != "split":
         number = plural(len(loaded.validation), "validation image")

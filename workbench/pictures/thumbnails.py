@@ -66,7 +66,7 @@ def part_picture(part: Part, index: int, *, side: int = 0) -> Pixels:
 
 def _with_size(part: Part, index: int, side: int) -> tuple[Pixels, tuple[int, int]]:
     if isinstance(part, FilePart):
-        decoded = decode_reduced(part.paths[index], side)
+        decoded = decode_reduced(part.paths[index], side, value_range=part.value_range)
         return decoded.pixels, decoded.full_size
     pixels = np.asarray(part.pictures[index])
     return pixels, (pixels.shape[0], pixels.shape[1])

@@ -57,7 +57,8 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     `picture_bitmap` and `input_bitmap` are files in the worker's session folder, when requested.
     `weights` are those that answered; None where that is not known. `truth` is the image's own
     label, "" where there is none; it may be no class of the model. `is_right`: see `TrueClasses`;
-    only in the rows of ClassifyMany.
+    only in the rows of ClassifyMany. `blind`: why it was not checked whether the image is unlike
+    the training images, a sentence; "" where it was; not in the rows of ClassifyMany.
     """
 
     file: str
@@ -74,6 +75,7 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     weights: KeptWeights | None = None
     truth: str = ""
     is_right: bool | None = None
+    blind: str = ""
 
 
 class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):

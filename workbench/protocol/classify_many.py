@@ -36,7 +36,8 @@ class ClassifyMany(Request, frozen=True, kw_only=True, tag="classify_many"):
             is unfinished is continued.
         starts_over: Replace the table, also one that is unfinished.
         top: Number of classes of each answer, 0 for all. The table always has all.
-        truth: CSV file with the true classes of images, see `pictures.listed`; "" for none.
+        truth: CSV file with the true classes of images, perhaps with settings of how it is read
+            ("list.csv?label=breed"), see `pictures.listed`; "" for none.
         has_class_folders: An image's true class is the name of a folder that it is in, where
             `truth` has none.
     """
@@ -89,7 +90,9 @@ class ManyClassified(Answer, frozen=True, kw_only=True, tag="many_classified"):
         num_earlier: Those that were in the table before.
         seconds: How long the others took, the loading of the model left out.
         table: The file that was written; "" for none.
+        blind: As of `Classified`.
         agreement: None where no true classes were requested.
+        reading: How the table of true classes was read, in sentences.
     """
 
     num_images: int
@@ -97,4 +100,6 @@ class ManyClassified(Answer, frozen=True, kw_only=True, tag="many_classified"):
     num_earlier: int = 0
     seconds: float = 0.0
     table: str = ""
+    blind: str = ""
     agreement: Agreement | None = None
+    reading: list[str] = []

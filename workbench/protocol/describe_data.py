@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from workbench.core.specs import Inference
 from workbench.protocol.bases import Answer, SplitRequest
 from workbench.protocol.browsing import OwnClass
 
@@ -66,7 +67,8 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     where it has no test part: `num_test` of its images are kept apart, by the request's share.
     `num_validation` counts the images of a published validation part alone. Where it is not
     complete, no image was decoded: unreadable files are counted, and the parts are of about the
-    size that they will have. `looked` is to be sent with the next request about the source; None
+    size that they will have. `inferences` are what was inferred about the meaning of the data.
+    `looked` is to be sent with the next request about the source; None
     where not everything was seen, or does not fit.
     """
 
@@ -81,6 +83,7 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     typical_size: list[int] = []
     bad_files: list[tuple[str, str]] = []
     notes: list[str] = []
+    inferences: list[Inference] = []
     is_complete: bool = True
     looked: Looked | None = None
 

@@ -57,7 +57,7 @@ from workbench.protocol.trained.explain import Explain, Explained
 from workbench.protocol.trained.feature_maps import LayerShown, ShowLayer
 from workbench.protocol.trained.image_map import FindNearest, MapImages, NearestImages
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
-from workbench.protocol.weights import LoadWeights
+from workbench.protocol.weights import LoadFindings, LoadWeights
 
 
 class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
@@ -160,6 +160,7 @@ AnyAnswer = (
     | PreflightPoint
     | PreflightDone
     | Exported
+    | LoadFindings
     | Done
     | Failed
 )

@@ -17,8 +17,9 @@ from workbench.errors import WireError, WorkbenchError
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import AnyAnswer, AnyRequest
 
-MAX_ANSWER_BYTES = 1 << 20
-"""Longest line of a service worker, its newline included."""
+MAX_ANSWER_BYTES = 64 << 20
+"""Longest line of a service worker, its newline included: an evaluation of 10,000 classes with long
+names, and a million images on the cells of its matrix."""
 
 MAX_REQUEST_BYTES = 8 << 20
 """Longest line to a service worker: a request may hold thousands of image paths."""

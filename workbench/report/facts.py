@@ -124,10 +124,20 @@ class Facts:
         """
         result = self.scored.result
         if result is not None and result.accuracy is not None:
-            images = sum(map(sum, result.confusion))
-            return TestResult(loss=result.loss, accuracy=result.accuracy, count=images)
+            shown = result.negative_log_likelihood
+            loss = result.loss if shown is None else shown
+            return TestResult(loss=loss, accuracy=result.accuracy, count=result.count)
         finished = self.history.finished
         return finished.test if finished is not None else None
+
+    @property
+    def loss_words(self) -> str:
+        """The name of the loss of `test`: whether it is of the calibrated probabilities."""
+        result = self.scored.result
+        is_scored = result is not None and result.negative_log_likelihood is not None
+        known = self.card.calibration if self.card is not None else None
+        is_calibrated = known is not None and known.temperature is not None
+        return "loss (uncalibrated)" if is_calibrated and not is_scored else "loss"
 
     @property
     def weights(self) -> KeptWeights | None:

@@ -54,6 +54,8 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
         class_names: In the order of the network's outputs.
         input_shape: Shape of the image: [height, width, channels].
         fit: How an image is brought to that shape: crop, stretch or pad.
+        value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" where each is
+            decoded by its own numbers.
         graph: The network as in a project file ("nodes", "edges").
         is_logits: The network's last layer has no softmax: apply it when classifying.
         precision: What it was trained in, "float32" or "bfloat16".
@@ -89,6 +91,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     kept: KeptWeights | None = None
     calibration: Calibration | None = None
     onnx_check: OnnxCheck | None = None
+    value_range: str = ""
     checksum: str = ""
     format: str = "workbench-model"
     version: int = CARD_VERSION

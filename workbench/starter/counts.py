@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from workbench.errors import DatasetError
-from workbench.pictures.class_folders import class_folders
+from workbench.pictures.class_folders.reading import class_folders
 from workbench.pictures.header_size import header_size
 
 _SAMPLED = 24

@@ -14,12 +14,13 @@ from workbench.core.calibration.true_class import TrueClasses
         ("cat", " CAT ", "", True),
         ("cat", "dog", "", False),
         ("cat", "horse", "", None),
+        ("cat", "c\u200bat", "", True),
         ("cat", "", "", None),
         ("cat", "cat", "unlike the training images", None),
         ("cat", "dog", "unlike the training images", None),
         ("Dog", "Dog", "", True),
-        ("dog", "DOG", "", False),
-        ("Dog", "DOG", "", True),
+        ("dog", "DOG", "", None),
+        ("Dog", "DOG", "", None),
     ],
 )
 def test_an_answer_is_right_wrong_or_neither(answer, label, unknown, is_right):

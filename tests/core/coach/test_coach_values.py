@@ -18,16 +18,17 @@ from workbench.core.coach.advice import (
     with_change,
 )
 from workbench.core.coach.record import LayerState, Measurement, RunRecord
-from workbench.core.coach.statistics import accuracy_error, slope, smallest_difference
+from workbench.core.coach.statistics import slope, smallest_difference
+from workbench.core.evaluation.intervals import share_error
 from workbench.core.network.graph import Graph, Node
 from workbench.core.projects.project import Project
 
 
 def test_the_error_of_an_accuracy_is_that_of_many_draws():
     hits = np.random.default_rng(1).binomial(200, 0.8, 20_000) / 200
-    assert accuracy_error(0.8, 200) == pytest.approx(hits.std(), rel=0.03)
-    assert 0.0 < accuracy_error(1.0, 20) < 0.1  # all right by chance is not certain
-    assert accuracy_error(1.3, 20) == accuracy_error(1.0, 20)  # a log may hold anything
+    assert share_error(0.8, 200) == pytest.approx(hits.std(), rel=0.03)
+    assert 0.0 < share_error(1.0, 20) < 0.1  # all right by chance is not certain
+    assert share_error(1.3, 20) == share_error(1.0, 20)  # a log may hold anything
     assert smallest_difference(0.8, 200) == pytest.approx(
         1.96 * math.sqrt(2) * hits.std(), rel=0.03
     )

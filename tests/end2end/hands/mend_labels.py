@@ -43,7 +43,7 @@ class Mender(Owner):
         self.robot.wait(is_shown, "the evaluation of the training")
         self.robot.pause(500)
         self.shot(name)
-        return [list(row) for row in self.view.state.evaluation.confusion]
+        return self.view.state.evaluation.matrix.dense().tolist()
 
     def open_cell(self, actual: int, predicted: int) -> int:
         """Clicks a cell of the matrix; how many images the grid has then."""

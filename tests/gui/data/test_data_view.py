@@ -6,16 +6,18 @@ import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit
 
 from tests.contexts import PlainContext
 from tests.measurer import Measurer
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
+from workbench.core.specs import Inference, Option
 from workbench.core.specs.dataset import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.contents import DataContentsPanel
+from workbench.gui.data.reading import ReadingBox
 from workbench.gui.data.split import split_parts
 from workbench.gui.data.split_counts import Given, class_counts, split_counts, split_words
 from workbench.gui.kit.cards import Box
@@ -75,6 +77,38 @@ def view(window, asked, qtbot):
 
 def texts(view):
     return [label.text() for label in view.findChildren(QLabel)]
+
+
+LABEL = Inference(
+    "label",
+    "Label column",
+    "breed",
+    "named in the header",
+    doubt="Perhaps it is another.",
+    param="fit",
+    options=(Option("pad", "“padded”"), Option("stretch", "“stretched”")),
+)
+
+
+def test_what_was_inferred_is_shown_with_its_doubt_and_can_be_changed(view, context):
+    context.document.set_dataset(Choice("folder", {"path": "/flowers", "fit": "crop"}))
+    plain = Inference("parts", "Parts", "train, test", "by folder names")
+    told = Inference("range", "Range", "0 to 1", "all", doubt="No.", is_told=True)
+    inferences = [LABEL, plain, told]
+    panel = view.findChild(DataContentsPanel)
+    panel.show_description(msgspec.structs.replace(DESCRIPTION, inferences=inferences))
+    (box,) = view.findChildren(ReadingBox)
+    shown = [label.text() for label in box.findChildren(QLabel)]
+    assert {"Label column", "Named in the header.", "Perhaps it is another."} <= {*shown}
+    assert {"Parts", "By folder names.", "Set in the data source."} <= {*shown}
+    assert "No." not in shown
+    (choice,) = box.findChildren(QComboBox)
+    choice.activated.emit(0)
+    assert context.document.project.dataset.params["fit"] == "crop"
+    choice.activated.emit(2)
+    assert context.document.project.dataset.params["fit"] == "stretch"
+    context.document.undo_stack.undo()
+    assert context.document.project.dataset.params["fit"] == "crop"
 
 
 def test_requests_the_projects_data_when_shown(view, asked):

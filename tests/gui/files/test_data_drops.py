@@ -49,7 +49,9 @@ def test_several_folders_are_classes(tmp_path):
     fill(tmp_path, "roses", "tulips")
     paths = [str(tmp_path / name) for name in ("roses", "tulips")]
     drop = sort_drop(paths)
-    assert drop.source == Choice("folders", {"paths": tuple(paths), "fit": "crop"})
+    assert drop.source == Choice(
+        "folders", {"paths": tuple(paths), "fit": "crop", "look_alikes": "keep"}
+    )
     assert drop.words == "Drop to use 2 folders as the data set, each as a class"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -17,6 +18,7 @@ from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures.png import write_png
+from workbench.protocol.classify import Classify
 from workbench.protocol.classify_many import ClassifyMany
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.protocol.weights import LoadWeights
@@ -298,12 +300,54 @@ def test_the_veil_goes_when_the_pointer_leaves(cifar, picture):
         ("d.csv", "data_file"),
         ("d-train.tfrecord-00000-of-00002", "data_file"),
         ("x.exe", "unknown"),
+        ("letter.odt", "unknown"),
+        ("photo", "pictures"),
+        ("photo.jpg_large", "pictures"),
+        ("photo.jpg!d", "pictures"),
+        ("photo.image", "pictures"),
     ],
 )
 def test_files_are_sorted_by_their_names(tmp_path, name, kind):
     path = tmp_path / name
     path.touch()
     assert sort_drop([str(path)]).kind == kind
+
+
+def test_what_may_be_a_picture_is_classified_if_it_is_one(tmp_path):
+    for name in ("a", "b.image", "c.txt"):
+        (tmp_path / name).touch()
+    one, two = (str(tmp_path / name) for name in ("a", "b.image"))
+    assert sort_drop([one]).words == "Drop to classify “a”, if it is an image"
+    drop = sort_drop([one, two, str(tmp_path / "c.txt")])
+    assert drop.words == "Drop to classify 2 files, if they are images (1 other file skipped)"
+    (tmp_path / "c.txt").unlink()
+    drop = sort_drop([str(tmp_path)])
+    assert drop.kind == "picture_folder"
+    assert drop.words.endswith(", if there are any")
+
+
+def test_addresses_of_files_are_read_as_file_managers_write_them():
+    mime = QMimeData()
+    lines = [b"file:///home/caf%E9%20x.jpg", b"file://localhost/home/50%25.png", b"http://a/b.png",
+             "file:///home/löwe%23.png".encode(), b"file:/home/one.png", b"file://server/s/a.png"]  # fmt: skip
+    mime.setData("text/uri-list", b"\r\n".join(lines))
+    assert drop_flow.local_paths(mime) == [
+        "/home/caf\udce9 x.jpg",
+        "/home/50%.png",
+        "/home/löwe#.png",
+        "/home/one.png",
+        "//server/s/a.png",
+    ]
+
+
+def test_a_picture_whose_name_is_no_text_is_classified_by_a_link(trained, picture, asked):
+    path = picture.with_name("caf\udce9")
+    path.write_bytes(picture.read_bytes())
+    trained.drops.take(sort_drop([str(path)]))
+    (request,) = requests(asked, Classify)
+    (file,) = request.pictures
+    assert file.isprintable()
+    assert Path(file).samefile(path)
 
 
 def test_several_files_are_pictures_and_the_rest_is_counted(tmp_path):

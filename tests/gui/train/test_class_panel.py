@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
+from workbench.core.confusion import Confusion
 from workbench.core.projects.project import Project
 from workbench.gui.common.confusion_matrix import ConfusionMatrix
 from workbench.gui.kit.theme import Theme
@@ -120,7 +121,7 @@ def test_another_run_forgets_the_one_before(qtbot, panel, run, tmp_path):
 def confusion(qtbot, theme):
     widget = ConfusionMatrix(theme)
     widget.resize(300, 300)
-    widget.set_matrix(["a", "b", "c"], matrix(7).tolist())
+    widget.set_matrix(["a", "b", "c"], Confusion.of_dense(matrix(7)))
     qtbot.addWidget(widget)
     widget.show()
     return widget
@@ -145,16 +146,16 @@ def test_arrow_keys_go_from_square_to_square_and_say_what_is_there(qtbot, confus
 
 def test_another_epoch_keeps_the_square(qtbot, confusion):
     qtbot.keyClick(confusion, Qt.Key.Key_Down)
-    confusion.set_matrix(["a", "b", "c"], matrix(9).tolist())
+    confusion.set_matrix(["a", "b", "c"], Confusion.of_dense(matrix(9)))
     assert confusion.accessibleDescription() == confusion.words(0, 0)
-    confusion.set_matrix([], [])
+    confusion.set_matrix([], Confusion.of_dense(np.zeros((0, 0), np.int64)))
     assert confusion.cell is None
 
 
 def test_hundreds_of_classes_are_painted_in_their_places(qtbot, confusion):
     counts = np.zeros((256, 256), int)
     counts[10, 200] = 5
-    confusion.set_matrix([f"{i}" for i in range(256)], counts.tolist())
+    confusion.set_matrix([f"{i}" for i in range(256)], Confusion.of_dense(counts))
     confusion.resize(600, 600)
     image = confusion.grab().toImage()
     at = confusion.cell_rect(10, 200).center().toPoint()

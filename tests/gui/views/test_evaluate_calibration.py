@@ -46,6 +46,8 @@ SCORES = CalibrationScores(
     after=bins(CONFIDENCE),
     kept=kept(np.ones(10, bool)),
     kept_near=kept(NEAR),
+    negative_log_likelihood=0.612,
+    loss_before=0.7,
 )
 FOUND = Calibration(
     temperature=1.5, count=90, distance=DistanceMark(checksum="0" * 64, limit=0.4, is_on=False)
@@ -85,6 +87,8 @@ def panel(view):
 def test_it_shows_the_error_before_and_after(panel):
     assert panel.before.value.text() == f"{SCORES.before.error:.3f}"
     assert panel.after.value.text() == f"{SCORES.after.error:.3f}"
+    assert panel.loss_before.value.text() == "0.700"
+    assert panel.loss_after.value.text() == "0.612"
     by_chance = SCORES.after.error_by_chance
     assert by_chance > 0.1  # ten images say little
     words = f"ECE by chance, perfectly calibrated: {by_chance:.3f} with 10 images."
@@ -98,7 +102,13 @@ def test_it_shows_the_error_before_and_after(panel):
 
 
 def test_the_mean_loss_says_that_it_is_of_before(view, panel):
-    assert "loss before calibration" in view.panels["evaluate_classes"].source.text()
+    scores = view.panels["evaluate_classes"]
+    assert "loss (uncalibrated)" in scores.source.text()
+    assert scores.loss.value.text() == f"{RESULT.loss:.4f}"
+    both = msgspec.structs.replace(RESULT, calibration=SCORES, negative_log_likelihood=0.4567)
+    view.state.evaluated.emit(both)
+    assert scores.loss.value.text() == "0.4567"  # the mean of the losses of the images
+    assert f"loss (uncalibrated) {RESULT.loss:.4f}" in scores.source.text()
 
 
 def test_on_validation_images_it_is_said_that_they_made_the_temperature(qtbot, view, panel, run):

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 
 from tests.gui.views.pets import numbers
 from workbench.core.projects.project import Choice
+from workbench.protocol.trained.evaluate import cells_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
@@ -52,7 +53,7 @@ def keep(view):
         images = found.images
         if are_right:
             images = replace(images, predicted=images.actual, rank=np.zeros_like(images.rank))
-        confusion = images.confusion(2).tolist()
+        confusion = cells_of(images.confusion(2))
         result = msgspec.structs.replace(found.found.kept.result, part=part, confusion=confusion)
         kept = KeptEvaluation(result=result, created=2.5, checksum=found.found.kept.checksum)
         keep_evaluation(run, kept, images)
@@ -112,7 +113,7 @@ def compared(view, qtbot, model, change):
     path = other if hasattr(other, "joinpath") else other.path
     shape = {"input_shape": [8, 8, 3], "fit": "crop", "graph": {}}
     write_card(path, ModelCard(class_names=["cat", "dog"], **shape))
-    result = msgspec.structs.replace(here.result, confusion=images.confusion(2).tolist())
+    result = msgspec.structs.replace(here.result, confusion=cells_of(images.confusion(2)))
     keep_evaluation(RunFolder(path), KeptEvaluation(result=result, created=2.5), images)
     panel.scored.others = [(path, "better")]
     panel.scored.changed.emit()

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import csv
 
+import msgspec
 import pytest
 from PySide6.QtGui import Qt
 
 from tests.gui.views.scripted import table_texts
 from workbench.core.projects.robustness import RobustnessTest
-from workbench.gui.evaluate.robustness import NO_TESTS, NOT_YET, STALE
+from workbench.gui.evaluate.robustness import NO_SUITE, NO_TESTS, NOT_YET, STALE
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.trained.robustness import AlteredAccuracy, MeasureRobustness, Robustness
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.robustness import ROBUSTNESS_NAME, keep_robustness
+from workbench.runs.store.robustness import ROBUSTNESS_NAME, keep_robustness, read_robustness
 
 SOFT = RobustnessTest("Soft", {"blur": 4.0, "jpeg": 20.0})
 
@@ -74,12 +75,14 @@ def texts(panel):
 
 def test_without_a_test_it_says_where_one_is_made(open_view):
     panel = open_view()
+    panel.switch.chosen.emit("tests")
     assert panel.status.text() == NO_TESTS
     assert not panel.start.isEnabled()
 
 
 def test_a_button_leads_to_where_a_test_is_made(open_view, qtbot, keep_tests):
     panel = open_view()
+    panel.switch.chosen.emit("tests")
     with qtbot.waitSignal(panel._state.what_if_wanted):
         panel.what_if.click()
     keep_tests(SOFT)
@@ -87,14 +90,44 @@ def test_a_button_leads_to_where_a_test_is_made(open_view, qtbot, keep_tests):
     assert not panel.tests.isHidden()
 
 
+def test_the_ready_suite_is_measured_without_any_test(open_view, run, measurer, keep_tests):
+    keep_tests(SOFT)
+    panel = open_view()
+    assert panel.kind == "tests"
+    panel.switch.chosen.emit("suite")
+    assert (panel.status.text(), panel.tests.isHidden()) == (NO_SUITE, True)
+    panel.start.click()
+    request, answer = measurer.take(MeasureRobustness)
+    assert request.is_suite
+    levels = (0.2, 0.4, 0.6, 0.8, 1.0)
+    cases = [
+        AlteredAccuracy(test="Blur 8%", strengths={"blur": 8 * x}, level=x, accuracy=0.9 - x / 2)
+        for x in levels
+    ]
+    answer(msgspec.structs.replace(RESULT, measured=cases, mean_accuracy=0.6))
+    assert texts(panel) == [["Blur 8%", "60.0%", "40.0%", "50.0"]]
+    assert len(panel._lines[0].points) == 6
+    assert "mean corruption accuracy 60.0%" in panel.subject.text()
+    panel.switch.chosen.emit("tests")
+    assert panel.status.text() == NOT_YET
+
+
+def test_what_was_kept_of_the_suite_is_shown(open_view, run):
+    keep_robustness(run, msgspec.structs.replace(RESULT, mean_accuracy=0.75), "now")
+    panel = open_view()
+    assert panel.kind == "suite"
+    assert "mean corruption accuracy 75.0%" in panel.subject.text()
+    assert read_robustness(run) is None
+
+
 def test_what_was_kept_is_shown(open_view, run, keep_tests):
     keep_robustness(run, RESULT, "now")
     keep_tests(SOFT)
     panel = open_view()
     assert texts(panel) == [
-        ["Blur 4%", "80.0%", "50.0%", "40.0"],
-        ["JPEG quality 20", "90.0%", "88.0%", "2.0"],
-        ["Blur 4%, JPEG quality 20", "78.0%", "45.0%", "45.0"],
+        ["Blur 4%", "65.0%", "50.0%", "40.0"],
+        ["JPEG quality 20", "89.0%", "88.0%", "2.0"],
+        ["Blur 4%, JPEG quality 20", "61.5%", "45.0%", "45.0"],
     ]
     assert panel.subject.text().startswith("50 of 200 test images · unaltered 90.0% · weights: ")
     assert panel.plot.chosen == 2

@@ -12,6 +12,7 @@ import pytest
 from tests.gui.views.pets import RESULT, numbers
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate import tagging
+from workbench.protocol.trained.evaluate import cells_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
 
@@ -131,7 +132,7 @@ def test_each_part_has_the_images_of_its_own(panel, qtbot, view):
     columns = ("part", "index", "actual", "predicted", "rank", "probability", "loss", "content")
     kept = {name: getattr(found, name)[half] for name in columns}
     some = replace(found, **kept, paths=found.paths[:0], lengths=found.lengths[:0])
-    confusion = some.confusion(2).tolist()
+    confusion = cells_of(some.confusion(2))
     result = msgspec.structs.replace(RESULT, part="train", confusion=confusion)
     keep_evaluation(run, KeptEvaluation(result=result, created=2.5), some)
     with qtbot.waitSignal(view.state.looked):

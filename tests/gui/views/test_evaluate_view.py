@@ -6,18 +6,20 @@ import time
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from tests.gui.views.pets import RESULT
 from tests.gui.views.scripted import give_weights, table_texts
+from workbench.core.confusion import Confusion
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import TestResult
 from workbench.protocol.messages import Failed, Progress
-from workbench.protocol.trained.evaluate import ClassScore, Evaluate
+from workbench.protocol.trained.evaluate import Cells, ClassScore, Evaluate
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
@@ -129,7 +131,7 @@ def test_outside_the_map_there_is_no_square(shown):
 def test_a_hundred_classes_fit(qtbot, shown):
     names = [f"class {number}" for number in range(100)]
     shown.panels["evaluate_confusion"].map.set_matrix(
-        names, [[int(i == j) for j in names] for i in names]
+        names, Confusion.of_dense(np.eye(100, dtype=np.int64))
     )
     last = shown.panels["evaluate_confusion"].map.cell_rect(99, 99)
     assert last.right() <= shown.panels["evaluate_confusion"].map.width() + 1
@@ -407,10 +409,40 @@ def test_classes_are_found_with_what_they_are_confused_with(view, service):
     assert panel.map.shown == list(range(14))
 
 
+def test_of_very_many_classes_the_most_confused_are_shown_and_others_found(qtbot, view, service):
+    names = [f"class {place}" for place in range(2_000)]
+    pairs = [(place, place + 1, 2) for place in range(1_000, 1_400, 2)]
+    cells = Cells(*map(list, zip((7, 7, 5), *pairs, strict=True)))
+    scores = [
+        ClassScore(name=name, precision=1, recall=1, f1=place / 2_000, count=1)
+        for place, name in enumerate(names)
+    ]
+    view.start.click()
+    answer = msgspec.structs.replace(RESULT, classes=names, per_class=scores, confusion=cells)
+    service.take(Evaluate)[1](answer)
+    panel = matrix_of(view)
+    qtbot.waitUntil(lambda: panel.map.shown[:1] == [1_000])
+    assert panel.map.shown == list(range(1_000, 1_200))
+    assert "the 200 most confused of 2,000 classes" in panel.source.text()
+    assert panel.map.words(1_000, 1_001) == "Actual class 1000, predicted class 1001: 2 of 2 (100%)"
+    panel.search.setText("class 7")
+    assert panel.map.shown[0] == 7
+    assert len(panel.map.shown) == 111
+    panel.search.clear()
+    view.state.cell_pointed.emit(1_398, 1_399)
+    assert panel.map.cell == (1_398, 1_399)
+    assert len(panel.map.shown) == 200
+    classes = view.panels["evaluate_classes"]
+    assert classes.table.model().rowCount() == 100
+    assert "the 100 classes with the lowest F1" in classes.source.text()
+
+
 def test_confused_classes_are_shown_together(qtbot, view, service):
     view.start.click()
     result = many_classes(14)
-    result.confusion[0][1], result.confusion[0][9] = 0, 5
+    counts = result.matrix.dense()
+    counts[0, 1], counts[0, 9] = 0, 5
+    result = msgspec.structs.replace(result, confusion=counts.tolist())
     service.take(Evaluate)[1](result)
     panel = matrix_of(view)
     panel.order.setCurrentIndex(1)

@@ -200,7 +200,7 @@ def test_parquet_is_made_of_the_same_rows_also_after_a_kill(tmp_path):
     found = parquet.read_table(path).to_pylist()
     assert [row["file"] for row in found] == [*FILES, "bad.png"]
     assert found[0] == {
-        "file": FILES[0], "class": "rose", "label": "rose", "probability": 0.75, "error": "",
+        "file": FILES[0], "actual": "rose", "predicted": "rose", "probability": 0.75, "error": "",
         "unknown": "", "lily": 0.25, "rose": 0.75,
     }  # fmt: skip
     assert found[-1]["rose"] is None

@@ -34,6 +34,10 @@ def test_the_same_rows_are_saved_as_csv_and_as_parquet(rows, tmp_path):
 
 @pytest.mark.parametrize("has_truth", [True, False])
 def test_columns_are_known_by_their_header(has_truth):
+    columns = ClassifiedColumns.of(["=b", "a", "unknown"], has_truth=has_truth)
+    assert columns.header()[-1] == "unknown (class)"
+    again = ClassifiedColumns.of_header(columns.header())
+    assert again.header() == columns.header()
     columns = ClassifiedColumns.of(["=b", "a", "class"], has_truth=has_truth)
     assert ClassifiedColumns.of_header(columns.header()) == columns
     for other in ([], ["file"], ["a", "b", "c", "d", "e", "f"]):

@@ -35,7 +35,7 @@ def test_each_class_has_its_scores_and_the_last_row_their_means():
     }
     assert (dog["class"], dog["images"]) == ("dog", "15")
     assert (mean["class"], mean["images"]) == (MEAN_OF_CLASSES, "20")
-    assert float(mean["recall"]) == balanced_accuracy(np.array(RESULT.confusion))
+    assert float(mean["recall"]) == balanced_accuracy(RESULT.matrix)
     assert float(mean["precision"]) == pytest.approx(0.65)
 
 

@@ -252,7 +252,8 @@ def test_the_command_prints_a_table_and_json(capsys):
     assert "\N{ESCAPE}" not in out
     assert main(["compare", str(a.path), str(b.path), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert set(answer) == {"runs", "is_equal", "data_edits", "sections"}
+    assert set(answer) == {"runs", "is_equal", "data_edits", "accuracy", "sections"}
+    assert "better by 10.0 points" in answer["accuracy"]["words"]
     assert answer["sections"]["graph"] == {
         "title": "Model", "is_equal": True, "note": "", "rows": [],
     }  # fmt: skip

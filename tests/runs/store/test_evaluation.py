@@ -9,7 +9,7 @@ import pytest
 
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.events import TestResult
-from workbench.protocol.trained.evaluate import ClassScore, Evaluation
+from workbench.protocol.trained.evaluate import Averages, ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
@@ -130,6 +130,11 @@ def _changed(**values):
     )
 
 
+def _matrix(confusion):
+    old = msgspec.json.decode(msgspec.json.encode(KEPT))
+    return msgspec.json.encode(old | {"result": old["result"] | {"confusion": confusion}})
+
+
 def _scored(**values):
     scores = [msgspec.structs.replace(RESULT.per_class[0], **values), RESULT.per_class[1]]
     return _changed(per_class=scores)
@@ -145,10 +150,15 @@ def _scored(**values):
         b'{"result": {"answer": "done"}}',
         _changed(classes=["cat", "cow"]),
         _changed(per_class=RESULT.per_class[:1]),
-        _changed(confusion=[[3, 2]]),
-        _changed(confusion=[[3, 2], [3]]),
-        _changed(confusion=[[3, 2], [3, -12]]),
-        _changed(confusion=[[3, 2], [3, 2**60]]),
+        _matrix([[3, 2]]),
+        _matrix([[3, 2], [3]]),
+        _matrix([[3, 2], [3, -12]]),
+        _matrix([[3, 2], [3, 2**60]]),
+        _matrix([[3, 2], [3, 2**80]]),
+        _matrix({"actual": [0], "predicted": [2], "counts": [1]}),
+        _matrix({"actual": [0], "predicted": [1], "counts": [1, 2]}),
+        _matrix({"actual": [1, 0], "predicted": [1, 0], "counts": [1, 2]}),
+        _changed(roc_auc=Averages(macro=1.5)),
         _changed(accuracy=7.5),
         _changed(top_k_accuracy={3: -0.5}),
         _changed(weights=KeptWeights(epoch=40, kind="w" * 1_000)),
@@ -156,9 +166,10 @@ def _scored(**values):
         _changed(loss=2.0).replace(b'"loss":2.0', b'"loss":1e999'),
         _scored(precision=-0.1),
         _scored(count=-5),
+        _scored(roc_auc=-0.5),
         msgspec.json.encode(msgspec.structs.replace(KEPT, created=1e18)),
         msgspec.json.encode(msgspec.structs.replace(KEPT, created=-1.0)),
-        msgspec.json.encode(KEPT) + b" " * 3 * 1024 * 1024,
+        msgspec.json.encode(KEPT) + b" " * 65 * 2**20,
     ],
 )
 def test_what_cannot_be_scores_of_this_model_is_refused(run, content):
@@ -194,7 +205,7 @@ def test_it_is_written_neither_through_a_link_nor_outside_a_run(run, tmp_path):
 
 
 def test_one_that_is_too_large_is_not_kept(run):
-    params = {"path": "x" * 3 * 1024 * 1024}
+    params = {"path": "x" * 65 * 2**20}
     with pytest.raises(RunFolderError, match="too large"):
         keep_evaluation(run, msgspec.structs.replace(KEPT, source="folder", params=params))
     assert not (run.path / EVALUATION_NAME).exists()

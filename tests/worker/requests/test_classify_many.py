@@ -15,6 +15,7 @@ from PIL import Image
 from tests.living import wait_until_gone
 from tests.proofs._killed_table import classify_killed
 from tests.worker.requests.brightness import brightness_alone
+from workbench.core.class_names import KnownNames
 from workbench.inference.many.listing import class_of_path
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.classify_many import (
@@ -151,7 +152,7 @@ def test_the_command_line_killed_twice_has_every_image_once(brightness, tmp_path
     assert set(found.rows.values()) == {1}
     assert {Path(file).name for file in found.rows} == {each.name for each in folder.iterdir()}
     assert 33 <= found.rows_at_kills[0] < found.rows_at_kills[1] < number
-    labels = {Path(row["file"]).stem.split()[0] == row["label"] for row in table_rows(table)}
+    labels = {Path(row["file"]).stem.split()[0] == row["predicted"] for row in table_rows(table)}
     assert labels == {True}
     assert not is_unfinished(table)
 
@@ -244,6 +245,7 @@ def test_names_that_are_no_text_stop_nothing(brightness, tmp_path):
 
 def test_folders_are_named_as_the_classes_of_a_data_set_are():
     """A class has no control characters and at most 100 characters."""
-    assert class_of_path("new\nline/a.png", {"new?line"}) == "new?line"
-    assert class_of_path(f"{'n' * 120}/deep/a.png", {"n" * 100}) == "n" * 100
-    assert class_of_path("a.png", {"a"}) == ""
+    assert class_of_path("new\nline/a.png", KnownNames(["new?line"])) == "new?line"
+    assert class_of_path(f"{'n' * 120}/deep/a.png", KnownNames(["n" * 100])) == "n" * 100
+    assert class_of_path("a.png", KnownNames(["a"])) == ""
+    assert class_of_path("x/Lo\u0308we/rose/a.png", KnownNames(["Löwe"])) == "Löwe"

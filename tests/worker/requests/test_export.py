@@ -293,16 +293,16 @@ def _group_for_numbers(file, folder):
 
 
 HOSTILE = {
-    _external_link: ("were not loaded", "first_conv/kernel: an external link"),
-    _soft_link: ("were not loaded", "first_conv/kernel: an external link"),
-    _external_data: ("were not loaded", "first_conv/kernel: its numbers are in another file"),
-    _virtual_data: ("were not loaded", "first_conv/kernel: its numbers are in another file"),
-    _shape_bomb: ("a different model", "first_conv/kernel: float32 (805306368,) in the file"),
+    _external_link: ("were not loaded", "'layers/conv2d/vars/0': an external link"),
+    _soft_link: ("were not loaded", "'layers/conv2d/vars/0': an external link"),
+    _external_data: ("were not loaded", "'layers/conv2d/vars/0': its numbers are in another file"),
+    _virtual_data: ("were not loaded", "'layers/conv2d/vars/0': its numbers are in another file"),
+    _shape_bomb: ("a different model", "(805306368, 6) in the file"),
     _not_a_number: ("were not loaded", "first_conv/kernel: 1 values not finite"),
-    _complex_numbers: ("a different model", "first_conv/kernel: complex128"),
-    _wrong_names: ("a different model", "first_conv/kernel: not in the file"),
-    _one_layer_more: ("a different model", "'layers/dense_1/vars/0': in the file, not in"),
-    _a_bias_more: ("a different model", "'layers/conv2d_1/vars/1': in the file, not in"),
+    _complex_numbers: ("a different model", "complex128 3×3×3×6"),
+    _wrong_names: ("a different model", "'first_conv' (3×3×3×6, 6) in the model"),
+    _one_layer_more: ("a different model", "'layers/dense_1' (4×4) in the file"),
+    _a_bias_more: ("a different model", "(1×3×6×6, 6) in the file"),
     _group_for_numbers: ("were not loaded", "a group instead of numbers"),
 }
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.contexts import PlainContext
+from workbench.core.confusion import Confusion
 from workbench.errors import DatasetError
-from workbench.inference.class_scores import class_scores, confusion_matrix
+from workbench.inference.class_scores import class_scores
 from workbench.runs.model_card import ModelCard
 from workbench.worker.input.sources import match_classes, other_part
 from workbench.worker.requests.describe import _imbalance
@@ -22,7 +23,7 @@ labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40)
 def test_every_picture_is_in_one_cell(pairs):
     truth = np.array([pair[0] for pair in pairs], np.int64)
     predicted = np.array([pair[1] for pair in pairs], np.int64)
-    confusion = confusion_matrix(truth, predicted, 4)
+    confusion = Confusion.of_images(truth, predicted, 4).dense()
     for row in range(4):
         for column in range(4):
             assert confusion[row, column] == pairs.count((row, column))
@@ -32,7 +33,7 @@ def test_every_picture_is_in_one_cell(pairs):
 def test_scores_are_shares_and_count_the_true_class(pairs):
     truth = np.array([pair[0] for pair in pairs], np.int64)
     predicted = np.array([pair[1] for pair in pairs], np.int64)
-    scores = class_scores(confusion_matrix(truth, predicted, 4), ["a", "b", "c", "d"])
+    scores = class_scores(Confusion.of_images(truth, predicted, 4), ["a", "b", "c", "d"])
     for label, score in enumerate(scores):
         assert score.count == int((truth == label).sum())
         assert 0 <= score.f1 <= 1

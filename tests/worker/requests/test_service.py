@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import fcntl
 import hashlib
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 from tests.worker.requests.brightness import (
@@ -144,7 +146,7 @@ def test_evaluating_uses_the_part_that_training_keeps_apart(brightness):
     answer = brightness.last(Evaluate, model=brightness.run)
     assert isinstance(answer, Evaluation)
     assert answer.classes == ["bright", "dark"]
-    assert answer.confusion == [[2, 0], [0, 2]]
+    assert answer.matrix.dense().tolist() == [[2, 0], [0, 2]]
     assert answer.accuracy == 1.0
     assert 0 <= answer.loss < 1e-3
     assert answer.top_k_accuracy == {}  # of two classes there is none
@@ -176,36 +178,44 @@ def test_each_part_of_the_split_is_evaluated_and_kept(brightness):
     """The training has kept 2 of 10 images a class apart for its test, and validated on none."""
     run = RunFolder(Path(brightness.run))
     test = brightness.last(Evaluate, model=brightness.run)
-    train = brightness.last(Evaluate, model=brightness.run, part="train", with_images=True)
+    train = brightness.last(Evaluate, model=brightness.run, part="train")
     assert (test.part, train.part) == ("test", "train")
-    loaded = brightness.last(Evaluate, model=brightness.run, with_images=True)
-    assert {*train.images.files}.isdisjoint(loaded.images.files)
-    files = {str(path) for path in brightness.data.rglob("*.png")}
-    assert {*train.images.files, *loaded.images.files} <= files
     known = known_scores(run)
-    assert sum(map(sum, known.evaluations["train"].result.confusion)) == len(train.images.files)
-    assert set_words(train) == f"Training set, {len(train.images.files)} images (seen in training)"
-    kept = known.evaluations["train"]
-    assert read_image_scores(run, kept).file(0) == train.images.files[0]
-    assert read_image_scores(run, known.evaluations["test"]).file(0) == loaded.images.files[0]
+    kept, loaded = (files_of(run, known.evaluations[part]) for part in ("train", "test"))
+    assert {*kept}.isdisjoint(loaded)
+    files = {str(path) for path in brightness.data.rglob("*.png")}
+    assert {*kept, *loaded} <= files
+    assert known.evaluations["train"].result.count == len(kept)
+    # The weights come from a file: nobody knows what they were trained on.
+    assert set_words(train) == f"Training set, {len(kept)} images"
+    trained = replace(train, is_from_elsewhere=False)
+    assert set_words(trained) == f"{set_words(train)} (seen in training)"
+
+
+def files_of(run, kept):
+    images = read_image_scores(run, kept)
+    return [images.file(place) for place in range(len(images))]
 
 
 def test_a_data_set_that_has_other_images_than_in_the_training_is_said(brightness):
     """The scores are still those of the images that are there."""
     run = RunFolder(Path(brightness.run))
     train = brightness.last(Evaluate, model=brightness.run, part="train")
-    num_train = sum(map(sum, train.confusion))
+    num_train = train.count
     mark = DataMark(num_train=num_train, num_validation=0, num_test=5, digest="")
     write_origin(run, this_machine({}), mark)
     found = brightness.last(Evaluate, model=brightness.run)
     train = brightness.last(Evaluate, model=brightness.run, part="train")
     kept = known_scores(run).evaluations["test"].result
     (run.path / ORIGIN_NAME).unlink()
-    assert sum(map(sum, found.confusion)) == 4
+    assert found.count == 4
     words = "The data set has changed: when the run was trained it had 5 test images."
     assert remark_words(found) == remark_words(kept) == words
     assert remark_words(train).startswith("The model was trained on these images")
-    assert remark_words(brightness.last(Evaluate, model=brightness.run)) == ""
+    elsewhere = remark_words(brightness.last(Evaluate, model=brightness.run))
+    assert (
+        elsewhere == "The model was trained elsewhere: it may have seen these images in training."
+    )
 
 
 def test_files_whose_names_are_no_text_are_evaluated_and_named(brightness, tmp_path):
@@ -216,10 +226,12 @@ def test_files_whose_names_are_no_text_are_evaluated_and_named(brightness, tmp_p
         model=brightness.run,
         source="folder",
         params={"path": str(data)},
-        with_images=True,
+        table=str(tmp_path / "table.csv"),
     )
     assert isinstance(answer, Evaluation), answer
-    assert [file.rpartition("/")[2] for file in answer.images.files] == ["00.png", "\\udcff.png"]
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        names = [row["file"].rpartition("/")[2] for row in csv.DictReader(file)]
+    assert sorted(names) == ["00.png", "\\udcff.png"]
 
 
 def test_another_source_is_matched_by_class_names(brightness, tmp_path):
@@ -230,11 +242,30 @@ def test_another_source_is_matched_by_class_names(brightness, tmp_path):
         Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
     )
     assert isinstance(answer, Evaluation), answer
-    assert answer.confusion == [[1, 1], [2, 1]]
+    assert answer.matrix.dense().tolist() == [[1, 1], [2, 1]]
     assert answer.accuracy == pytest.approx(2 / 5)
     dark = answer.per_class[1]
     assert (dark.precision, dark.count) == (0.5, 3)
     assert dark.recall == pytest.approx(1 / 3)
+
+
+def test_images_of_one_class_are_evaluated(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"dark": [5, 130, 250]})
+    params = {"path": str(data)}
+    answer = brightness.last(Evaluate, model=brightness.run, source="folder", params=params)
+    assert isinstance(answer, Evaluation), answer
+    assert answer.count == 3
+    scores = {score.name: score for score in answer.per_class}
+    assert (scores["dark"].roc_auc, scores["dark"].average_precision) == (None, 1.0)
+    assert (scores["bright"].roc_auc, scores["bright"].average_precision) == (None, None)
+    assert answer.roc_auc.macro is None
+    table = tmp_path / "one.csv"
+    lines = [f"{path},dark" for path in sorted(data.rglob("*.png"))]
+    table.write_text("path,label\n" + "\n".join(lines))
+    params = {"path": str(table)}
+    again = brightness.last(Evaluate, model=brightness.run, source="csv", params=params)
+    assert isinstance(again, Evaluation), again
+    assert again.confusion == answer.confusion
 
 
 def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.worker.conftest import ENDLESS
+from workbench.alterations import SUITE_LEVELS, suite
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.protocol.events import Batch, LogLine
 from workbench.protocol.trained.robustness import MeasureRobustness
@@ -28,6 +29,20 @@ def test_a_run_is_measured_on_the_tests_of_its_project(train_here, service, smal
     assert [case.level for case in kept.result.measured] == [0.5, 1.0] * 3
     answer = service.done(MeasureRobustness, model=str(trained.run.path))
     assert answer.measured == kept.result.measured
+    found = service.done(MeasureRobustness, model=str(trained.run.path), is_suite=True, images=20)
+    assert [case.level for case in found.measured] == [*SUITE_LEVELS] * len(suite())
+    assert list(dict.fromkeys(case.test for case in found.measured)) == [*suite()]
+    by_key: dict[str, list[float]] = {}
+    for case in found.measured:
+        (key,) = case.strengths
+        by_key.setdefault(key, []).append(case.accuracy)
+    means = [sum(each) / len(each) for each in by_key.values()]
+    assert found.mean_accuracy == pytest.approx(sum(means) / len(means))
+    assert len(by_key["brightness"]) == 10
+    assert read_robustness(trained.run, is_suite=True).result.measured == found.measured
+    again = read_robustness(trained.run)
+    assert again.result.measured == kept.result.measured
+    assert again.result.mean_accuracy is None
 
 
 def test_a_test_of_another_version_is_a_warning(trainer, small_project):

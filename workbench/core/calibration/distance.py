@@ -8,6 +8,8 @@ images it is as good as with all of them.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,9 +31,20 @@ MOST_BYTES = 4 * 2**20
 KEPT_SHARE = 0.95
 """Of the validation images: the farthest others are beyond the limit."""
 
-LEAST_FOR_LIMIT = 100
-"""Validation images: with fewer, the distance that KEPT_SHARE of them are within says little of
-other images, of which many more may be beyond it. The check is then off until it is switched on."""
+ENOUGH_FOR_LIMIT = 100
+"""Validation images: with fewer, the distance that KEPT_SHARE of them are within says too little of
+other images, of which many more may be beyond it. Training images, each left out in turn, are then
+counted with them, or the limit is wider."""
+
+LEAST_FOR_LIMIT = 22
+"""Validation images: of fewer not even the farthest is a limit that LEAST_KEPT of other images are
+within, nine times in ten. The check is then off until it is switched on."""
+
+LEAST_KEPT = 0.9
+_RISK = 0.1
+_NEARER = 1.0
+"""Standard errors of the rank sum by which training images are nearer to one another than
+validation images are to them: where the hidden layer was trained on them, or some are copies."""
 
 _SEED = 5
 
@@ -63,9 +76,74 @@ def distances(hidden: Floats, kept: Halves | Floats) -> Floats:
     return nearest
 
 
-def limit_of(found: Floats) -> float:
-    """The distance that KEPT_SHARE of validation images (n,) are within."""
-    return float(np.quantile(found, KEPT_SHARE))
+@dataclass(frozen=True)
+class Limit:
+    """Beyond which distance an image is unlike the training images.
+
+    Attributes:
+        value: The distance, 0..2.
+        within: Of the images that it was found by, those that are within.
+        count: These images.
+        with_training: Training images are among them, each left out in turn.
+    """
+
+    value: float
+    within: int
+    count: int
+    with_training: bool = False
+
+
+def limit_of(found: Floats, kept: Halves | Floats) -> Limit:
+    """The distance that KEPT_SHARE of ordinary images are within.
+
+    Args:
+        found: Distances of validation images (n,), n at least 1.
+        kept: The references (m, d) that they are measured from.
+    """
+    if len(found) >= ENOUGH_FOR_LIMIT:
+        return _limit(found, float(np.quantile(found, KEPT_SHARE)))
+    left_out = leave_one_out(kept)
+    if not _are_nearer(left_out, found):
+        both = np.concatenate([found, left_out])
+        return _limit(both, float(np.quantile(both, KEPT_SHARE)), with_training=True)
+    wide = float(np.sort(found)[_tolerance_rank(len(found)) - 1])
+    return _limit(found, max(wide, float(np.quantile(found, KEPT_SHARE))))
+
+
+def _limit(found: Floats, value: float, *, with_training: bool = False) -> Limit:
+    return Limit(value, int((found <= value).sum()), len(found), with_training)
+
+
+def leave_one_out(kept: Halves | Floats) -> Floats:
+    """Distances (m,) of the references (m, d) from the others."""
+    rows = kept.astype(np.float32, copy=False)
+    cosines = rows @ rows.T
+    np.fill_diagonal(cosines, -2)  # none is its own neighbor
+    at = max(0, len(rows) - NEIGHBOR)
+    nearest: Floats = 1 - np.partition(cosines, at, axis=1)[:, at]
+    return nearest
+
+
+def _are_nearer(left_out: Floats, found: Floats) -> bool:
+    """Whether training images are nearer than validation images, by the rank sum (Wilcoxon)."""
+    ordered = np.sort(left_out)
+    below, up_to = (np.searchsorted(ordered, found, side) for side in ("left", "right"))
+    pairs = len(found) * len(left_out)
+    excess = float((below + up_to).sum()) / 2 - pairs / 2
+    return excess > _NEARER * math.sqrt(pairs * (len(found) + len(left_out) + 1) / 12)
+
+
+def _tolerance_rank(number: int) -> int:
+    """Rank of the value that at least LEAST_KEPT of all are within, nine times in ten: a
+    nonparametric tolerance limit (Wilks, 1941). The highest rank where there is none.
+    """
+    beyond = 0.0  # the probability that so many of `number` or more are within LEAST_KEPT of all
+    for rank in range(number, 0, -1):
+        share = LEAST_KEPT**rank * (1 - LEAST_KEPT) ** (number - rank)
+        beyond += math.comb(number, rank) * share
+        if beyond > _RISK:
+            return min(number, rank + 1)
+    return 1
 
 
 def unit_rows(hidden: Floats | Halves) -> Floats:

@@ -22,7 +22,7 @@ maximum: no temperature should be fitted then."""
 LEAST_IMAGES = 20
 """Fewer images say nothing of how often a probability is right."""
 
-_BISECTIONS = 60
+_BISECTIONS = 50
 _LEAST_PROBABILITY = 1e-38
 """Below, a float32 probability has been rounded to 0, whose logarithm is not finite."""
 
@@ -49,9 +49,18 @@ def with_temperature(probabilities: Floats, temperature: float | None) -> Floats
     return calibrated
 
 
+def calibrated_losses(probabilities: Floats, labels: Labels, temperature: float = 1.0) -> Doubles:
+    """Negative log-likelihood of each of the labels (n,) at a temperature, (n,)."""
+    logits = log_probabilities(probabilities) / temperature
+    highest = logits.max(axis=1, keepdims=True)
+    sums = highest[:, 0] + np.log(np.exp(logits - highest).sum(axis=1))
+    losses: Doubles = sums - logits[np.arange(len(labels)), labels]
+    return losses
+
+
 def mean_loss(probabilities: Floats, labels: Labels, temperature: float = 1.0) -> float:
     """Mean negative log-likelihood of labels (n,) at a temperature."""
-    return _loss(log_probabilities(probabilities) / temperature, labels)
+    return float(calibrated_losses(probabilities, labels, temperature).mean())
 
 
 def fit_temperature(probabilities: Floats, labels: Labels) -> float:
@@ -64,22 +73,45 @@ def fit_temperature(probabilities: Floats, labels: Labels) -> float:
     low, high = (math.log(1 / limit) for limit in reversed(LIMITS))
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        if _slope(logs, labels, math.exp(middle)) > 0:
+        if _slopes(logs, labels, math.exp(middle)).mean() > 0:
             high = middle
         else:
             low = middle
     return 1 / math.exp((low + high) / 2)
 
 
-def _slope(logs: Doubles, labels: Labels, inverse: float) -> float:
+def temperature_evidence(probabilities: Floats, labels: Labels, temperature: float) -> float:
+    """How many standard errors are between the fitted temperature and 1.
+
+    The lower of two figures: the logarithm of the temperature by its own error, and the slope of
+    the loss at 1 by that of its mean (score test). Both take the spread between the images, not
+    the curvature alone, so that one image counts at most as one standard error.
+
+    Args:
+        probabilities: Float32 (n, classes), finite.
+        labels: The true classes (n,).
+        temperature: That of the lowest loss, as `fit_temperature` finds it.
+    """
+    logs, inverse = log_probabilities(probabilities), 1 / temperature
+    shares = _softmax(logs * inverse)
+    expected = (shares * logs).sum(axis=1, keepdims=True)
+    curvature = float((shares * (logs - expected) ** 2).sum()) * inverse
+    spread = _length(_slopes(logs, labels, inverse))
+    by_fit = abs(math.log(temperature)) * curvature / spread if spread > 0 else 0.0
+    slopes = _slopes(logs, labels, 1.0)
+    length = _length(slopes)
+    return min(by_fit, abs(float(slopes.sum())) / length) if length > 0 else 0.0
+
+
+def _slopes(logs: Doubles, labels: Labels, inverse: float) -> Doubles:
+    """Derivatives (n,) of the losses by the inverse temperature."""
     expected = (_softmax(logs * inverse) * logs).sum(axis=1)
-    return float((expected - logs[np.arange(len(labels)), labels]).mean())
+    slopes: Doubles = expected - logs[np.arange(len(labels)), labels]
+    return slopes
 
 
-def _loss(logits: Doubles, labels: Labels) -> float:
-    highest = logits.max(axis=1, keepdims=True)
-    sums = highest[:, 0] + np.log(np.exp(logits - highest).sum(axis=1))
-    return float((sums - logits[np.arange(len(labels)), labels]).mean())
+def _length(values: Doubles) -> float:
+    return float(np.sqrt((values * values).sum()))
 
 
 def _softmax(logits: Doubles) -> Doubles:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.core.class_names import KnownNames
+
 
 class TrueClasses:
-    """The classes of a model, by the labels of images; the case of a label does not matter.
+    """The classes of a model, by the labels of images, compared as in `core.class_names`.
 
     Args:
         names: Those of the model.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._exact = set(names)
-        # Of names that differ only in case the first one by sort order counts.
-        self._alike = {_folded(name): name for name in sorted(names, reverse=True)}
+        self._known = KnownNames(names)
 
     def named(self, label: str) -> str:
-        """The class that a label names; "" where it is none of the model, and of ""."""
-        return label if label in self._exact else self._alike.get(_folded(label), "")
+        """The class that a label names; "" where it is none of the model, or may be several."""
+        return self._known.find(label)
 
     def is_right(self, answer: str, label: str, *, unknown: str) -> bool | None:
         """Whether an answer is the true class.
@@ -34,7 +34,3 @@ class TrueClasses:
         """
         true_class = self.named(label)
         return answer == true_class if true_class and not unknown else None
-
-
-def _folded(name: str) -> str:
-    return name.casefold().strip()

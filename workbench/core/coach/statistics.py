@@ -7,25 +7,15 @@ import math
 import numpy as np
 
 from workbench.core.coach.record import Floats
+from workbench.core.evaluation.intervals import share_error
 
 CERTAIN = 1.96
 """Standard errors within which 95 of 100 figures are."""
 
 
-def accuracy_error(accuracy: float, images: int) -> float:
-    """Standard error of an accuracy 0..1 that was counted on so many images.
-
-    Binomial, with two hits and two misses added (Agresti and Coull, 1998): also of use for few
-    images, and where all are right.
-    """
-    total = images + 4
-    share = (min(max(accuracy, 0.0), 1.0) * images + 2) / total  # a log may hold anything
-    return math.sqrt(share * (1.0 - share) / total)
-
-
 def smallest_difference(accuracy: float, images: int) -> float:
     """The difference of two runs' accuracies on so many images that is no noise."""
-    return CERTAIN * math.sqrt(2.0) * accuracy_error(accuracy, images)
+    return CERTAIN * math.sqrt(2.0) * share_error(accuracy, images)
 
 
 def slope(values: Floats) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from workbench.core.projects.data_edits import PartName
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 
 Severity = Literal["error", "warning", "hint"]
 """An error spoils what is measured, a warning costs accuracy, a hint is good to know."""
@@ -68,6 +68,7 @@ class Action:
         labels: Content -> name of the class that it belongs to instead.
         parts: Content -> the part that it belongs to instead.
         recipe: Values of the recipe to change.
+        dataset: Parameters of the data set to change: another meaning of the data.
     """
 
     key: str
@@ -77,6 +78,7 @@ class Action:
     labels: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, PartName] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    dataset: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -185,13 +187,14 @@ Settled = Iterable[tuple[Finding, Action]]
 
 
 def with_actions(project: Project, settled: Settled) -> Project:
-    """The project after some actions, one after the other; the recipe changes by those that have
-    values of it.
+    """The project after some actions, one after the other; recipe and data set change by those that
+    have values of them.
     """
     edits = project.edits
     left_out, once, kept = set(edits.left_out), set(edits.once), set(edits.kept)
     labels, parts = dict(edits.labels), dict(edits.parts)
     recipe: dict[str, Any] = {}
+    params: dict[str, Any] = dict(project.dataset.params)
     for finding, action in settled:
         if action.key == KEEP:
             kept.add(finding.key)
@@ -203,6 +206,7 @@ def with_actions(project: Project, settled: Settled) -> Project:
         labels.update(action.labels)
         parts.update(action.parts)
         recipe.update(action.recipe)
+        params.update(action.dataset)
     edits = replace(
         edits,
         left_out=frozenset(left_out),
@@ -211,7 +215,9 @@ def with_actions(project: Project, settled: Settled) -> Project:
         parts=parts,
         kept=frozenset(kept),
     )
-    return replace(project, edits=edits, recipe=project.recipe.with_values(**recipe))
+    dataset = Choice(project.dataset.key, params)
+    recipe_after = project.recipe.with_values(**recipe)
+    return replace(project, edits=edits, recipe=recipe_after, dataset=dataset)
 
 
 def reopened(project: Project, finding: Finding) -> Project:
@@ -246,6 +252,7 @@ def _holds(project: Project, action: Action) -> bool:
         and _settles(edits.labels, action.labels, edits.left_out)
         and _settles(edits.parts, action.parts, edits.left_out)
         and all(getattr(project.recipe, key) == value for key, value in action.recipe.items())
+        and all(project.dataset.params.get(key) == value for key, value in action.dataset.items())
     )
 
 

@@ -45,7 +45,7 @@ def softmax_weights(
     inverse = np.linalg.inv(bound).astype(np.float32)
     targets = _class_sums(used, own, num_classes)
     uniform = used.sum(axis=0, dtype=np.float64)[:, None] / num_classes
-    weights = (inverse @ (targets - uniform)).astype(np.float32)
+    weights: Floats = (inverse @ (targets - uniform)).astype(np.float32)
     steps = min(_MOST_STEPS, int(_MOST_OPERATIONS / (4 * count * width * num_classes)))
     ahead, pace = weights, 1.0
     for _ in range(steps):

@@ -8,7 +8,18 @@ _Z = 1.959963984540054
 """Quantile of the normal distribution for 95%."""
 
 
-def wilson_interval(right: int, count: int) -> tuple[float, float]:
+def share_error(share: float, count: int) -> float:
+    """Standard error of a share 0..1 that was counted on so many images.
+
+    Binomial, with two hits and two misses added (Agresti and Coull, 1998): also of use for few
+    images, and where all are right.
+    """
+    total = count + 4
+    middle = (min(max(share, 0.0), 1.0) * count + 2) / total  # a log may hold anything
+    return math.sqrt(middle * (1.0 - middle) / total)
+
+
+def wilson_interval(right: float, count: int) -> tuple[float, float]:
     """The 95% interval of a share of `right` among `count` independent images, by Wilson (1927):
     it stays within 0..1 and holds for few images, too. (0, 1) where there are none.
     """

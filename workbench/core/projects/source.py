@@ -1,10 +1,14 @@
 """SOURCE texts: how a data set is named on the command line and in messages.
 
-fashion_mnist          a source that needs nothing more
-folder:../flowers      a source and what it is pointed at
+fashion_mnist                              a source that needs nothing more
+folder:../flowers                          a source and what it is pointed at
+csv:list.csv?label=breed&split=            and how it is read: values of its parameters
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from urllib.parse import unquote
 
 from workbench.core.param_text import read_value
 from workbench.core.params import defaults
@@ -39,7 +43,28 @@ def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
             expected=_form(spec),
             fix=f'For example "{key}:../my_data".',
         )
-    return source_choice(spec, _checked(spec, value))
+    value, settings = split_settings(spec, value)
+    choice = source_choice(spec, _checked(spec, spec.source_param, value))
+    told = {key: _checked(spec, key, text) for key, text in settings.items()}
+    return Choice(choice.key, {**choice.params, **told})
+
+
+def split_settings(spec: DatasetSpec, value: str) -> tuple[str, dict[str, str]]:
+    """What a source is pointed at, and the values of parameters behind a question mark.
+
+    A question mark before anything else than KEY=VALUE of known parameters belongs to the path. In
+    a value, %26 is an ampersand.
+    """
+    return split_keys(value, {param.key for param in spec.params} - {spec.source_param})
+
+
+def split_keys(value: str, keys: Collection[str]) -> tuple[str, dict[str, str]]:
+    """A path, and the values of some keys behind a question mark; see `split_settings`."""
+    path, mark, rest = value.rpartition("?")
+    pairs = [text.partition("=") for text in rest.split("&")] if mark else []
+    if not pairs or not path or not all(sign and key in keys for key, sign, _ in pairs):
+        return value, {}
+    return path, {key: unquote(text) for key, _, text in pairs}
 
 
 def source_choice(spec: DatasetSpec, value: object) -> Choice:
@@ -56,8 +81,8 @@ def _form(spec: DatasetSpec) -> str:
     return f"{spec.key}:{spec.source_param.upper()}" if spec.source_param else spec.key
 
 
-def _checked(spec: DatasetSpec, value: str) -> object:
-    param = next(param for param in spec.params if param.key == spec.source_param)
+def _checked(spec: DatasetSpec, key: str, value: str) -> object:
+    param = next(param for param in spec.params if param.key == key)
     try:
         checked: object = read_value(param, value) if "://" not in value else param.check(value)
     except ParamError as error:

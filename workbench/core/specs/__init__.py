@@ -19,6 +19,7 @@ from workbench.core.specs.dataset import LoadedData as LoadedData
 from workbench.core.specs.dataset import NeededFile as NeededFile
 from workbench.core.specs.dataset import Part as Part
 from workbench.core.specs.dataset import SplitBasis as SplitBasis
+from workbench.core.specs.dataset import least_classes as least_classes
 from workbench.core.specs.dataset import parts_of as parts_of
 from workbench.core.specs.export import EXPORT_GROUPS as EXPORT_GROUPS
 from workbench.core.specs.export import ExportGroup as ExportGroup
@@ -26,6 +27,8 @@ from workbench.core.specs.export import ExportReader as ExportReader
 from workbench.core.specs.export import ExportRuntime as ExportRuntime
 from workbench.core.specs.export import ExportSpec as ExportSpec
 from workbench.core.specs.export import UnsupportedError as UnsupportedError
+from workbench.core.specs.inference import Inference as Inference
+from workbench.core.specs.inference import Option as Option
 from workbench.core.specs.layer import ACTIVATION as ACTIVATION
 from workbench.core.specs.layer import ACTIVATION_CATEGORY as ACTIVATION_CATEGORY
 from workbench.core.specs.layer import CATEGORIES as CATEGORIES

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.core.format import bytes_text
 from workbench.core.params import Param, Params
+from workbench.core.specs.inference import Inference
 from workbench.core.specs.layer import Shape
 from workbench.core.split_marks import SplitMarks
 
@@ -30,10 +31,18 @@ class ArrayPart:
 
 @dataclass(frozen=True)
 class FilePart:
-    """Images still in files: paths and int64 labels of the same length."""
+    """Images still in files.
+
+    Attributes:
+        paths: Of the files.
+        labels: int64, as many.
+        value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" where each is
+            decoded by its own numbers.
+    """
 
     paths: tuple[str, ...]
     labels: np.ndarray[Any, np.dtype[np.int64]]
+    value_range: str = ""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -104,6 +113,8 @@ class LoadedData:
         basis: What a split is decided on; None where that is the training part, without groups.
         changes: The single images that were edited.
         marks: Where the split by content was cut before.
+        inferences: What the source inferred about the meaning of the data: all of it, also what is
+            plain.
     """
 
     class_names: tuple[str, ...]
@@ -116,6 +127,12 @@ class LoadedData:
     basis: SplitBasis | None = None
     changes: ImageChanges = ImageChanges()
     marks: SplitMarks = field(default_factory=SplitMarks)
+    inferences: tuple[Inference, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was inferred, then the notes, in sentences."""
+        return (*(each.sentence for each in self.inferences), *self.notes)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -150,6 +167,13 @@ class LoadContext(Protocol):
         """The keras module (imports TensorFlow: only sources that download ask for it)."""
 
 
+def least_classes(ctx: LoadContext) -> int:
+    """How many classes a data set needs: two to train on, one where images of a model that exists
+    are evaluated, whose context says so by an attribute `least_classes`.
+    """
+    return int(getattr(ctx, "least_classes", 2))
+
+
 class NeededFile(Protocol):
     """A file on the internet without which a source has no images."""
 
@@ -177,10 +201,10 @@ class DatasetSpec:
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Image shape when the source fixes it, else None.
         class_names: Names when the source fixes them, else empty.
+        has_numbered_labels: Its labels are numbers, in whose order every program has the classes;
+            else a program sorts their names as it likes.
         num_train, num_test: Published sizes, 0 when unknown.
         downloads: What it fetches from the internet on first use.
-        archive: Name of a zip of class folders under resources/data that comes with Workbench,
-            for programs that run elsewhere; "" for none.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
         classes: Names of the classes for params, as far as they are known without reading
@@ -199,10 +223,10 @@ class DatasetSpec:
     source_param: str = ""
     shape: Shape | None = None
     class_names: tuple[str, ...] = ()
+    has_numbered_labels: bool = False
     num_train: int = 0
     num_test: int = 0
     downloads: tuple[NeededFile, ...] = ()
-    archive: str = ""
     program: str = ""
     classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
     addresses: Callable[[Params], tuple[str, ...]] = lambda params: ()

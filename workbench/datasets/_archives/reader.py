@@ -4,13 +4,16 @@ Run by path (`processes.limited`), with an order as JSON on stdin. It imports no
 Workbench and can write no file: what is in the archive goes to stdout in pieces, and its parent
 decides what becomes of it.
 
-Order:  {"path", "kind": "zip" or "tar", "max_files", "max_bytes", "max_file_bytes"}
+Order:  {"path", "kind": "zip" or "tar", "max_files", "max_bytes", "max_file_bytes", "names_only"}
 Answer: frames, each a JSON line with "bytes" and as many bytes:
         {"total"}                          bytes of all files, 0 where that is not known
-        {"name", "is_first", "is_last", "at"}   a piece of a file; how far it is, 0 to 1
-        {"name", "damaged"}                this file is damaged: its pieces do not count
+        {NAME, "is_first", "is_last", "at"}   a piece of a file; how far it is, 0 to 1
+        {NAME, "damaged"}                  this file is damaged: its pieces do not count
         {"end", "links", "large"}          numbers of links (and devices) and of too large files
         {"error"}                          why the archive is not read
+        NAME is "name" with a text, or "raw" with the bytes, as hexadecimal digits, of a name that
+        does not say what it is encoded in, or both where these are UTF-8 at least. With
+        "names_only" there are names without pieces.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import json
 import lzma
 import os
 import stat
+import struct
 import sys
 import tarfile
 import zipfile
@@ -33,6 +37,10 @@ _BAD = (
     zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, lzma.LZMAError,
     NotImplementedError, RuntimeError, EOFError, OSError, ValueError, OverflowError,
 )  # fmt: skip
+
+_IS_UTF8 = 0x800
+_UNICODE_PATH = 0x7075
+_EXTRA, _PATH = struct.Struct("<HH"), struct.Struct("<BL")
 
 _Frame = tuple[dict[str, Any], bytes]
 
@@ -108,12 +116,42 @@ def _zip_frames(file: IO[bytes], order: dict[str, Any]) -> Iterator[_Frame]:
         done = 0
         for info in wanted:
             done += info.file_size
+            name = _zip_name(info)
+            if order["names_only"]:
+                yield name, b""
+                continue
             try:
                 with archive.open(info) as opened:
-                    yield from _pieces(info.filename, opened, info.file_size, done / max(1, total))
+                    yield from _pieces(name, opened, info.file_size, done / max(1, total))
             except _BAD as error:
-                yield {"name": info.filename, "damaged": str(error)[:200]}, b""
+                yield {**name, "damaged": str(error)[:200]}, b""
     yield budget.end()
+
+
+def _zip_name(info: zipfile.ZipInfo) -> dict[str, Any]:
+    """The name of a file: as text where it is ASCII or UTF-8 by what its headers say."""
+    if info.flag_bits & _IS_UTF8:
+        return {"name": info.filename}
+    # zipfile has decoded it as CP437, which has a letter for each byte.
+    raw = info.orig_filename.encode("cp437", "replace").split(b"\0")[0]
+    if raw.isascii():
+        return {"name": info.filename}
+    unicode = _unicode_path(info.extra, raw)
+    return {"name": unicode} if unicode else {"raw": raw.hex()}
+
+
+def _unicode_path(extra: bytes, raw: bytes) -> str:
+    """The name in the extra field of Info-ZIP for it (0x7075), which counts for the bytes `raw`; ""
+    where there is none.
+    """
+    while len(extra) >= _EXTRA.size:
+        kind, size = _EXTRA.unpack_from(extra)
+        field, extra = extra[_EXTRA.size : _EXTRA.size + size], extra[_EXTRA.size + size :]
+        if kind == _UNICODE_PATH and len(field) > _PATH.size:
+            version, checksum = _PATH.unpack_from(field)
+            if version == 1 and checksum == zlib.crc32(raw):
+                return field[_PATH.size :].decode("utf-8", "replace")
+    return ""
 
 
 def _is_wanted(info: zipfile.ZipInfo, budget: _Budget) -> bool:
@@ -147,22 +185,37 @@ def _tar_frames(file: IO[bytes], size: int, order: dict[str, Any]) -> Iterator[_
                 budget.links += 1
             elif member.size > budget.max_file_bytes:
                 budget.large += 1
+            elif order["names_only"]:
+                yield _tar_name(member), b""
             else:
                 opened = archive.extractfile(member)
                 at = min(1.0, file.tell() / size)
-                yield from _pieces(member.name, opened or io.BytesIO(), member.size, at)
+                yield from _pieces(_tar_name(member), opened or io.BytesIO(), member.size, at)
     yield budget.end()
 
 
-def _pieces(name: str, opened: IO[bytes], size: int, at: float) -> Iterator[_Frame]:
+def _tar_name(member: tarfile.TarInfo) -> dict[str, Any]:
+    """The name of a file: with its bytes where it is not ASCII and no header says that it is UTF-8,
+    and only these where they are no UTF-8.
+    """
+    raw = member.name.encode("utf-8", "surrogateescape")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"raw": raw.hex()}
+    is_said = raw.isascii() or "path" in member.pax_headers
+    return {"name": text} if is_said else {"name": text, "raw": raw.hex()}
+
+
+def _pieces(name: dict[str, Any], opened: IO[bytes], size: int, at: float) -> Iterator[_Frame]:
     """A file in pieces, the last of which is marked; an empty file is one empty piece."""
     left, is_first = size, True
     while True:
         data = opened.read(min(left, _PIECE)) if left else opened.read(1)[:0]
         if left and not data:
-            raise EOFError(f"{name[:80]!r} ends early")
+            raise EOFError(f"{next(iter(name.values()))[:80]!r} ends early")
         left -= len(data)
-        fields = {"name": name, "is_first": is_first, "is_last": not left, "at": round(at, 4)}
+        fields = {**name, "is_first": is_first, "is_last": not left, "at": round(at, 4)}
         yield fields, data
         is_first = False
         if not left:

@@ -7,23 +7,29 @@ when it is complete. No links, no modes, no owners, no times.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 from workbench.core.format import plural
-from workbench.core.specs import LoadContext, LoadedData
+from workbench.core.params import ChoiceParam, Params
+from workbench.core.specs import Inference, LoadContext, LoadedData, Option
+from workbench.datasets._archives.names import ENCODINGS, NameEncoding, find_encoding
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
+from workbench.pictures.class_folders.tree import not_images
 from workbench.pictures.folders import ENDINGS, is_hidden
-from workbench.pictures.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
+from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import limited_command
@@ -46,30 +52,85 @@ _MAX_DEPTH = 50
 _MAX_NAME_BYTES = 255
 
 _READER = Path(__file__).resolve().with_name("reader.py")
+NAMES = ChoiceParam(
+    "names",
+    "auto",
+    "What the names of files and folders are encoded in, where the archive does not say so.",
+    title="Names",
+    choices=("auto", *ENCODINGS),
+    titles={"auto": "by their letters", **ENCODINGS},
+    is_advanced=True,
+)
+"""The parameter of archives."""
+
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 
 
-def load_archive(ctx: LoadContext, path: Path, kind: Kind) -> LoadedData:
+def load_archive(ctx: LoadContext, path: Path, kind: Kind, params: Params) -> LoadedData:
     """The class folders of an archive, unpacked in the cache.
 
     Raises:
         DatasetError: it is damaged or harmful, has no classes, or the disk is full.
     """
+    encoding = str(params.get(NAMES.key, NAMES.default))
     identity = file_identity(ctx, path)
-    folder, facts = cached_files(ctx, identity, partial(_fill, ctx, path, kind), where=str(path))
-    loaded = load_class_folders(ctx, folder, str(path))
+    if encoding != NAMES.default:  # other names are other files
+        identity = hashlib.sha256(f"{identity} {encoding}".encode()).hexdigest()
+    fill = partial(_fill, ctx, path, kind, encoding)
+    folder, facts = cached_files(ctx, identity, fill, where=str(path))
+    loaded = load_class_folders(ctx, folder, str(path), params)
     bad = tuple((f"{path}: {name}", reason) for name, reason in facts["bad_files"])
     return replace(
         loaded,
         bad_files=(*bad, *loaded.bad_files),
         notes=(*facts["notes"], *loaded.notes),
+        inferences=(
+            *_names_inference(facts["names"], encoding),
+            *loaded.inferences,
+            *([not_images(facts["others"])] if facts["others"] else []),
+        ),
     )
 
 
-def _fill(ctx: LoadContext, path: Path, kind: Kind, folder: Path) -> dict[str, Any]:
-    unpacking = _Unpacking(ctx, path, folder)
-    unpacking.run(kind)
+def _fill(ctx: LoadContext, path: Path, kind: Kind, encoding: str, folder: Path) -> dict[str, Any]:
+    unpacking = _Unpacking(ctx, path, folder, kind, encoding if encoding != NAMES.default else "")
+    try:
+        unpacking.run()
+    except _NotSaidError:
+        found = unpacking.found_encoding()
+        unpacking = _Unpacking(ctx, path, folder, kind, found.key, found)
+        shutil.rmtree(folder)
+        folder.mkdir()
+        unpacking.run()
     return unpacking.facts()
+
+
+def _names_inference(names: Mapping[str, Any], encoding: str) -> tuple[Inference, ...]:
+    """What the names in the archive were read as; nothing where they say what they are."""
+    if not names:
+        return ()
+    taken, title = str(names["key"]), NAMES.show
+    example = f"“{_plain(str(names['example']))}”"
+    number = plural(int(names["count"]), "name")
+    others = [key for key in names["others"] if key in ENCODINGS and key != taken]
+    is_told = encoding != NAMES.default
+    listed = [NAMES.default] if is_told else others or [k for k in ENCODINGS if k != taken]
+    read = ", ".join(title(key).partition(",")[0] for key in others)
+    inference = Inference(
+        "names",
+        "The names of files and folders",
+        title(taken),
+        f"{number} do{'es' if int(names['count']) == 1 else ''} not say; so it is {example}",
+        f"It may as well be {read}." if others else "",
+        param=NAMES.key,
+        options=tuple(Option(key, title(key)) for key in listed),
+        is_told=is_told,
+    )
+    return (inference,)
+
+
+class _NotSaidError(Exception):
+    """A name does not say what it is encoded in, and nothing has been decided yet."""
 
 
 @dataclass
@@ -79,22 +140,49 @@ class _Unpacking:
     ctx: LoadContext
     path: Path
     folder: Path
+    kind: Kind
+    encoding: str = ""
+    found: NameEncoding | None = None
     num_files: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+    num_raw: int = 0
+    example: str = ""
     num_repeated: int = 0
     num_links: int = 0
     num_large: int = 0
     bad_files: list[tuple[str, str]] = field(default_factory=list)
     _name: str = ""
+    _raw: dict[Path, str] = field(default_factory=dict)
     _target: Path | None = None
     _file: Any = None
     _unchecked: int = 0
 
-    def run(self, kind: Kind) -> None:
-        """Reads the whole archive; raises DatasetError."""
+    def run(self) -> None:
+        """Reads the whole archive.
+
+        Raises:
+            DatasetError: it cannot be read.
+            _NotSaidError: the encoding of the names has to be found first.
+        """
+        self._read(self._take, names_only=False)
+
+    def found_encoding(self) -> NameEncoding:
+        """The encoding of all names that do not say theirs; raises DatasetError."""
+        raw: list[bytes] = []
+
+        def take(fields: Mapping[str, Any], _: bytes) -> None:
+            if "raw" in fields:
+                raw.append(bytes.fromhex(fields["raw"]))
+
+        self._read(take, names_only=True)
+        return find_encoding(raw, is_dos=self.kind == "zip")
+
+    def _read(self, take: Callable[[Mapping[str, Any], bytes], None], *, names_only: bool) -> None:
         size = self.path.stat().st_size
         order = {
             "path": str(self.path.resolve()),
-            "kind": kind,
+            "kind": self.kind,
+            "names_only": names_only,
             "max_files": min(MAX_FILES, _SLACK_FILES + size // _BYTES_PER_FILE),
             "max_bytes": min(MAX_BYTES, _SLACK_BYTES + _RATIO * size),
             "max_file_bytes": MAX_FILE_BYTES,
@@ -109,13 +197,13 @@ class _Unpacking:
                 check=self.ctx.check_cancelled,
                 counts_work=True,
             ) as child:
-                self._receive(child)
+                self._receive(child, take)
         except (ChildDiedError, DeadlineError) as error:
             raise self._refused(error.what.rstrip(".")) from error
         finally:
             self._close()
 
-    def _receive(self, child: Child) -> None:
+    def _receive(self, child: Child, take: Callable[[Mapping[str, Any], bytes], None]) -> None:
         is_open = True
         while is_open:
             fields, data = child.frame(limit=_FRAME_LIMIT, deadline_s=_DEADLINE_S)
@@ -123,8 +211,8 @@ class _Unpacking:
                 raise self._refused(str(fields["error"]))
             is_open = "end" not in fields
             try:
-                self._take(fields, data)
-            except (KeyError, TypeError) as error:
+                take(fields, data)
+            except (KeyError, TypeError, ValueError) as error:
                 raise self._refused(f"the output of its reader is invalid ({error})") from error
         if code := child.exit_code():
             raise self._refused(f"its reader {end_words(code)}")
@@ -135,13 +223,13 @@ class _Unpacking:
         elif "end" in fields:
             self.num_links, self.num_large = int(fields["links"]), int(fields["large"])
         elif "damaged" in fields:
-            self._drop(str(fields["name"]), str(fields["damaged"]))
+            self._drop(self._text(fields), str(fields["damaged"]))
         else:
             self._take_piece(fields, data)
 
     def _take_piece(self, fields: Mapping[str, Any], data: bytes) -> None:
         if fields["is_first"]:
-            self._begin(str(fields["name"]), data)
+            self._begin(self._text(fields), str(fields.get("raw", "")), data)
         if self._file is not None:
             self._file.write(data)
             self._unchecked += len(data)
@@ -152,15 +240,28 @@ class _Unpacking:
             words = f"Unpacking {self.path.name}: {plural(self.num_files, 'image')}"
             self.ctx.progress(words, min(1.0, max(0.0, float(fields["at"]))))
 
-    def _begin(self, name: str, head: bytes) -> None:
+    def _text(self, fields: Mapping[str, Any]) -> str:
+        """The name of a file."""
+        if "raw" not in fields or ("name" in fields and not self.encoding):
+            return str(fields["name"])
+        if not self.encoding:
+            raise _NotSaidError
+        text = bytes.fromhex(fields["raw"]).decode(self.encoding, "replace")
+        self.num_raw += 1 if fields.get("is_first") else 0
+        self.example = self.example or text
+        return text
+
+    def _begin(self, name: str, raw: str, head: bytes) -> None:
         """Opens the file of a picture; nothing where it is none."""
         self._close()
         self._name, self._target = name, None
         parts = self._place(name)
         is_named = os.path.splitext(parts[-1])[1].lower() in ENDINGS if parts else False  # noqa: PTH122 - text
         if not parts or not (is_named or sniff(head[:HEAD_BYTES]) in DECODED):
+            if parts:
+                self.others[os.path.splitext(parts[-1])[1].lower()] += 1  # noqa: PTH122 - text
             return
-        target = self.folder.joinpath(*parts)
+        target = self._free(self.folder.joinpath(*parts), raw)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
@@ -173,6 +274,16 @@ class _Unpacking:
             return
         self._target = target
         self.num_files += 1
+        if not name.isascii():
+            self._raw[target] = raw
+
+    def _free(self, target: Path, raw: str) -> Path:
+        """Where a file goes: apart from one whose name has other bytes that read the same."""
+        for number in count(2):
+            if self._raw.get(target, raw) == raw:
+                break
+            target = target.with_stem(f"{target.stem.removesuffix(f' ({number - 1})')} ({number})")
+        return target
 
     def _place(self, name: str) -> tuple[str, ...]:
         """The folders and the name of a file, below ours; none for what is hidden.
@@ -226,7 +337,9 @@ class _Unpacking:
             for number, what in skipped
             if number
         ]
-        return {"notes": notes, "bad_files": self.bad_files}
+        set_names = NameEncoding(self.encoding, (), self.example, self.num_raw)
+        names = asdict(self.found or set_names) if self.num_raw else {}
+        return {"notes": notes, "bad_files": self.bad_files, "names": names, "others": self.others}
 
     def _refused(self, cause: str) -> DatasetError:
         return DatasetError(

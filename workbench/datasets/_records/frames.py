@@ -11,7 +11,7 @@ from typing import IO
 
 from workbench.datasets._records.checksums import masked_checksum, masked_checksums
 from workbench.errors import DatasetError
-from workbench.pictures.signatures import MAX_FILE_BYTES
+from workbench.pictures.portable.signatures import MAX_FILE_BYTES
 
 MAX_RECORD_BYTES = MAX_FILE_BYTES + (1 << 20)
 _HEAD_BYTES, _FOOT_BYTES = 12, 4

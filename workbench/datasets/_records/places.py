@@ -23,7 +23,9 @@ MAX_BYTES = 200 * 10**9
 _MAX_LIST_BYTES = 16 << 20
 _MAX_PAGES = 100
 _MAX_FILES = 10_000
-_IN_FOLDERS = re.compile(r".*\.tfrec(ord)?s?(-\d+-of-\d+)?(\.gz)?", re.IGNORECASE)
+_IN_FOLDERS = re.compile(
+    r".*\.tfrec(ord)?s?(-\d+-of-\d+)?(\.gz)?|.*-\d{3,}-of-\d{3,}(\.gz)?", re.IGNORECASE
+)
 _WHAT = "TFRecord files"
 
 

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from workbench.core.specs import FilePart, LoadContext, LoadedData
+from workbench.core.class_names import look_alikes
+from workbench.core.format import plural
+from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._label_values import MAX_CLASSES
-from workbench.datasets._records.example import BadExampleError, read_example
-from workbench.datasets._records.features import Keys, find_keys, image_of, label_of
+from workbench.datasets._records.example import BadExampleError, Feature, read_example
+from workbench.datasets._records.features import FoundKeys, Keys, find_keys, image_of, label_of
 from workbench.datasets._records.frames import read_records
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
-from workbench.pictures.listed.table import PARTS
-from workbench.pictures.signatures import HEAD_BYTES, sniff
+from workbench.pictures.listed.names import part_of_word
+from workbench.pictures.portable.signatures import HEAD_BYTES, sniff
 
 _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "BMP": ".bmp", "WEBP": ".webp"}
 _PER_FOLDER = 1000
 _MOST_BAD = 1000  # records that are named; the others are counted
 _CHECK_EVERY = 64
+_HEAD = max(HEAD_BYTES, 1024)
+_LAYOUT = 2  # raised when what is kept of the records changes
+_SURVEYED_FILES, _SURVEYED_RECORDS = 16, 64
+_MISSING = -1
+"""The label of records without one, in test parts of TensorFlow Datasets."""
+_MANY = 0.05  # of the records whose label is -1: it may be a class
 
 
 def load_records(ctx: LoadContext, files: Sequence[Path], given: Keys, where: str) -> LoadedData:
@@ -40,7 +52,7 @@ def load_records(ctx: LoadContext, files: Sequence[Path], given: Keys, where: st
     Raises:
         DatasetError: a file is damaged, or there are no images with labels.
     """
-    digest = hashlib.sha256(repr((given, [path.name for path in files])).encode())
+    digest = hashlib.sha256(repr((_LAYOUT, given, [path.name for path in files])).encode())
     for path in files:
         digest.update(file_identity(ctx, path).encode())
     unpacking = _Unpacking(ctx, files, given)
@@ -78,7 +90,20 @@ def _as_data(folder: Path, facts: Mapping[str, Any], where: str) -> LoadedData:
         validation=parts["validation"] if len(parts["validation"]) else None,
         bad_files=tuple((name, reason) for name, reason in facts["bad_files"]),
         notes=tuple(facts["notes"]),
+        inferences=(*_inferences(facts), *_case(list(map(str, names)))),
     )
+
+
+def _inferences(facts: Mapping[str, Any]) -> tuple[Inference, ...]:
+    return msgspec.convert(facts["inferences"], tuple[Inference, ...])
+
+
+def _case(names: list[str]) -> tuple[Inference, ...]:
+    groups = look_alikes(names)
+    shown = "; ".join(", ".join(group) for group in groups[:3])
+    doubt = "They may be the same class, written in several ways: merge them in that case."
+    inference = Inference("case", "Labels of other case", "classes of their own", shown, doubt)
+    return (inference,) if groups else ()
 
 
 def part_of(path: Path, files: Sequence[Path]) -> str:
@@ -88,8 +113,8 @@ def part_of(path: Path, files: Sequence[Path]) -> str:
 
 
 def _named_part(path: Path) -> str:
-    words = [*re.split(r"[\W_0-9]+", path.name.casefold()), path.parent.name.casefold()]
-    return next((PARTS[word] for word in words if word and word in PARTS), "train")
+    words = [*re.split(r"[\W_0-9]+", path.name), path.parent.name]
+    return next((part for word in words if word and (part := part_of_word(word))), "train")
 
 
 @dataclass
@@ -104,10 +129,13 @@ class _Unpacking:
     )
     bad_files: list[tuple[str, str]] = field(default_factory=list)
     num_bad: int = 0
-    _keys: Keys | None = None
+    num_missing: int = 0
+    unlabeled: dict[Path, int] = field(default_factory=dict)
+    found: FoundKeys | None = None
 
     def fill(self, folder: Path) -> Mapping[str, Any]:
         """Unpacks all files; returns what is known about them."""
+        self.found = found = self._survey()
         for number, path in enumerate(self.files):
             part = part_of(path, self.files)
             for record in read_records(path):
@@ -115,32 +143,81 @@ class _Unpacking:
                     self.ctx.check_cancelled()
                     at = (number + record.at) / len(self.files)
                     self.ctx.progress(f"Unpacking {path.name}", min(1.0, at))
-                self._take(folder, part, path, record.number, record.data)
-        if self._keys is None:
-            raise DatasetError("The TFRecord files are empty.", where=str(self.files[0]))
-        more = self.num_bad - len(self.bad_files)
-        notes = [f"The image is the feature “{self._keys.image}”, the label “{self._keys.label}”."]
-        notes += [f"{more:,} more records cannot be read."] if more else []
+                if path in self.unlabeled:
+                    self.unlabeled[path] += 1
+                else:
+                    self._take(folder, part, path, record.number, record.data)
+        inferences = [*found.inferences, *self._missing(), *self._parts()]
         return {
             "images": self.images,
-            "label": self._keys.label,
-            "notes": notes,
+            "label": found.keys.label,
+            "notes": list(self._notes()),
+            "inferences": [asdict(each) for each in inferences],
             "bad_files": self.bad_files,
         }
 
+    def _survey(self) -> FoundKeys:
+        """The features, by the first records of some files; notes the files without labels.
+
+        Raises:
+            DatasetError: none of the records can be used.
+        """
+        examples: dict[Path, list[Mapping[str, Feature]]] = {}
+        first: tuple[Path, bytes] | None = None
+        is_looked_at = set(self.files[:: max(1, len(self.files) // _SURVEYED_FILES)])
+        for path in self.files:
+            count = _SURVEYED_RECORDS if path in is_looked_at else 1
+            for record in islice(read_records(path), count):
+                self.ctx.check_cancelled()
+                first = first or (path, record.data)
+                with contextlib.suppress(BadExampleError):
+                    examples.setdefault(path, []).append(_slim(read_example(record.data)))
+        if first is None:
+            raise DatasetError("The TFRecord files are empty.", where=str(self.files[0]))
+        try:
+            read_example(first[1])
+            found = find_keys(self._of_training(examples), self.given)
+        except BadExampleError as error:
+            raise self._refused(*first, error) from None
+        self._find_unlabeled(examples, found.keys.label)
+        return found
+
+    def _of_training(
+        self, examples: Mapping[Path, list[Mapping[str, Feature]]]
+    ) -> list[Mapping[str, Feature]]:
+        """Those of the training part, by which features are found; all of them without one."""
+        chosen = [
+            e
+            for path, some in examples.items()
+            if part_of(path, self.files) == "train"
+            for e in some
+        ]
+        return chosen or [each for some in examples.values() for each in some]
+
+    def _find_unlabeled(
+        self, examples: Mapping[Path, list[Mapping[str, Feature]]], label: str
+    ) -> None:
+        """Files none of whose first records has a label, while others have one."""
+        without = [
+            path for path, some in examples.items() if not any(_has_label(e, label) for e in some)
+        ]
+        if len(without) < len(examples):
+            self.unlabeled = dict.fromkeys(without, 0)
+
     def _take(self, folder: Path, part: str, path: Path, number: int, data: bytes) -> None:
+        assert self.found is not None  # noqa: S101 - for the type
+        keys = self.found.keys
         try:
             example = read_example(data)
-            if self._keys is None:
-                self._keys = find_keys(example, self.given)
-            image = image_of(example, self._keys.image)
-            label = label_of(example, self._keys.label)
+            image = image_of(example, keys.image)
+            label = label_of(example, keys.label)
         except BadExampleError as error:
-            if self._keys is None:
-                raise self._refused(path, data, error) from None
             self.num_bad += 1
             if len(self.bad_files) < _MOST_BAD:
                 self.bad_files.append((f"{path.name}, record {number:,}", f"It has {error}."))
+            return
+        if label == _MISSING:
+            self.num_missing += 1
             return
         images = self.images[part]
         suffix = _SUFFIXES.get(sniff(image[:HEAD_BYTES]), "")
@@ -149,6 +226,34 @@ class _Unpacking:
             (folder / name).parent.mkdir(parents=True)
         (folder / name).write_bytes(image)
         images.append((name, label))
+
+    def _notes(self) -> Iterator[str]:
+        """What is not used."""
+        more = self.num_bad - len(self.bad_files)
+        if more:
+            yield f"{more:,} more records cannot be read."
+        if self.unlabeled:
+            names = [path.name for path in self.unlabeled]
+            shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+            number = sum(self.unlabeled.values())
+            yield f"Records without labels, not used: {number:,} (all of {shown})."
+
+    def _missing(self) -> Iterator[Inference]:
+        """Records whose label is -1."""
+        if self.num_missing:
+            used = sum(map(len, self.images.values()))
+            doubt = "It may be a class." if self.num_missing >= _MANY * used else ""
+            evidence = f"{self.num_missing:,} records, not used"
+            yield Inference("missing_labels", "The label -1", "no label", evidence, doubt)
+
+    def _parts(self) -> Iterator[Inference]:
+        """Which files are which part, where there are several."""
+        counts = Counter(
+            part_of(path, self.files) for path in self.files if path not in self.unlabeled
+        )
+        if len(counts) > 1:
+            words = ", ".join(f"{part} {plural(n, 'file')}" for part, n in sorted(counts.items()))
+            yield Inference("parts", "The parts", words, "by the names of the files")
 
     def _refused(self, path: Path, data: bytes, error: BadExampleError) -> DatasetError:
         try:
@@ -164,3 +269,19 @@ class _Unpacking:
             expected="features with an encoded image and a label (text, a number or one-hot)",
             fix="Choose the features of the image and the label.",
         )
+
+
+def _slim(example: Mapping[str, Feature]) -> dict[str, Feature]:
+    """An example whose images are cut to their heads, by which they are known."""
+    return {
+        name: replace(feature, texts=tuple(text[:_HEAD] for text in feature.texts))
+        for name, feature in example.items()
+    }
+
+
+def _has_label(example: Mapping[str, Feature], key: str) -> bool:
+    """Whether a record has a label, and not -1."""
+    try:
+        return label_of(example, key) != _MISSING
+    except BadExampleError:
+        return False

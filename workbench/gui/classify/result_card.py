@@ -189,7 +189,8 @@ class ResultCard(QFrame):
         weights = f"weights: {words}" if words else ""
         self.caption.set_full_text(" · ".join(filter(None, (entry.model, weights))) + took)
         self.classes.setVisible(is_read)
-        self.message.setVisible(not is_read)
+        self.message.setText(answer.blind)
+        self.message.setVisible(bool(answer.blind) or not is_read)
         self._show_truth(entry)
         if answer.error is not None:
             self._show_error(answer.error)

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.core.confusion import Counts, Numbers, Per, Shares, shares_of
+from workbench.core.confusion import Confusion, Counts, Numbers, Per, Shares
 from workbench.core.format import count, share
 from workbench.gui.kit.theme import Theme
 
@@ -58,9 +58,9 @@ def _is_dark(color: QColor) -> bool:
     return light < WHITE_BELOW
 
 
-def _cell_colors(shares: Shares, shown: Numbers, theme: Theme) -> Rgb:
+def _cell_colors(shares: Shares, theme: Theme) -> Rgb:
     """Red, green, blue of each square of the shown classes, uint8 (shown, shown, 3)."""
-    shades = shares[np.ix_(shown, shown)] ** SHADE_POWER
+    shades = shares**SHADE_POWER
     tokens = (theme.colors.field, theme.colors.bad, theme.colors.accent)
     empty, wrong, right = (_rgb(token) for token in tokens)
     is_right = np.eye(len(shades), dtype=bool)[..., None]
@@ -106,10 +106,12 @@ class ConfusionMatrix(QWidget):
         super().__init__()
         self._theme = theme
         self._names: list[str] = []
-        self._counts: Counts = np.zeros((0, 0), np.int64)
+        self._matrix = Confusion.of_dense(np.zeros((0, 0), np.int64))
         self._per: Per | None = None
-        self._shares = shares_of(self._counts, "actual")
         self._shown: Numbers = np.arange(0)
+        self._counts: Counts = self._matrix.dense()
+        self._shares: Shares = np.zeros((0, 0))
+        self._colors: Rgb | None = None  # of the squares, until others are shown
         self.cell: tuple[int, int] | None = None
         self.is_clickable = False
         self.setMouseTracking(True)
@@ -117,20 +119,23 @@ class ConfusionMatrix(QWidget):
         self.setAccessibleName("Confusion matrix")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(220, 220)
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._mark_shown)
 
-    def set_matrix(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
-        """Shows counts[actual][predicted], all classes in their own order."""
+    def set_matrix(
+        self, names: Sequence[str], matrix: Confusion, shown: Numbers | None = None
+    ) -> None:
+        """Shows a matrix: these classes of it; without them those that were shown of as many, or
+        all of them in their own order. Of more than some hundred only some are to be shown.
+        """
         is_same = len(names) == len(self._names)
-        self._names = list(names)
-        self._counts = np.array(counts, np.int64).reshape(len(names), len(names))
-        self._shown = self._shown if is_same else np.arange(len(names))
+        self._names, self._matrix = list(names), matrix
+        others = self._shown if is_same else np.arange(len(names))
+        self._shown = others if shown is None else shown
         self.set_shares(self._per)
 
     def set_shares(self, per: Per | None) -> None:
         """Shows percentages of the actual or of the predicted classes; None: counts."""
         self._per = per
-        self._shares = shares_of(self._counts, per or "actual")
         self._mark_shown()
 
     def set_shown(self, classes: Numbers) -> None:
@@ -149,7 +154,13 @@ class ConfusionMatrix(QWidget):
         return numbers
 
     def _mark_shown(self) -> None:
-        """Keeps the mark where its cell still can be seen."""
+        """The counts of the shown classes; keeps the mark where its cell still can be seen."""
+        is_predicted = self._per == "predicted"
+        totals = self._matrix.predicted_totals if is_predicted else self._matrix.actual_totals
+        parts = np.maximum(totals[self._shown], 1)
+        self._colors = None
+        self._counts = self._matrix.dense(self._shown)
+        self._shares = self._counts / (parts if is_predicted else parts[:, None])
         is_there = self.cell is not None and set(self.cell) <= set(self.shown)
         self._mark(self.cell if is_there else None)
 
@@ -158,9 +169,11 @@ class ConfusionMatrix(QWidget):
 
     def words(self, true: int, answered: int) -> str:
         """A square in words."""
-        number = int(self._counts[true, answered])
+        number, matrix = self._matrix.count_of(true, answered), self._matrix
         of_predicted = self._per == "predicted"
-        total = int(self._counts[:, answered].sum() if of_predicted else self._counts[true].sum())
+        total = int(
+            matrix.predicted_totals[answered] if of_predicted else matrix.actual_totals[true]
+        )
         what = "predicted as it" if of_predicted else ""
         part = f" ({share(number / total, 0)})" if total else ""
         of = " ".join(filter(None, (count(total), what)))
@@ -236,7 +249,9 @@ class ConfusionMatrix(QWidget):
     def _paint_cells(self, painter: QPainter) -> None:
         size = self._rect(0, 0).width()
         gap = 1.0 if size >= NAMES_FROM_PX else 0.0
-        colors = _cell_colors(self._shares, self._shown, self._theme)
+        if self._colors is None:
+            self._colors = _cell_colors(self._shares, self._theme)
+        colors = self._colors
         if gap:
             self._paint_squares(painter, colors, gap)
         else:
@@ -252,22 +267,20 @@ class ConfusionMatrix(QWidget):
         smallest, largest = COUNT_FONT_PX
         size = int(self._rect(0, 0).width() / CELLS_PER_FONT_PX)
         painter.setFont(self._theme.font(max(smallest, min(largest, size)), tabular=True))
-        for row, true in enumerate(self.shown):
-            for column, answered in enumerate(self.shown):
+        for row in range(len(colors)):
+            for column in range(len(colors)):
                 rect = self._rect(row, column).adjusted(0, 0, -gap, -gap)
                 color = QColor(*colors[row, column].tolist())
                 painter.fillRect(rect, color)
-                if rect.width() + gap >= NUMBERS_FROM_PX and self._counts[true, answered]:
+                if rect.width() + gap >= NUMBERS_FROM_PX and self._counts[row, column]:
                     painter.setPen(QColor("#ffffff" if _is_dark(color) else "#1c2330"))
-                    painter.drawText(
-                        rect, Qt.AlignmentFlag.AlignCenter, self._number(true, answered)
-                    )
+                    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self._number(row, column))
 
-    def _number(self, true: int, answered: int) -> str:
+    def _number(self, row: int, column: int) -> str:
         """What is written into a square: its count, or its percentage without the sign."""
         if self._per is None:
-            return f"{self._counts[true, answered]}"
-        return share(float(self._shares[true, answered]), 0).removesuffix("%")
+            return f"{self._counts[row, column]}"
+        return share(float(self._shares[row, column]), 0).removesuffix("%")
 
     def _paint_names(self, painter: QPainter) -> None:
         place = self._place()

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from workbench.core.format import plural
+from workbench.core.format import path_text, plural
 from workbench.core.params import PathParam, PathsParam
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX
@@ -24,6 +24,20 @@ from workbench.protocol.weights import WEIGHTS_ENDINGS
 
 RESULT_NAME = "workbench_result"
 """How the file begins that a notebook leaves; browsers add " (1)"."""
+
+_NO_PICTURES = frozenset(
+    {
+        ".7z", ".aac", ".app", ".avi", ".bat", ".bin", ".bz2", ".c", ".conf", ".cpp", ".css",
+        ".csv", ".deb", ".dll", ".dmg", ".doc", ".docx", ".exe", ".flac", ".gz", ".h", ".htm",
+        ".html", ".ini", ".ipynb", ".iso", ".jar", ".java", ".js", ".json", ".log", ".m4a",
+        ".md", ".mkv", ".mov", ".mp3", ".mp4", ".mpg", ".msi", ".odp", ".ods", ".odt", ".ogg",
+        ".pdf", ".pkl", ".ppt", ".pptx", ".py", ".rar", ".rpm", ".rtf", ".sh", ".so", ".sql",
+        ".tex", ".toml", ".tsv", ".txt", ".wav", ".webm", ".wmv", ".xls", ".xlsx", ".xml",
+        ".xz", ".yaml", ".yml",
+    }
+)  # fmt: skip
+"""Endings of what is no picture. A file with another one, or with none, may be one: its content
+decides that, once it is classified."""
 
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
 _MOST_AROUND = 4  # folders that may be around the class folders
@@ -103,12 +117,9 @@ def sort_drop(paths: Sequence[str], *, data: DataDrop | None = None) -> Drop:
             return _for_view(single, data)
     if all(map(os.path.isdir, paths)):
         return _for_view(_several_folders(paths), data)
-    pictures = [path for path in paths if _is_picture(path)]
+    pictures = [path for path in paths if _is_picture(path) or _may_be_picture(path)]
     if pictures:
-        rest = len(paths) - len(pictures)
-        left_out = f" ({plural(rest, 'other file')} skipped)" if rest else ""
-        words = f"Drop to classify {plural(len(pictures), 'image')}{left_out}"
-        return Drop("pictures", tuple(pictures), words)
+        return _pictures(pictures, len(paths) - len(pictures))
     if any(path.lower().endswith(PROJECT_SUFFIX) for path in paths):
         return Drop("unknown", tuple(paths), "Drop one project at a time")
     return Drop(
@@ -118,6 +129,15 @@ def sort_drop(paths: Sequence[str], *, data: DataDrop | None = None) -> Drop:
         "one folder per class, an archive, a table (.csv), an .npz or TFRecord file, or a weights "
         "file",
     )
+
+
+def _pictures(paths: Sequence[str], num_others: int) -> Drop:
+    left_out = f" ({plural(num_others, 'other file')} skipped)" if num_others else ""
+    images = plural(len(paths), "image")
+    if not any(map(_is_picture, paths)):
+        what = f"“{path_text(Path(paths[0]).name)}”" if len(paths) == 1 else f"{len(paths)} files"
+        images = f"{what}, if {'it is an image' if len(paths) == 1 else 'they are images'}"
+    return Drop("pictures", tuple(paths), f"Drop to classify {images}{left_out}")
 
 
 def _for_view(drop: Drop, data: DataDrop | None) -> Drop:
@@ -188,6 +208,7 @@ class _Inside:
 
     folders: tuple[str, ...]
     pictures: tuple[str, ...]
+    others: int
     is_all: bool
 
     @classmethod
@@ -196,9 +217,11 @@ class _Inside:
         with os.scandir(folder) as inside:  # has the kind of each entry without a stat call
             entries = list(islice(inside, _LOOKED_AT + 1))
         shown = [entry for entry in entries[:_LOOKED_AT] if not is_hidden(entry.name)]
+        files = [entry for entry in shown if not entry.is_dir()]
         return cls(
             tuple(entry.path for entry in shown if entry.is_dir()),
-            tuple(sorted(entry.path for entry in shown if _is_picture(entry.name))),
+            tuple(sorted(entry.path for entry in files if _is_picture(entry.name))),
+            sum(_may_be_picture(entry.name) for entry in files),
             len(entries) <= _LOOKED_AT,
         )
 
@@ -210,6 +233,9 @@ def _sort_folder(folder: Path, least_classes: int) -> Drop:
             images = plural(len(inside.pictures), "image")
             words = images if inside.is_all else f"all images of “{folder.name}”"
             return Drop("picture_folder", (str(folder),), f"Drop to classify {words}")
+        if inside.others and not inside.folders:
+            words = f"Drop to classify the images of “{folder.name}”, if there are any"
+            return Drop("picture_folder", (str(folder),), words)
         number = _count_classes(inside)
     except OSError as error:
         return Drop("unknown", (str(folder),), f"“{folder.name}” cannot be read: {error.strerror}")
@@ -243,4 +269,15 @@ def _count_classes(inside: _Inside) -> int | None:
 
 
 def _is_picture(path: str) -> bool:
-    return os.path.splitext(path)[1].lower() in ENDINGS  # noqa: PTH122 - thousands of names
+    return _ending(path) in ENDINGS
+
+
+def _may_be_picture(path: str) -> bool:
+    """Whether a name says nothing of what the file is: "photo", "p.jpg_large", "p.image"."""
+    ending = _ending(path)
+    is_other = ending in _NO_PICTURES or ending == PROJECT_SUFFIX or ending in WEIGHTS_ENDINGS
+    return not is_other and ending not in ENDINGS and file_source(path) is None
+
+
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lower()  # noqa: PTH122 - thousands of names

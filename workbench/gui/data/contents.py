@@ -15,6 +15,7 @@ from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.classes.box import ClassesBox
 from workbench.gui.data.classes.name_field import ClassNameField
 from workbench.gui.data.enlarge import open_sample
+from workbench.gui.data.reading import ReadingBox
 from workbench.gui.data.split_counts import class_words
 from workbench.gui.data.state import DataState
 from workbench.gui.images.sample_dialog import Sample
@@ -94,7 +95,9 @@ class DataContentsPanel(QScrollArea):
         summary, facts = Box("card", 16, 10), FactRows(_facts(description))
         facts.setMaximumWidth(_FACTS_PX)
         add_to(summary.column, plain_label(description.title, role="title", wrap=True), facts)
-        notes = [TextBox("notice", "", note) for note in description.notes]
+        notes: list[Box] = [TextBox("notice", "", note) for note in description.notes]
+        if description.inferences:
+            notes.insert(0, ReadingBox(self._document, description.inferences))
         bad = [self._bad_files(description)] if description.bad_files else []
         chosen = self._document.project.dataset
         at = self.verticalScrollBar().value() if chosen == self._shown else 0

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QSlider, QWidget
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
-from workbench.core.calibration.distance import LEAST_FOR_LIMIT
+from workbench.core.calibration.distance import KEPT_SHARE, LEAST_FOR_LIMIT
 from workbench.core.calibration.reliability import NUM_THRESHOLDS
 from workbench.core.format import count, plural, share
 from workbench.errors import WorkbenchError
@@ -25,7 +25,7 @@ from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import breakable, plain_label
-from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.layout import FlowLayout, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.plots.figure_file import figure_file
 from workbench.protocol.trained.calibration import (
@@ -53,9 +53,14 @@ class CalibrationPanel(TitledBox):
         self._state = state
         self._scores: CalibrationScores | None = None
         self._question = Question(state.context.service)
-        titles = ("ECE before", "ECE after", "Temperature")
+        titles = ("NLL before", "NLL after", "ECE before", "ECE after", "Temperature")
         figures = [Figure(title) for title in titles]
-        self.before, self.after, self.temperature = figures
+        self.loss_before, self.loss_after, self.before, self.after, self.temperature = figures
+        for figure in (self.loss_before, self.loss_after):
+            figure.setToolTip(
+                "Negative log-likelihood: the mean loss of the probabilities of the actual\n"
+                "classes, without and with the temperature"
+            )
         for figure in (self.before, self.after):
             figure.setToolTip(
                 "Expected calibration error: the mean gap between confidence and accuracy,\n"
@@ -102,7 +107,10 @@ class CalibrationPanel(TitledBox):
             parent=self.unknown,
             spacing=6,
         )
-        self.column.addLayout(row(*figures, STRETCH, self.menu_button, spacing=24))
+        flow = FlowLayout(spacing=20, line_spacing=6)
+        for figure in figures:
+            flow.addWidget(figure)
+        self.column.addLayout(row((flow, 1), self.menu_button, spacing=12))
         self.column.addWidget(self.source)
         self.column.addWidget(self.words)
         self.column.addWidget(self.diagrams, 1)
@@ -135,8 +143,14 @@ class CalibrationPanel(TitledBox):
         for part in (self.diagrams, self.menu_button):
             part.setVisible(scores is not None)
         errors = (scores.before.error, scores.after.error) if scores is not None else (None, None)
-        for figure, error in zip((self.before, self.after), errors, strict=True):
-            figure.value.setText("–" if error is None else f"{error:.3f}")
+        losses = (
+            (scores.loss_before, scores.negative_log_likelihood)
+            if scores is not None
+            else (None, None)
+        )
+        shown = (self.before, self.after, self.loss_before, self.loss_after)
+        for figure, value in zip(shown, (*errors, *losses), strict=True):
+            figure.value.setText("–" if value is None else f"{value:.3f}")
         found = scores.temperature if scores is not None else None
         self.temperature.value.setText("–" if found is None else f"{found:.2f}")
         self.words.setText(_remark(scores) if scores is not None else _NONE)
@@ -161,12 +175,7 @@ class CalibrationPanel(TitledBox):
         self.slider.setValue(round(_MOST * self._least))
         self.distance.setChecked(found.limit is not None)
         self.distance.setEnabled(found.distance is not None)
-        self.distance.setToolTip(
-            "Measured by the last hidden layer: 95% of the validation images are near enough.\n"
-            f"Off at first where there are fewer than {LEAST_FOR_LIMIT} of them"
-            if found.distance is not None
-            else found.no_distance or "The run is not calibrated yet"
-        )
+        self.distance.setToolTip(_distance_tip(found))
         for part in (self.slider, self.distance):
             part.blockSignals(False)
         self.calibrate.setVisible(found.temperature is None)
@@ -263,6 +272,17 @@ class CalibrationPanel(TitledBox):
     def _table(self) -> str:
         scores = self._scores
         return reliability_csv(scores.before, scores.after) if scores is not None else ""
+
+
+def _distance_tip(found: Calibration) -> str:
+    """How far is too far, and how sure that is."""
+    if found.distance is None:
+        return found.no_distance or "The run is not calibrated yet"
+    words = found.distance.words or f"{share(KEPT_SHARE, 0)} of the validation images are within"
+    return (
+        f"Measured by the last hidden layer. The limit is {found.distance.limit:.3f}:\n{words}.\n"
+        f"Off at first where there are fewer than {LEAST_FOR_LIMIT} validation images"
+    )
 
 
 def _remark(scores: CalibrationScores) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from heapq import nsmallest
 from pathlib import Path
 
-import numpy as np
 from PySide6.QtWidgets import QStackedWidget
 
 from workbench.core.confusion import ConfusedPair, balanced_accuracy, most_confused
@@ -33,6 +33,9 @@ PAIR_COLUMNS = (
 MOST_PAIRS = 100
 """More pairs than anyone reads; the matrix has them all."""
 
+MOST_ROWS = 100
+"""More classes than a table shows at once; the saved one has them all."""
+
 NO_PAIRS = "No image was predicted as another class."
 
 
@@ -56,8 +59,8 @@ class ClassesPanel(TitledBox):
             "Balanced accuracy: the mean of the recalls, so that each class counts the same"
         )
         self.loss.setToolTip(
-            "The mean loss of the outputs before calibration, as in training; the losses\n"
-            "of the images are of their calibrated probabilities"
+            "Mean negative log-likelihood of the probabilities that are shown, calibrated where\n"
+            "the model is: the mean of the losses of the images"
         )
         self.pictures.setToolTip("Images that were evaluated")
         self.switch = SegmentedSwitch((("classes", "Per class"), ("pairs", "Most confused")))
@@ -99,23 +102,31 @@ class ClassesPanel(TitledBox):
         self._pages.setCurrentWidget(self.table if key == "classes" else pairs)
 
     def _show(self, result: Evaluation) -> None:
-        counts = np.array(result.confusion, np.int64)
-        low, high = wilson_interval(int(counts.trace()), int(counts.sum()))
+        matrix, size = result.matrix, len(result.classes)
+        low, high = wilson_interval(int(matrix.right.sum()), matrix.total)
         interval = f"accuracy 95% interval {share(low)} to {share(high)}"
         found = result.calibration
         is_scaled = found is not None and found.temperature is not None
-        parts = [self._state.subject, interval, "loss before calibration" if is_scaled else ""]
+        # An evaluation of an earlier version has the loss before calibration alone.
+        loss = result.negative_log_likelihood
+        loss = result.loss if loss is None else loss
+        few = f"the {MOST_ROWS} classes with the lowest F1" if size > MOST_ROWS else ""
+        remark = _loss_remark(result) if is_scaled else ""
+        parts = [self._state.subject, interval, remark, few]
         self.source.setText(breakable(" · ".join(filter(None, parts))))
         self.accuracy.value.setText(share(result.accuracy))
         for k, figure in self.top_k.items():
             figure.value.setText(share(result.top_k_accuracy.get(k)))
             figure.setVisible(k in result.top_k_accuracy)
-        self.balanced.value.setText(share(balanced_accuracy(counts)))
-        self.loss.value.setText("NaN" if result.loss is None else f"{result.loss:.4f}")
-        self.pictures.value.setText(count(int(counts.sum())))
-        self.table.set_rows(map(class_row, result.per_class))
-        self._pairs = most_confused(counts, MOST_PAIRS)
-        totals: list[int] = counts.sum(axis=1).tolist()
+        self.balanced.value.setText(share(balanced_accuracy(matrix)))
+        self.loss.value.setText("NaN" if loss is None else f"{loss:.4f}")
+        self.pictures.value.setText(count(matrix.total))
+        worst = result.per_class
+        if size > MOST_ROWS:
+            worst = nsmallest(MOST_ROWS, worst, key=lambda score: (score.f1, -score.count))
+        self.table.set_rows(map(class_row, worst))
+        self._pairs = most_confused(matrix, MOST_PAIRS)
+        totals: list[int] = matrix.actual_totals.tolist()
         self.pairs.set_rows(map(partial(_pair_row, result.classes, totals), self._pairs))
         self._show_page(self._page)
 
@@ -132,6 +143,13 @@ class ClassesPanel(TitledBox):
     def _on_pair_chosen(self, number: int) -> None:
         pair = self._pairs[number]
         self._state.cell_pointed.emit(pair.actual, pair.predicted)
+
+
+def _loss_remark(result: Evaluation) -> str:
+    """What the loss was before calibration, or that it is of before."""
+    if result.negative_log_likelihood is None or result.loss is None:
+        return "loss (uncalibrated)"
+    return f"loss (uncalibrated) {result.loss:.4f}"
 
 
 def _pair_row(names: Sequence[str], totals: Sequence[int], pair: ConfusedPair) -> list[Cell]:

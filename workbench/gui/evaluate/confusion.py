@@ -9,7 +9,14 @@ from typing import cast
 import numpy as np
 from PySide6.QtWidgets import QLineEdit
 
-from workbench.core.confusion import Counts, Numbers, Per, order_by_confusion
+from workbench.core.confusion import (
+    Confusion,
+    Numbers,
+    Per,
+    most_confused_classes,
+    order_by_confusion,
+)
+from workbench.core.format import count
 from workbench.gui.common.confusion_matrix import ConfusionMatrix
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.state import EvaluateState
@@ -31,6 +38,10 @@ _CLICK = "Click a cell or a class to see its images, or use the arrow keys and E
 _SEARCH_PX = 110
 _SEARCH_FROM = 12
 """Classes from which on a field to find some of them is of use."""
+
+
+_MOST_SHOWN = 200
+"""Classes that are drawn in some milliseconds; of more the most confused ones are."""
 
 
 class ConfusionPanel(TitledBox):
@@ -90,10 +101,14 @@ class ConfusionPanel(TitledBox):
 
     def _show(self, result: Evaluation) -> None:
         self._result = result
-        self.source.setText(breakable(self._state.images_words()))
-        self._order = np.arange(len(result.classes))
-        self.search.setVisible(len(result.classes) >= _SEARCH_FROM)
-        self.map.set_matrix(result.classes, result.confusion)
+        size = len(result.classes)
+        words = self._state.images_words()
+        if size > _MOST_SHOWN:
+            words += f" · the {_MOST_SHOWN} most confused of {count(size)} classes"
+        self.source.setText(breakable(words))
+        self._order = np.arange(min(size, _MOST_SHOWN))
+        self.search.setVisible(size >= _SEARCH_FROM)
+        self.map.set_matrix(result.classes, result.matrix, self._order)
         self._show_classes()
         self._find_order()
 
@@ -105,12 +120,13 @@ class ConfusionPanel(TitledBox):
         result = self._result
         if result is None:
             return
-        if self.order.currentData() == "data":
-            self._take_order(result, np.arange(len(result.classes)))
+        matrix, is_data = result.matrix, self.order.currentData() == "data"
+        if is_data and matrix.size <= _MOST_SHOWN:
+            self._take_order(result, np.arange(matrix.size))
             return
-        counts: Counts = np.array(result.confusion, np.int64)
         self._state.background.run(
-            lambda: order_by_confusion(counts), lambda order: self._take_order(result, order)
+            lambda: _order_of(matrix, is_data=is_data),
+            lambda order: self._take_order(result, order),
         )
 
     def _take_order(self, result: Evaluation, order: Numbers) -> None:
@@ -123,15 +139,27 @@ class ConfusionPanel(TitledBox):
         if self._result is None:
             return
         words = self.search.text().casefold().strip() if not self.search.isHidden() else ""
-        wanted = np.array([words in name.casefold() for name in self._result.classes], bool)
-        if words:
-            counts = np.array(self._result.confusion, np.int64)
-            wanted |= (counts[wanted].sum(axis=0) > 0) | (counts[:, wanted].sum(axis=1) > 0)
-        self.map.set_shown(self._order[wanted[self._order]])
+        if not words:
+            self.map.set_shown(self._order)
+            return
+        matrix = self._result.matrix
+        named = np.array([words in name.casefold() for name in self._result.classes], bool)
+        wanted = named.copy()
+        wanted[matrix.predicted[named[matrix.actual]]] = True
+        wanted[matrix.actual[named[matrix.predicted]]] = True
+        # Behind the ordered classes come those that are only shown when they are searched for.
+        others = np.setdiff1d(np.flatnonzero(wanted), self._order)
+        order = np.concatenate([self._order[wanted[self._order]], others])
+        first = np.argsort(~named[order], kind="stable")[:_MOST_SHOWN]
+        self.map.set_shown(order[np.sort(first)])
 
     def _point_at(self, actual: int, predicted: int) -> None:
         if not {actual, predicted} <= set(self.map.shown):
             self.search.clear()
+        if not {actual, predicted} <= set(self.map.shown):
+            others = [each for each in self._order if each not in {actual, predicted}]
+            last = others[: _MOST_SHOWN - 2]
+            self.map.set_shown(np.array([*last, *dict.fromkeys((actual, predicted))], np.intp))
         self.map.point_at((actual, predicted))
 
     def _on_hovered(self, words: str) -> None:
@@ -145,4 +173,12 @@ class ConfusionPanel(TitledBox):
 
     def _table(self) -> str:
         result = self._result
-        return confusion_csv(result.classes, result.confusion) if result is not None else ""
+        return confusion_csv(result.classes, result.matrix) if result is not None else ""
+
+
+def _order_of(matrix: Confusion, *, is_data: bool) -> Numbers:
+    """The classes that are shown, as in the data set or those confused with each other together."""
+    shown = np.arange(matrix.size)
+    if matrix.size > _MOST_SHOWN:
+        shown = most_confused_classes(matrix, _MOST_SHOWN)
+    return shown if is_data else shown[order_by_confusion(matrix.dense(shown))]

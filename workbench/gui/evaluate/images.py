@@ -28,11 +28,15 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
+from workbench.runs.store.image_scores import ScoredImages
 
 _HINT = "Select images to edit them. Double-click or Enter enlarges."
 _TRAIN_AGAIN = "Trains the project, with all edits, from the weights of this run"
 _TAG = "Gives them a tag, by which Slices shows the accuracy: training ignores it"
 _TO_TRAINING = "Moves them to the training part: the test set gets smaller, the files stay"
+
+_MOST_CLASSES = 300
+"""More classes than anyone looks for in a list; a click in the matrix shows any of them."""
 
 
 class ImagesPanel(Box):
@@ -115,7 +119,10 @@ class ImagesPanel(Box):
         other = self.scored.other
         changes = [LOST, GAINED] if other is not None else []
         changes += [RELABELED] if other is not None and other.num_relabeled else []
-        choices = [WRONG, *changes, TOP_LOSSES, *(Chosen(actual=at) for at in range(len(names)))]
+        classes = list(range(len(names)))
+        if len(names) > _MOST_CLASSES:
+            classes = _most_wrong(self.scored.images, _MOST_CLASSES)
+        choices = [WRONG, *changes, TOP_LOSSES, *(Chosen(actual=at) for at in classes)]
         for chosen in choices:
             self.box.addItem(chosen.words(names), chosen)
         self._fill_others()
@@ -309,3 +316,12 @@ class ImagesPanel(Box):
     def close_background(self) -> None:
         """Nothing is read any more."""
         self.thumbnails.close()
+
+
+def _most_wrong(images: ScoredImages | None, most: int) -> list[int]:
+    """The classes with most images that are classified wrong, at most so many, in their order."""
+    if images is None:
+        return []
+    found, counts = np.unique(images.actual[~images.is_right], return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:most]
+    return sorted(found[order].tolist())

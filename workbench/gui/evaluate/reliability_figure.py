@@ -20,7 +20,7 @@ _TICKS = 0.0, 0.5, 1.0
 _HINT, _LEAST_PX = QSize(250, 220), 180
 
 
-class _ShareFigure(PaintedWidget):
+class ShareFigure(PaintedWidget):
     """A square of shares from 0 to 100% on both axes, with their names."""
 
     def __init__(self, theme: Theme, x_words: str, y_words: str) -> None:
@@ -83,7 +83,7 @@ class _ShareFigure(PaintedWidget):
         raise NotImplementedError
 
 
-class ReliabilityFigure(_ShareFigure):
+class ReliabilityFigure(ShareFigure):
     """A reliability diagram: bars where the answers are calibrated, a line where they were not."""
 
     def __init__(self, theme: Theme) -> None:
@@ -126,7 +126,7 @@ class ReliabilityFigure(_ShareFigure):
         return [self.place(bins.confidence[at], bins.accuracy[at]) for at in filled]
 
 
-class ThresholdFigure(_ShareFigure):
+class ThresholdFigure(ShareFigure):
     """Coverage and accuracy over the threshold, which is marked."""
 
     def __init__(self, theme: Theme) -> None:

@@ -18,7 +18,7 @@ from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.common.run_text import when
 from workbench.gui.evaluate.robustness_plot import RobustnessLine, RobustnessPlot, lines_of
 from workbench.gui.evaluate.state import EvaluateState
-from workbench.gui.kit.buttons import button, show_instead
+from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
@@ -33,10 +33,12 @@ from workbench.runs.store.robustness import KeptRobustness, read_robustness
 
 COLUMNS = (
     Column("Alteration"),
-    Column("Half", 70, "Accuracy at half of the strength"),
+    Column("Mean", 70, "Mean of the accuracies at all strengths that are drawn"),
     Column("Full", 70, "Accuracy at the full strength"),
     Column("Lost, points", 90, "Accuracy lost at the full strength, in percentage points"),
 )
+SUITE, TESTS = "suite", "tests"
+NO_SUITE = "This run was not measured on the suite yet: eight alterations at five strengths each."
 NO_TESTS = (
     "This project has no robustness test yet. Alter a picture in Classify under What-if, and "
     "choose Save as robustness test: each later run is measured on it."
@@ -54,7 +56,10 @@ class RobustnessPanel(TitledBox):
         self._state = state
         self._question = Question(state.context.measurer)
         self._run: Path | None = None
-        self.kept: KeptRobustness | None = None
+        self._kinds: dict[str, KeptRobustness | None] = {SUITE: None, TESTS: None}
+        self._is_chosen = False  # by the user
+        self.kind = TESTS
+        self.switch = SegmentedSwitch(((SUITE, "Suite"), (TESTS, "Tests of the project")))
         self._lines: list[RobustnessLine] = []
         self.subject = plain_label(role="dim", wrap=True)
         self.plot = RobustnessPlot(theme)
@@ -84,6 +89,7 @@ class RobustnessPanel(TitledBox):
         column(row(self.what_if, STRETCH), STRETCH, parent=empty)
         self._pages.addWidget(empty)
         self._pages.addWidget(self._results)
+        self.column.addLayout(row(self.switch, STRETCH))
         self.column.addWidget(self.status)
         self.column.addWidget(self._pages, 1)
         self.column.addLayout(row(self.start, self.cancel, self.tests, STRETCH, spacing=8))
@@ -93,6 +99,7 @@ class RobustnessPanel(TitledBox):
         state.looked.connect(self._read)
         state.closing.connect(self._question.drop)
         self.saver.said.connect(state.said)
+        self.switch.chosen.connect(self.choose_kind)
         self.start.clicked.connect(self.measure)
         self.cancel.clicked.connect(self._question.cancel)
         self.what_if.clicked.connect(lambda _=False: state.what_if_wanted.emit())
@@ -109,18 +116,29 @@ class RobustnessPanel(TitledBox):
         if run != self._run:
             self._question.drop()
             self._end()
-            self._run, self.kept = run, None
+            self._run, self._kinds = run, {SUITE: None, TESTS: None}
             self._show()
         if run is not None and not self._question.is_open:
-            self._state.background.run(
-                lambda: read_robustness(RunFolder(run)),
-                partial(self._take, run),
-                partial(self._on_unreadable, run),
-            )
+            for kind in (SUITE, TESTS):
+                self._state.background.run(
+                    partial(read_robustness, RunFolder(run), is_suite=kind == SUITE),
+                    partial(self._take, run, kind),
+                    partial(self._on_unreadable, run),
+                )
 
-    def _take(self, run: Path, kept: KeptRobustness | None) -> None:
+    @property
+    def kept(self) -> KeptRobustness | None:
+        """The measurement that is shown."""
+        return self._kinds[self.kind]
+
+    def choose_kind(self, kind: str) -> None:
+        """Shows, and measures from now on, the suite or the tests of the project."""
+        self.kind, self._is_chosen = kind, True
+        self._show()
+
+    def _take(self, run: Path, kind: str, kept: KeptRobustness | None) -> None:
         if run == self._run and not self._question.is_open and kept is not None:
-            self.kept = kept
+            self._kinds[kind] = kept
             self._show()
 
     def _on_unreadable(self, run: Path, error: WorkbenchError) -> None:
@@ -137,7 +155,8 @@ class RobustnessPanel(TitledBox):
         checksum = self._state.known.checksum if self._state.known is not None else ""
 
         def take(answer: Robustness) -> None:
-            self.kept = KeptRobustness(result=answer, checksum=checksum, created=time.time())
+            kept = KeptRobustness(result=answer, checksum=checksum, created=time.time())
+            self._kinds[TESTS if answer.mean_accuracy is None else SUITE] = kept
             self._end()
             self._show()
 
@@ -147,7 +166,7 @@ class RobustnessPanel(TitledBox):
         show_instead(self.cancel, self.start)
         self._say("Measuring on altered test images")
         self._question.ask(
-            MeasureRobustness(id=0, model=str(run), tests=tests),
+            MeasureRobustness(id=0, model=str(run), tests=tests, is_suite=self.kind == SUITE),
             Handlers(on_done=take, on_failed=self._fail, on_progress=self._on_progress),
         )
 
@@ -170,11 +189,15 @@ class RobustnessPanel(TitledBox):
     # showing -------------------------------------------------------------------------------
 
     def _show(self) -> None:
+        if not self._is_chosen:
+            self.kind = TESTS if self._tests or self._kinds[TESTS] is not None else SUITE
+        self.switch.set_current(self.kind)
         result = self.kept.result if self.kept is not None else None
-        self.what_if.setVisible(not self._tests)
-        self.start.setEnabled(self._run is not None and bool(self._tests))
+        is_suite = self.kind == SUITE
+        self.what_if.setVisible(not self._tests and not is_suite)
+        self.start.setEnabled(self._run is not None and (bool(self._tests) or is_suite))
         self.start.setText("Measure" if result is None else "Measure again")
-        self.tests.setVisible(bool(self._tests))
+        self.tests.setVisible(bool(self._tests) and not is_suite)
         self.tests.setText(plural(len(self._tests), "test"))
         self._pages.setCurrentIndex(0 if result is None else 1)
         if not self._question.is_open:
@@ -187,6 +210,7 @@ class RobustnessPanel(TitledBox):
         parts = (
             f"{used}{of_all} test images",
             f"unaltered {share(result.accuracy)}",
+            f"mean corruption accuracy {share(result.mean_accuracy)}" if is_suite else "",
             f"weights: {weights}" if weights else "",
             when(self.kept.created),
         )
@@ -203,10 +227,12 @@ class RobustnessPanel(TitledBox):
 
     def _remark(self) -> str:
         if self.kept is None:
-            return NOT_YET if self._tests else NO_TESTS
+            return NO_SUITE if self.kind == SUITE else NOT_YET if self._tests else NO_TESTS
         now = self._state.known.checksum if self._state.known is not None else ""
         if now and self.kept.checksum and now != self.kept.checksum:
             return STALE
+        if self.kind == SUITE:
+            return ""
         measured = {case.test: case.strengths for case in self.kept.result.measured}
         missing = [test.name for test in self._tests if measured.get(test.name) != test.strengths]
         if not missing:
@@ -249,13 +275,14 @@ class RobustnessPanel(TitledBox):
 
 
 def _row(line: RobustnessLine, *, with_test: bool) -> Sequence[Cell]:
-    """A line of the table; half and full are its last two points."""
-    words = f"{line.test}: {line.words}" if with_test else line.words
-    half, full = line.points[-2][1], line.points[-1][1]
+    """A line of the table."""
+    words = f"{line.test}: {line.words}" if with_test and line.test != line.words else line.words
+    altered = [accuracy for _, accuracy in line.points[1:]]
+    mean, full = sum(altered) / len(altered), altered[-1]
     lost = 100 * line.lost
     return (
         Cell(words),
-        Cell(share(half), half),
+        Cell(share(mean), mean),
         Cell(share(full), full),
         Cell(f"{lost:.1f}", lost),
     )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTemporaryDir, QUrl, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from workbench.core.format import path_text
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import Drop, sort_drop
@@ -56,6 +61,7 @@ class DropController(QObject):
         self._window = window
         self.overlay = DropOverlay(context.theme, window)
         self._drop: Drop | None = None  # what hangs over the window
+        self._links, self._num_links = QTemporaryDir(), 0
         self._web = WebPictures(window)
         self._web.ready.connect(self.pictures_dropped)
 
@@ -101,7 +107,7 @@ class DropController(QObject):
         elif drop.kind == "project":
             self.project_dropped.emit(drop.paths[0])
         elif drop.kind == "pictures":
-            self.pictures_dropped.emit(list(drop.paths))
+            self.pictures_dropped.emit([self._named(path) for path in drop.paths])
         elif drop.kind == "picture_folder":
             self.pictures_folder_dropped.emit(drop.paths[0])
         elif drop.kind == "web_address":
@@ -112,6 +118,20 @@ class DropController(QObject):
             self.weights_dropped.emit(drop.paths[0])
         else:
             self.said.emit(drop.words)
+
+    def _named(self, path: str) -> str:
+        """The path of a picture, or of a link to it where its bytes are no text: Qt and messages
+        have nothing else.
+        """
+        text = path_text(path)
+        if text == path:
+            return path
+        self._num_links += 1
+        folder = Path(self._links.filePath(str(self._num_links)))
+        folder.mkdir()
+        link = folder / Path(text).name
+        link.symlink_to(path)
+        return str(link)
 
     def _use_source(self, drop: Drop) -> None:
         """Makes what was dropped the project's data set; where there is no network yet, starts with
@@ -135,7 +155,21 @@ class DropController(QObject):
 
 def local_paths(mime: QMimeData) -> list[str]:
     """The files and folders of this computer among what is dragged."""
-    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
+    return [path for url in mime.urls() if (path := _local_path(url))]
+
+
+def _local_path(url: QUrl) -> str:
+    """The path of an address of a file of this computer, with a name of any bytes; "" for others.
+
+    `QUrl.toLocalFile` takes the host of file://localhost/p.png for a part of the path, and leaves
+    bytes that are no UTF-8 as they are written, with percent signs.
+    """
+    if not url.isLocalFile():
+        return ""
+    if url.host() and url.host() not in {"localhost", "127.0.0.1", socket.gethostname().lower()}:
+        return str(url.toLocalFile())
+    encoded = url.path(QUrl.ComponentFormattingOption.FullyEncoded)
+    return os.fsdecode(unquote_to_bytes(encoded))
 
 
 class DropOverlay(QWidget):

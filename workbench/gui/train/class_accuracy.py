@@ -14,6 +14,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSlider, QSplitter, QWidget
 
 from workbench.client.background import Background
+from workbench.core.confusion import Confusion
 from workbench.errors import WorkbenchError
 from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
 from workbench.gui.kit.labels import ElidedLabel, plain_label
@@ -195,7 +196,7 @@ class ClassPanel(QFrame):
             if run is not self._run:
                 return
             if matrix is not None:
-                self.map.set_matrix(self._names[: len(matrix)], matrix.tolist())
+                self.map.set_matrix(self._names[: len(matrix)], Confusion.of_dense(matrix))
             if epoch != self.epoch:
                 self._read_matrix()
 

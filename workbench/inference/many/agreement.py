@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.core.calibration.true_class import TrueClasses
+from workbench.core.confusion import Confusion
 from workbench.inference.class_scores import class_scores
 from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import Agreement
@@ -23,7 +24,7 @@ class AgreementCounter:
         self.classes = TrueClasses(class_names)
         self._names = class_names
         self._numbers = {name: number for number, name in enumerate(class_names)}
-        self._confusion = np.zeros((len(class_names), len(class_names)), np.int64)
+        self._cells: list[tuple[int, int]] = []
         self._num_foreign = self._num_unlabeled = self._num_unknown = 0
 
     def add(self, answer: Classified) -> None:
@@ -38,11 +39,13 @@ class AgreementCounter:
         elif answer.unknown:
             self._num_unknown += 1
         else:
-            self._confusion[self._numbers[truth], self._numbers[answer.label]] += 1
+            self._cells.append((self._numbers[truth], self._numbers[answer.label]))
 
     def result(self) -> Agreement:
         """What was counted."""
-        num_right, num_all = int(np.trace(self._confusion)), int(self._confusion.sum())
+        cells = np.array(self._cells, np.int64).reshape(-1, 2)
+        confusion = Confusion.of_images(cells[:, 0], cells[:, 1], len(self._names))
+        num_right, num_all = int(confusion.right.sum()), confusion.total
         return Agreement(
             num_right=num_right,
             num_wrong=num_all - num_right,
@@ -50,5 +53,5 @@ class AgreementCounter:
             num_unlabeled=self._num_unlabeled,
             num_unknown=self._num_unknown,
             accuracy=num_right / num_all if num_all else None,
-            per_class=class_scores(self._confusion, self._names),
+            per_class=class_scores(confusion, self._names),
         )

@@ -54,7 +54,7 @@ class Batch:
 
 
 def decoded_batches(
-    images: Iterator[Listed], shape: Shape, fit: str, ctx: Progress
+    images: Iterator[Listed], shape: Shape, fit: str, ctx: Progress, value_range: str = ""
 ) -> Iterator[Batch]:
     """Decodes images as training does, and brings them to `shape` (height, width, channels).
 
@@ -63,9 +63,11 @@ def decoded_batches(
         shape: Of the model's input.
         fit: A key of fits.FITS.
         ctx: Where downloads are reported; its check for each batch may raise to stop.
+        value_range: Black and white of images of more than 8 bits; "" by the numbers of each.
     """
     with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="decode") as pool:
-        begin = partial(_begin, pool, images, partial(_decode, shape, fit, ctx), shape)
+        decode = partial(_decode, _Wanted(shape, fit, value_range), ctx)
+        begin = partial(_begin, pool, images, decode, shape)
         waiting: deque[_Begun] = deque()
         try:
             while len(waiting) <= _AHEAD and (begun := begin()):
@@ -79,6 +81,15 @@ def decoded_batches(
                 yield Batch(first.images, first.pixels, results)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """How images are decoded and fitted."""
+
+    shape: Shape
+    fit: str
+    value_range: str
 
 
 @dataclass(frozen=True)
@@ -104,16 +115,15 @@ def _begin(
     return _Begun(chunk, pixels, futures) if chunk else None
 
 
-def _decode(
-    shape: Shape, fit: str, ctx: Progress, image: Listed, place: Pixels
-) -> Size | WorkbenchError:
+def _decode(wanted: _Wanted, ctx: Progress, image: Listed, place: Pixels) -> Size | WorkbenchError:
     """Writes an image's pixels to their place; its size in its file, or why it cannot be read."""
     if image.error is not None:
         return image.error
     try:
         file = read_web_picture(image.path, ctx) if image.is_address else image.path
-        decoded = decode_reduced(file, side_to_decode(shape), where=image.path)
-        place[:] = fit_picture(decoded.pixels, shape, fit=fit)
+        side = side_to_decode(wanted.shape)
+        decoded = decode_reduced(file, side, where=image.path, value_range=wanted.value_range)
+        place[:] = fit_picture(decoded.pixels, wanted.shape, fit=wanted.fit)
     except (PictureError, DownloadError) as error:
         return error
     return decoded.full_size

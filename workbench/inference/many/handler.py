@@ -70,7 +70,7 @@ class _Classification:
         self._table = table
         self._num_done = self._num_bad = 0
         self._total: int | None = None
-        self._labels = listed_labels(request)
+        self._labels = listed_labels(request, runner.card.class_names)
         self._agreement = AgreementCounter(runner.card.class_names)
 
     def run(self) -> ManyClassified:
@@ -80,7 +80,7 @@ class _Classification:
         card = self._runner.card
         images = self._images()
         shape = tuple(card.input_shape)
-        for batch in decoded_batches(images, shape, card.fit, self._task):
+        for batch in decoded_batches(images, shape, card.fit, self._task, card.value_range):
             self._take(self._classified(batch))
         if not self._num_done:
             raise PictureError(
@@ -97,7 +97,9 @@ class _Classification:
             num_earlier=num_earlier,
             seconds=time.monotonic() - began,
             table=self._request.table,
+            blind=self._runner.calibration.blind_words,
             agreement=self._agreement.result() if self._has_truth() else None,
+            reading=list(self._labels.sentences) if self._labels is not None else [],
         )
 
     def _has_truth(self) -> bool:

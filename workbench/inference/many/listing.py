@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workbench.core.class_names import KnownNames
 from workbench.core.format import plain_name
 from workbench.errors import DatasetError
 from workbench.pictures.folders import each_picture
+from workbench.pictures.listed.given import table_and_settings
 from workbench.pictures.listed.labels import ListedLabels
 from workbench.protocol.classify_many import ClassifyMany, ImageSource
 
@@ -42,7 +44,7 @@ def each_image(
     Raises:
         DatasetError: one of the sources is missing or cannot be listed.
     """
-    known = {name.casefold().strip() for name in class_names} if request.has_class_folders else None
+    known = KnownNames(class_names) if request.has_class_folders else None
     for source in request.sources:
         if not source.is_address and Path(source.path).is_dir():
             images = _of_folder(source.path, known)
@@ -53,12 +55,13 @@ def each_image(
             yield replace(image, truth=plain_name(listed)) if listed else image
 
 
-def listed_labels(request: ClassifyMany) -> ListedLabels | None:
-    """The true classes that a table has; None without one. Raises DatasetError."""
+def listed_labels(request: ClassifyMany, class_names: Collection[str]) -> ListedLabels | None:
+    """The true classes that a table has; None without one. Raises DatasetError, ParamError."""
     if not request.truth:
         return None
     folders = [source.path for source in request.sources if Path(source.path).is_dir()]
-    return ListedLabels(Path(request.truth), folders)
+    path, given = table_and_settings(request.truth)
+    return ListedLabels(path, folders, given, class_names)
 
 
 def _of_file(source: ImageSource) -> Listed:
@@ -66,7 +69,7 @@ def _of_file(source: ImageSource) -> Listed:
     return Listed(source.path, name, source.label, is_address=source.is_address)
 
 
-def _of_folder(folder: str, known: set[str] | None) -> Iterator[Listed]:
+def _of_folder(folder: str, known: KnownNames | None) -> Iterator[Listed]:
     unlisted: list[DatasetError] = []
     for path in each_picture(folder, is_deep=True, on_unlisted=unlisted.append):
         yield from _named(unlisted)
@@ -82,17 +85,17 @@ def _named(unlisted: list[DatasetError]) -> Iterator[Listed]:
         yield Listed(error.where, error.where, error=error)
 
 
-def class_of_path(path: str, known: Collection[str]) -> str:
+def class_of_path(path: str, known: KnownNames) -> str:
     """The class by the folders that an image is in: the innermost one that is named like a class
     of the model, else the outermost one; "" for an image in no folder.
 
     Args:
         path: Relative to the folder that is classified.
-        known: The classes of the model, in lower case.
+        known: The classes of the model.
     """
     # As the classes of a data set are named after its folders.
     folders = [plain_name(each) for each in Path(path).parts[:-1]]
-    named = (each for each in reversed(folders) if each.casefold().strip() in known)
+    named = (each for each in reversed(folders) if known.find(each))
     return next(named, folders[0] if folders else "")
 
 

@@ -1,184 +1,296 @@
-"""A table of pictures as text: which bytes, which delimiter, which columns."""
+"""A table of images: the one reader of data sets, of true classes, and of previews."""
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import os
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
+from workbench.core.format import plain_name
+from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
-from workbench.pictures.folders import ENDINGS
+from workbench.pictures.listed.choose import Chooser, Chosen
+from workbench.pictures.listed.column import Column
+from workbench.pictures.listed.evidence import folder_column, joined_path
+from workbench.pictures.listed.files import Files
+from workbench.pictures.listed.given import Given
+from workbench.pictures.listed.header import look_at_header
+from workbench.pictures.listed.label_text import LabelTexts, several_labels
+from workbench.pictures.listed.names import YES, part_of_word
+from workbench.pictures.listed.text import Line, Lines, read_lines, refused
 
-MAX_BYTES = 256 * 2**20
-MAX_ROWS = 5_000_000
-_DELIMITERS = (",", ";", "\t", "|")
-_LOOKED_AT = 50  # rows by which delimiter and columns are found
+_BLOCKS, _BLOCK_ROWS = 50, 1000
+"""Rows from all over a large table by which its columns are found."""
+_NOTED = 12
+_PREVIEWED = 10
+_AUTOMATIC = "auto"
 
-_NAMES = {
-    "path": ("path", "file", "filename", "file_name", "filepath", "file_path", "image", "img",
-             "image_path", "image_name", "picture", "photo"),
-    "label": ("label", "class", "class_name", "classname", "category", "target", "species", "name"),
-    "split": ("split", "set", "part", "subset", "partition", "fold"),
-}  # fmt: skip
-"""Names of the columns in a header, the best first."""
 
-PARTS = {
-    "": "train", "train": "train", "training": "train",
-    "valid": "validation", "validation": "validation", "val": "validation", "dev": "validation",
-    "test": "test", "testing": "test",
-}  # fmt: skip
-"""The parts by what a split column holds."""
+class Row(NamedTuple):
+    """An image of a table.
 
-EXPECTED = "columns path and label, and perhaps split (train, valid or test)"
+    Attributes:
+        line: Number of the line.
+        name: Its file, as it is written.
+        label: Its class; "" where it has none.
+        part: "train", "test" or "validation".
+        problem: Why the line cannot be used; "" where it can.
+    """
 
-Row = tuple[int, str, str, str]
-"""Line number, path, label and split of a picture, as they are written."""
+    line: int
+    name: str
+    label: str
+    part: str
+    problem: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The pictures that a table names.
+    """The images that a table names.
 
     Attributes:
-        rows: One for each picture.
-        notes: How it was read, where that is not plain.
+        rows: One for each line.
+        files: Finds the file of a name.
+        inferences: How it was read.
+        notes: What is not used, in sentences.
     """
 
     rows: tuple[Row, ...]
+    files: Files
+    inferences: tuple[Inference, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: Path) -> Table:
-    """Reads a CSV file: delimiter, header and encoding are found by its contents.
+@dataclass(frozen=True)
+class Preview:
+    """The first lines of a table.
+
+    Attributes:
+        header: Names of the columns; "" for those without.
+        lines: Cells of the first lines.
+        image, labels, split: Places of the columns that are read; -1 for none.
+        problem: Why it cannot be read as it is.
+    """
+
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    image: int = -1
+    labels: tuple[int, ...] = ()
+    split: int = -1
+    problem: DatasetError | None = None
+
+
+def read_table(
+    path: Path,
+    given: Given | None = None,
+    *,
+    folders: Sequence[str] = (),
+    classes: Collection[str] = (),
+    check_cancelled: Callable[[], None] = lambda: None,
+) -> Table:
+    """Reads a table of images: encoding, delimiter, header, columns and folder are those that are
+    given, or are inferred from its contents and from the files that are there.
+
+    Args:
+        path: The table.
+        given: What a person has set.
+        folders: Where paths may start besides the folder of the table.
+        classes: Names that labels are known to have; none where they are not known.
+        check_cancelled: Called while folders are listed.
 
     Raises:
         DatasetError: no table, no such columns, or too large.
     """
-    text, note = _text(path)
-    delimiter = _delimiter(text)
-    lines = _lines(text, delimiter, path)
-    columns, has_header = _columns([row for _, row in lines[:_LOOKED_AT]], path)
-    rows = tuple(_row(number, row, columns) for number, row in lines[has_header:])
-    if not rows:
-        raise _refused(path, "a header without rows")
-    return Table(rows, (note,) if note else ())
+    given = given or Given()
+    source = _Source(path, given, read_lines(path, given), folders, classes, check_cancelled)
+    chosen = source.chosen
+    rows = tuple(source.rows(chosen))
+    inferences = (*source.lines.inferences, *source.inferences, *chosen.inferences)
+    folder = (source.files.inference,) if source.files.inference else ()
+    notes = (*source.lines.notes, *_unused(chosen))
+    return Table(rows, source.files, (*inferences, *folder, *source.texts.inferences), notes)
 
 
-def _text(path: Path) -> tuple[str, str]:
-    """The file as text, and a note where its encoding is a guess."""
+def preview_table(
+    path: Path, given: Given, check_cancelled: Callable[[], None] = lambda: None
+) -> Preview:
+    """The first lines of a table, with the columns that are taken; raises DatasetError where it has
+    no lines.
+    """
+    lines = read_lines(path, given)
+    source = _Source(path, given, lines, check_cancelled=check_cancelled)
+    problem, chosen = None, Chosen(-1)
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise DatasetError(f"The file cannot be read: {error.strerror}.", where=str(path)) from None
-    if len(data) > MAX_BYTES:
-        raise _refused(path, f"more than {MAX_BYTES:,} bytes", f"at most {MAX_BYTES:,} bytes")
-    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-        if data.startswith(mark):
-            return data.decode(encoding, "replace"), ""
-    if b"\0" in data:
-        raise _refused(path, "bytes that are no text")
-    try:
-        return data.decode("utf-8-sig"), ""
-    except UnicodeDecodeError:
-        note = f"{path.name} is not UTF-8 and was read as Windows-1252."
-        return data.decode("cp1252", "replace"), note
+        chosen = source.chosen
+    except DatasetError as error:
+        problem = error
+    shown = tuple(tuple(row) for _, row in source.body[:_PREVIEWED])
+    header = tuple(each.name for each in source.columns)
+    return Preview(header, shown, chosen.image, chosen.labels, chosen.split, problem)
 
 
-def _delimiter(text: str) -> str:
-    """What gives most lines the same number of columns, two at least."""
-    head = text[: 1 << 16].splitlines()[:_LOOKED_AT]
-
-    def regularity(delimiter: str) -> tuple[int, int]:
-        sizes = Counter(map(len, csv.reader(head, delimiter=delimiter, skipinitialspace=True)))
-        width, lines = max(((w, n) for w, n in sizes.items() if w > 1), default=(1, 0), key=_last)
-        return lines, width
-
-    try:
-        return max(_DELIMITERS, key=regularity)
-    except csv.Error:
-        return _DELIMITERS[0]
+def _unused(chosen: Chosen) -> list[str]:
+    if not chosen.unused:
+        return []
+    names, more = list(chosen.unused[:_NOTED]), len(chosen.unused) - _NOTED
+    names += [f"and {more} more"] if more > 0 else []
+    return [f"Columns not used: {', '.join(names)}."]
 
 
-def _last(pair: tuple[int, int]) -> int:
-    return pair[1]
+@dataclass
+class _Source:
+    """One table while it is read."""
+
+    path: Path
+    given: Given
+    lines: Lines
+    folders: Sequence[str] = ()
+    classes: Collection[str] = ()
+    check_cancelled: Callable[[], None] = lambda: None
+    inferences: list[Inference] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        found = self.lines.lines
+        self.width = max(Counter(len(row) for _, row in found[1:] or found).most_common(1)[0][0], 1)
+        bases = [str(self.path.absolute().parent), *map(os.path.abspath, self.folders)]
+        self.files = Files(bases, self.given.root, self.check_cancelled)
+        self.body: Sequence[Line] = found
+        self.columns: list[Column] = []
+        self.texts = LabelTexts(self.path, self.given)
+        self._read_header()
+
+    # header --------------------------------------------------------------------------------
+
+    def _read_header(self) -> None:
+        """Whether the first line names the columns, and which columns there are."""
+        first = self.lines.lines[0][1]
+        plain = self._columns(self.lines.lines[1:] or self.lines.lines, [])
+        has_header, evidence, doubt = look_at_header(first, plain, self.files)
+        if self.given.header != _AUTOMATIC:
+            has_header = self.given.header == "yes"
+        if evidence and (doubt or self.given.header != _AUTOMATIC):
+            self.inferences.append(_header_inference(has_header, evidence, doubt, self.given))
+        if has_header and len(first) == self.width - 1 and self.width > 2:
+            first = ["", *first]  # as R writes the names of rows: without a name of their own
+        self.body = self.lines.lines[1:] if has_header else self.lines.lines
+        if not self.body:
+            raise refused(self.path, "a header without rows")
+        if has_header:
+            self.width = max(self.width, len(first))
+        self.columns = self._columns(self.body, first if has_header else [])
+
+    def _columns(self, lines: Sequence[Line], names: Sequence[str]) -> list[Column]:
+        some = _sampled(lines)
+        width = max(self.width, len(names))
+        return [
+            Column(
+                number,
+                names[number] if number < len(names) else "",
+                [row[number] if number < len(row) else "" for _, row in some],
+            )
+            for number in range(width)
+        ]
+
+    # columns and rows ----------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Chosen:
+        """The columns that are read; raises DatasetError."""
+        chooser = Chooser(self.path, self.columns, self.given, self.files, self.classes)
+        if self.width < 2 and not self._is_list_of_paths():
+            raise refused(self.path, f"{self.width} column in most rows")
+        image = chooser.image()
+        names, folder = self.columns[image].cells, folder_column(self.columns, image, self.files)
+        if folder >= 0:
+            pairs = zip(self.columns[folder].cells, names, strict=True)
+            names = [joined_path(*pair) for pair in pairs]
+        self.files.settle(names)
+        chosen = chooser.choose(image, names)
+        if folder < 0:
+            return chosen
+        title, used = self.columns[folder].title, chosen.inferences
+        said = Inference("folder_column", "The folder column", title, "with it, files are there")
+        return replace(chosen, folder=folder, inferences=(*used, said))
+
+    def _is_list_of_paths(self) -> bool:
+        return self.columns[0].share_of_paths > 0.5
+
+    def rows(self, chosen: Chosen) -> Iterator[Row]:
+        """The images; raises DatasetError for a part of an unknown word, or several labels."""
+        names = [self.columns[number].name or str(number + 1) for number in chosen.labels]
+        cells = [self._label(row, chosen, names) for _, row in self.body]
+        known = self.texts.classes(cells, is_plain=len(chosen.labels) != 1)
+        for (line, row), cell in zip(self.body, cells, strict=True):
+            extra = any(row[self.width :])
+            problem = f"The line has {len(row)} cells, not {self.width}." if extra else ""
+            label, part = known[cell], self._part(line, row, chosen)
+            yield Row(line, _name(row, chosen), label, part, problem)
+
+    def _label(self, row: Sequence[str], chosen: Chosen, names: Sequence[str]) -> str:
+        """The label as it is written."""
+        if not chosen.labels:
+            parts = _name(row, chosen).replace("\\", "/").split("/")
+            return parts[-2] if len(parts) > 1 else ""
+        if len(chosen.labels) == 1:
+            return _cell(row, chosen.labels[0])
+        ones = [n for n, at in zip(names, chosen.labels, strict=True) if _is_one(_cell(row, at))]
+        if len(ones) > 1:
+            raise several_labels(self.path, ", ".join(ones))
+        return ones[0] if ones else ""
+
+    def _part(self, line: int, row: Sequence[str], chosen: Chosen) -> str:
+        if chosen.has_part_folders:
+            first = _name(row, chosen).replace("\\", "/").removeprefix("./").split("/")[0]
+            return part_of_word(first) or "train"
+        if chosen.split < 0:
+            return "train"
+        word = _cell(row, chosen.split)
+        if chosen.flag:
+            is_so = YES.get(word.lower(), False)
+            other = "test" if chosen.flag == "train" else "train"
+            return chosen.flag if is_so else other
+        part = part_of_word(word, has_test=chosen.has_test)
+        if part is None:
+            raise _unknown_part(self.path, line, word)
+        return part
 
 
-def _lines(text: str, delimiter: str, path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that hold anything, with the numbers of their lines."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    found: list[tuple[int, list[str]]] = []
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                found.append((reader.line_num, [cell.strip() for cell in row]))
-            if len(found) > MAX_ROWS:
-                raise _refused(path, f"more than {MAX_ROWS:,} rows", f"at most {MAX_ROWS:,} rows")
-    except csv.Error as error:
-        raise _refused(path, f"line {reader.line_num}: {error}") from None
-    if not found:
-        raise _refused(path, "an empty file")
-    return found
+def _sampled(lines: Sequence[Line]) -> Sequence[Line]:
+    """All lines, or blocks from all over a large table."""
+    if len(lines) <= _BLOCKS * _BLOCK_ROWS:
+        return lines
+    starts = [len(lines) * block // _BLOCKS for block in range(_BLOCKS)]
+    return [line for start in starts for line in lines[start : start + _BLOCK_ROWS]]
 
 
-def _columns(rows: Sequence[Sequence[str]], path: Path) -> tuple[dict[str, int], bool]:
-    """The places of path, label and split (-1 for none), and whether the first row is a header."""
-    named = _named(rows[0])
-    if "path" in named and "label" in named:
-        return {"split": -1, **named}, True
-    width = Counter(map(len, rows)).most_common(1)[0][0]
-    if width < 2:
-        raise _refused(path, f"{width} column in most rows")
-    sample = [row for row in rows[1:] or rows if len(row) >= width]
-    place = max(range(width), key=lambda at: sum(_is_picture_path(row[at]) for row in sample))
-    if not any(_is_picture_path(row[place]) for row in sample):
-        raise _refused(path, f"the columns {', '.join(rows[0])}"[:200])
-    has_header = not _is_picture_path(rows[0][place]) if len(rows[0]) > place else True
-    others = [at for at in range(width) if at != place]
-    split = next((at for at in others if _is_split(sample, at)), -1) if len(others) > 1 else -1
-    label = next(at for at in others if at != split)
-    return {"path": place, "label": label, "split": split}, has_header
+def _header_inference(has_header: bool, evidence: str, doubt: str, given: Given) -> Inference:  # noqa: FBT001 - a value
+    value = "the first line" if has_header else "none"
+    is_told = given.header != _AUTOMATIC
+    options = (Option("no", "none"),) if has_header else (Option("yes", "the first line"),)
+    return Inference("header", "The header", value, evidence, doubt, "header", options, is_told)
 
 
-def _named(header: Sequence[str]) -> dict[str, int]:
-    """The columns that a header names."""
-    places = {cell.casefold().replace(" ", "_"): at for at, cell in reversed([*enumerate(header)])}
-    found: dict[str, int] = {}
-    for column, names in _NAMES.items():
-        place = next((places[name] for name in names if name in places), None)
-        if place is not None:
-            found[column] = place
-    return found
+def _cell(row: Sequence[str], number: int) -> str:
+    return row[number] if 0 <= number < len(row) else ""
 
 
-def _is_picture_path(text: str) -> bool:
-    return os.path.splitext(text)[1].lower() in ENDINGS  # noqa: PTH122 - text, no I/O
+def _name(row: Sequence[str], chosen: Chosen) -> str:
+    """The file of a line as it is written, in its folder where another column has that."""
+    return joined_path(_cell(row, chosen.folder), _cell(row, chosen.image))
 
 
-def _is_split(rows: Sequence[Sequence[str]], place: int) -> bool:
-    values = {row[place].casefold() for row in rows}
-    return values <= PARTS.keys() and bool(values - {""})
+def _is_one(cell: str) -> bool:
+    return cell in {"1", "1.0", "1."} or YES.get(cell.lower(), False)
 
 
-def _row(number: int, row: Sequence[str], columns: dict[str, int]) -> Row:
-    path, label, split = (
-        row[columns[name]] if 0 <= columns[name] < len(row) else ""
-        for name in ("path", "label", "split")
-    )
-    return number, path, label, split
-
-
-def _refused(path: Path, received: str, expected: str = EXPECTED) -> DatasetError:
+def _unknown_part(path: Path, line: int, word: str) -> DatasetError:
     return DatasetError(
-        "The file is not a table of images and labels.",
-        where=str(path),
-        received="".join(c if c.isprintable() else "?" for c in received),
-        expected=expected,
-        fix="Write it as text, one image per line, for example photos/1.jpg,rose or "
-        "photos/1.jpg,rose,train",
+        "The split column holds an unknown word.",
+        where=f"{path}, line {line}",
+        received=plain_name(word),
+        expected="train, valid or test",
+        fix=f'Correct it, or read the table without: "csv:{path.name}?split=none".',
     )

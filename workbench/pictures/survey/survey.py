@@ -60,10 +60,8 @@ def survey_of(
     used = _used_parts(loaded, recipe, numbers)
     train = contents_of(loaded.train, ctx)
     others = [contents_of(each.part, ctx) for each in used[1:]]
-    contents = np.concatenate([train[used[0].places], *others])
     examined, values = _examined(used, ctx, features)
     source_labels = np.concatenate([each.part.labels for each in used]).astype(np.int64)
-    labels = numbers[source_labels]
     origins = np.concatenate([np.full(len(each.part), each.origin) for each in used])
     basis = replace(basis_of(loaded, recipe, classes, ctx), contents=train)
     return Survey(
@@ -72,12 +70,13 @@ def survey_of(
         files=[file for each in used for file in _files(each.part)],
         origins=origins,
         indices=np.concatenate([each.places for each in used]),
-        labels=labels,
+        labels=numbers[source_labels],
         source_labels=source_labels,
         parts=_parts(replace(loaded, basis=basis), used, origins, recipe, ctx),
-        contents=contents,
+        contents=np.concatenate([train[used[0].places], *others]),
         **vars(examined),
         features=values,
+        inferences=loaded.inferences,
     )
 
 
@@ -137,7 +136,7 @@ def _used(origin: int, part: Part, numbers: Numbers) -> _Used:
         return _Used(origin, part, places)
     if isinstance(part, FilePart):
         paths = tuple(part.paths[place] for place in places.tolist())
-        return _Used(origin, FilePart(paths, labels[places]), places)
+        return _Used(origin, replace(part, paths=paths, labels=labels[places]), places)
     rows = JoinedRows([part.pictures], places)
     return _Used(origin, ArrayPart(cast("Any", rows), labels[places]), places)
 

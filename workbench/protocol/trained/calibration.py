@@ -9,6 +9,8 @@ from msgspec import Meta
 
 from workbench.core.calibration.reliability import NUM_BINS, NUM_THRESHOLDS, Reliability
 from workbench.core.calibration.temperature import LIMITS
+from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.format import count, share
 from workbench.protocol.bases import Request
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
@@ -20,6 +22,11 @@ _BinCounts = Annotated[list[_Count], Meta(min_length=NUM_BINS, max_length=NUM_BI
 _Curve = Annotated[list[_Count], Meta(min_length=NUM_THRESHOLDS, max_length=NUM_THRESHOLDS)]
 
 
+NOT_YET = "it was not calibrated yet"
+
+_SWITCH = "Switch it on under Evaluate > Calibration (workbench calibrate RUN --distance on)."
+
+
 class DistanceMark(msgspec.Struct, frozen=True, kw_only=True):
     """The check of the distance from the training images.
 
@@ -27,11 +34,31 @@ class DistanceMark(msgspec.Struct, frozen=True, kw_only=True):
         checksum: SHA-256 of the references, which are in a file of their own.
         limit: Highest distance of an image that is not "unknown", 0..2.
         is_on: Whether it is applied.
+        within, count: Of the images that the limit was found by, those that are within it, and all;
+            0 in cards of earlier versions.
+        with_training: Training images are among them, each left out in turn.
     """
 
     checksum: Annotated[str, Meta(min_length=64, max_length=64)]
     limit: Annotated[float, Meta(ge=-1, le=3)]
     is_on: bool = True
+    within: _Count = 0
+    count: _Count = 0
+    with_training: bool = False
+
+    @property
+    def words(self) -> str:
+        """How sure the limit is: "95% of 183 images are within (95% interval 90.8% to 97.3%)"; ""
+        where that is not known.
+        """
+        if not self.count:
+            return ""
+        low, high = wilson_interval(self.within, self.count)
+        kinds = "training and validation" if self.with_training else "validation"
+        return (
+            f"{share(self.within / self.count)} of {count(self.count)} {kinds} images are within "
+            f"(95% interval {share(low)} to {share(high)})"
+        )
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,8 +68,13 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         temperature: Its logits are divided by it; None for not calibrated.
         reason: Why there is no temperature; "" where there is one.
         count: Validation images that it was fitted on.
-        loss_before, loss_after: Mean negative log-likelihood on them without and with it.
-        error_before, error_after: Expected calibration error on them, of 15 bins of equal width.
+        loss_before, loss_after: Mean negative log-likelihood on them without and with it, by
+            cross-validation.
+        error_before, error_after: Expected calibration error on them, of 15 bins of equal width, by
+            cross-validation.
+        loss_change, error_change: 95% intervals of after less before, by the bootstrap.
+        folds: Parts of the cross-validation; 0 in cards of earlier versions, which measured on the
+            images that the temperature was fitted on.
         least_probability: Least probability of an answer that is not "unknown"; None for any.
         distance: The check of the distance; None without one.
         no_distance: Why there is none; "" where there is one.
@@ -56,6 +88,9 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     loss_after: _Finite | None = None
     error_before: _Share | None = None
     error_after: _Share | None = None
+    loss_change: tuple[float, float] | None = None
+    error_change: tuple[float, float] | None = None
+    folds: _Count = 0
     least_probability: _Share | None = None
     distance: DistanceMark | None = None
     no_distance: _Words = ""
@@ -65,6 +100,18 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     def limit(self) -> float | None:
         """Highest distance; None where it is not checked."""
         return self.distance.limit if self.distance is not None and self.distance.is_on else None
+
+    @property
+    def blind_words(self) -> str:
+        """That, and why, no picture is answered with "unknown" for being unlike the training
+        images, and how that is changed; "" where it is checked.
+        """
+        if self.limit is not None:
+            return ""
+        words = "Pictures that show none of the classes get one of them"
+        if self.distance is not None:
+            return f"{words}: the check of unknown pictures is off. {_SWITCH}"
+        return f"{words}: there is no check of unknown pictures, as {self.no_distance or NOT_YET}."
 
     def with_thresholds(
         self, *, least_probability: float | None, checks_distance: bool | None
@@ -124,6 +171,9 @@ class CalibrationScores(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         temperature, reason: As in `Calibration`.
         expected_calibration_error: Of the probabilities that the model answers with.
+        negative_log_likelihood: Mean over the images, of the same probabilities; None in
+            evaluations of earlier versions, and where it is not finite.
+        loss_before: The same without the temperature.
         before, after: Without and with the temperature; the same without one.
         kept: How many images are kept by a threshold.
         kept_near: The same among images within the limit of the distance, also where that is not
@@ -137,6 +187,8 @@ class CalibrationScores(msgspec.Struct, frozen=True, kw_only=True):
     before: Bins
     after: Bins
     kept: KeptImages
+    negative_log_likelihood: float | None = None
+    loss_before: float | None = None
     kept_near: KeptImages | None = None
     no_distance: _Words = ""
 
@@ -153,8 +205,38 @@ def calibration_words(found: Calibration) -> str:
     """What a calibration has found, in one sentence."""
     if found.temperature is None:
         return f"Not calibrated: {found.reason or 'there is no temperature'}."
-    errors = [0.0 if each is None else each for each in (found.error_before, found.error_after)]
-    return (
-        f"Calibrated on {found.count:,} validation images: temperature {found.temperature:.2f}, "
-        f"expected calibration error {errors[0]:.3f} before, {errors[1]:.3f} after."
+    how = (
+        f"by {found.folds}-fold cross-validation, on images that it was not fitted on"
+        if found.folds
+        else "on the same images"
     )
+    return (
+        f"Calibrated on {found.count:,} validation images: temperature {found.temperature:.2f}; "
+        f"{how}, negative log-likelihood "
+        f"{_change(found.loss_before, found.loss_after, found.loss_change)}, expected calibration "
+        f"error {_change(found.error_before, found.error_after, found.error_change)}."
+    )
+
+
+def reliability_words(found: CalibrationScores) -> str:
+    """How far the probabilities of an evaluation can be trusted, without a full stop."""
+    loss, after = found.loss_before, found.negative_log_likelihood
+    before, error = found.before.error, found.expected_calibration_error
+    if found.temperature is None:
+        words = f"negative log-likelihood {_figure(after)}, expected calibration error {error:.3f}"
+        return f"{words}; not calibrated: {found.reason}" if found.reason else words
+    return (
+        f"temperature {found.temperature:.2f}; negative log-likelihood {_figure(loss)} before, "
+        f"{_figure(after)} after; expected calibration error {before:.3f} before, {error:.3f} after"
+    )
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _change(before: float | None, after: float | None, interval: tuple[float, float] | None) -> str:
+    words = f"{_figure(before)} before, {_figure(after)} after"
+    if interval is None:
+        return words
+    return f"{words} (change {interval[0]:+.3f} to {interval[1]:+.3f}, 95% interval)"

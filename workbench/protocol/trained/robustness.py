@@ -23,11 +23,13 @@ class MeasureRobustness(Request, frozen=True, kw_only=True, tag="measure_robustn
         model: As in Evaluate.
         tests: What to measure; none for those of the run's project as it was trained.
         images: At most so many test images are used, evenly spread; 0 for all.
+        is_suite: The ready suite is measured, at its five strengths, in place of tests.
     """
 
     model: str
     tests: list[NamedStrengths] = []
     images: int = 1_000
+    is_suite: bool = False
 
 
 class AlteredAccuracy(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +57,8 @@ class Robustness(Answer, frozen=True, kw_only=True, tag="robustness"):
         measured: In the order of the tests; of each alteration the lower level first, then of all
             together, where there are several.
         weights: Those that answered; None where that is not known.
+        mean_accuracy: Of the suite, the mean of all altered accuracies, each alteration with the
+            same weight (mean corruption accuracy); None for tests of a project.
     """
 
     accuracy: float
@@ -62,3 +66,4 @@ class Robustness(Answer, frozen=True, kw_only=True, tag="robustness"):
     total: int
     measured: list[AlteredAccuracy]
     weights: KeptWeights | None = None
+    mean_accuracy: float | None = None

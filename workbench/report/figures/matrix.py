@@ -12,7 +12,7 @@ from PIL import Image
 from workbench.report.blocks import plain_name
 from workbench.report.drawing import Drawing, Label, Mark, Pixels, Rect, fitted, text_width
 
-_MOST_CELLS = 40
+MOST_CELLS = 40
 """Classes up to which each cell is a rectangle with its name beside it."""
 
 _MOST_COUNTS = 24
@@ -26,12 +26,11 @@ _GREEN, _RED = (21, 128, 61), (198, 40, 40)
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def matrix_drawing(confusion: Sequence[Sequence[int]], names: Sequence[str]) -> Drawing:
+def matrix_drawing(counts: Counts, names: Sequence[str]) -> Drawing:
     """Rows are true classes, columns predicted ones; the shade is the share of the row."""
-    counts = np.asarray(confusion, np.int64).reshape(len(names), len(names))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     clean = [plain_name(name) for name in names]
-    if len(names) > _MOST_CELLS:
+    if len(names) > MOST_CELLS:
         return _of_pixels(counts, shares)
     return _of_cells(counts, shares, clean)
 

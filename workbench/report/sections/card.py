@@ -73,8 +73,9 @@ def _limit(facts: Facts) -> str:
 def _unknown_reasons(found: Calibration | None) -> list[str]:
     reasons = []
     if found is not None and found.limit is not None:
-        far = share(1 - KEPT_SHARE, 0)
-        reasons.append(f"where it is {FAR} ({far} of the validation images are)")
+        mark, least = found.distance, f"{share(KEPT_SHARE, 0)} of the validation images are within"
+        words = (mark.words if mark is not None else "") or least
+        reasons.append(f"where it is {FAR} (of the limit: {words})")
     if found is not None and found.least_probability is not None:
         reasons.append(f"where its highest probability is below {share(found.least_probability)}")
     return reasons

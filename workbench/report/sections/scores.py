@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.core.confusion import balanced_accuracy
+from workbench.core.confusion import (
+    Counts,
+    Numbers,
+    balanced_accuracy,
+    most_confused,
+    most_confused_classes,
+)
 from workbench.core.format import count, plural, share
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.report.blocks import Block, Figure, Section, Table, Text, plain_name, plain_text
 from workbench.report.facts import Facts
-from workbench.report.figures.matrix import matrix_drawing
+from workbench.report.figures.matrix import MOST_CELLS, matrix_drawing
 from workbench.report.sections.summary import interval_words
-from workbench.runs.log.scores import remark_words
+from workbench.runs.log.scores import area_words, remark_words
 
-_MOST_CLASSES = 2_000
+_MOST_CLASSES = 500
 _PAIRS = 10
+_MOST_PIXELS = 2_000
+"""Classes of a matrix that is drawn as a whole, three pixels of a screen for each."""
 
 
 def section(facts: Facts) -> Section:
@@ -25,14 +33,17 @@ def section(facts: Facts) -> Section:
     if result is None:
         blocks.append(Text(f"There is no confusion matrix. {_reason(facts)}", "missing"))
         return Section("Test", blocks)
-    total = sum(map(sum, result.confusion))
+    shown, matrix = _shown(result)
+    of = "" if len(shown) == len(result.classes) else f", the {len(shown)} most confused classes"
     caption = (
-        f"Confusion matrix of {plural(total, 'test image')}. Rows are the true classes, columns "
-        "the predicted ones; the stronger its color, the larger a cell's share of its row."
+        f"Confusion matrix of {plural(result.count, 'test image')}{of}. Rows are the true "
+        "classes, columns the predicted ones; the stronger its color, the larger a cell's share of "
+        "its row."
     )
     classes = plural(len(result.classes), "class", "classes")
     alt = f"Confusion matrix of {classes}. {_pair_words(result)}"
-    drawing = matrix_drawing(result.confusion, result.classes)
+    names = [result.classes[number] for number in shown]
+    drawing = matrix_drawing(matrix, names)
     blocks.append(Figure(drawing=drawing, caption=caption, alt=alt))
     if pairs := _pairs(result):
         columns = ["True class", "Predicted", "Images", "Of the class"]
@@ -51,10 +62,10 @@ def _words(facts: Facts) -> str:
         parts.append(f"on {plural(test.count, 'image')}, 95% interval {interval} (Wilson)")
     words = [" ".join(parts)]
     if (result := facts.scored.result) is not None:
-        balanced = balanced_accuracy(np.array(result.confusion, np.int64))
+        balanced = balanced_accuracy(result.matrix)
         words.append(f"balanced accuracy {share(balanced)}")
         words += [f"top-{k} accuracy {share(part)}" for k, part in result.top_k_accuracy.items()]
-    words += [f"loss {test.loss:.4f}"] if test.loss is not None else []
+    words += [f"{facts.loss_words} {test.loss:.4f}"] if test.loss is not None else []
     return f"{'; '.join(words)}."
 
 
@@ -68,18 +79,24 @@ def _reason(facts: Facts) -> str:
 
 def _pairs(result: Evaluation) -> list[list[str]]:
     """The cells beside the diagonal with most images."""
-    cells = [
-        (number, row, column)
-        for row, cells in enumerate(result.confusion)
-        for column, number in enumerate(cells)
-        if number and row != column
-    ]
-    cells.sort(key=lambda cell: (-cell[0], cell[1:]))
-    names = [plain_name(name) for name in result.classes]
+    totals, names = result.matrix.actual_totals, result.classes
     return [
-        [names[row], names[column], count(number), share(number / sum(result.confusion[row]))]
-        for number, row, column in cells[:_PAIRS]
+        [
+            plain_name(names[pair.actual]),
+            plain_name(names[pair.predicted]),
+            count(pair.count),
+            share(pair.count / int(totals[pair.actual])),
+        ]
+        for pair in most_confused(result.matrix, _PAIRS)
     ]
+
+
+def _shown(result: Evaluation) -> tuple[Numbers, Counts]:
+    """The classes of the matrix that is drawn, and their counts."""
+    size = len(result.classes)
+    is_few = size <= _MOST_PIXELS
+    shown = np.arange(size) if is_few else most_confused_classes(result.matrix, MOST_CELLS)
+    return shown, result.matrix.dense(shown)
 
 
 def _pair_words(result: Evaluation) -> str:
@@ -91,21 +108,40 @@ def _pair_words(result: Evaluation) -> str:
 
 
 def _classes(result: Evaluation) -> Table:
-    """The classes, with the lowest F1 first where there are many."""
-    scores = result.per_class
-    title = "Classes"
-    if len(scores) > 20:
+    """The classes and their means. Where there are many the means come first, as a page may show
+    some rows alone, then the lowest F1.
+    """
+    scores, title = result.per_class, "Classes"
+    is_many = len(scores) > 20
+    if is_many:
         scores = sorted(scores, key=lambda score: (score.f1, score.name))
         title = "Classes, lowest F1 first"
+    if len(scores) > _MOST_CLASSES:
+        title += f": {_MOST_CLASSES:,} of {len(scores):,}"
     rows = [
         [
             plain_name(score.name),
             share(score.precision),
             share(score.recall),
             f"{score.f1:.3f}",
+            area_words(score.roc_auc),
             count(score.count),
         ]
         for score in scores[:_MOST_CLASSES]
     ]
-    columns = ["Class", "Precision", "Recall", "F1", "Images"]
+    rows.insert(0 if is_many else len(rows), _means(result))
+    columns = ["Class", "Precision", "Recall", "F1", "ROC AUC", "Images"]
     return Table(title=title, columns=columns, rows=rows)
+
+
+def _means(result: Evaluation) -> list[str]:
+    """The last row of the classes: means over those that have images."""
+    seen = [score for score in result.per_class if score.count]
+    precision, recall, f1 = (
+        sum(getattr(each, name) for each in seen) / max(1, len(seen))
+        for name in ("precision", "recall", "f1")
+    )
+    area = result.roc_auc.macro if result.roc_auc is not None else None
+    title = f"Mean of {plural(len(seen), 'class', 'classes')}"
+    figures = (share(precision), share(recall), f"{f1:.3f}", area_words(area))
+    return [title, *figures, count(result.count)]

@@ -88,7 +88,7 @@ def _figures(facts: Facts) -> list[tuple[str, str]]:
     elif best is not None and best.val_accuracy is not None:
         rows.append((f"Validation accuracy, best epoch ({best.epoch})", share(best.val_accuracy)))
     if test is not None and test.loss is not None:
-        rows.append(("Test loss", f"{test.loss:.3f}"))
+        rows.append((f"Test {facts.loss_words}", f"{test.loss:.3f}"))
     if facts.analysis is not None:
         rows.append(("Parameters", short(facts.analysis.costs.parameters.total)))
     if facts.history.data is not None:

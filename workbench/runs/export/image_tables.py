@@ -1,26 +1,38 @@
 """Tables with a row for each image, as CSV: of classified images, and of an evaluation.
 
-classified   file, class, label, probability, error, unknown; then the probability of each class.
-             `class` is the actual one: the column is there where true classes are known. `label` is
-             the most probable class; empty where `unknown` is the reason why the answer is
-             "unknown".
-evaluated    file, class, label, probability, loss; the largest loss first. A loss that is not
-             finite is an empty cell.
+classified   file, actual, predicted, probability, error, unknown; then the probability of each
+             class. `actual` is there where true classes are known. `predicted` is the most probable
+             class; empty where `unknown` is the reason why the answer is "unknown".
+evaluated    file, actual, predicted, probability, loss; then the probability of each class. The
+             largest loss first.
+
+No column has the name of another one (`class_columns`). Numbers have all digits: they are read back
+as they were.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from workbench.core.format import path_text
+from workbench.core.storage.save import Sink, save_stream
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
-from workbench.protocol.trained.evaluate import ImageScores, ImageSet
-from workbench.runs.export.tables import csv_cells, without_guard
+from workbench.protocol.trained.evaluate import ImageSet
+from workbench.runs.export.tables import csv_cells, safe_text, without_guard
 from workbench.runs.log.scores import SET_IMAGES
+
+Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,7 @@ class ClassifiedColumns:
     def of_header(cls, header: Sequence[str]) -> ClassifiedColumns:
         """Those of a table with this header, as it was read from the file."""
         names = [without_guard(name) for name in header]
-        has_truth = names[1:2] == ["class"]
+        has_truth = names[1:2] == ["actual"]
         found = cls(tuple(names[5 + has_truth :]), has_truth)
         if found.header() != names:
             raise ValueError("other columns")
@@ -52,8 +64,9 @@ class ClassifiedColumns:
 
     def header(self) -> list[str]:
         """The names of the columns."""
-        truth = ["class"] if self.has_truth else []
-        return ["file", *truth, "label", "probability", "error", "unknown", *self.class_names]
+        truth = ["actual"] if self.has_truth else []
+        fixed = ["file", *truth, "predicted", "probability", "error", "unknown"]
+        return [*fixed, *class_columns(fixed, self.class_names)]
 
     def cells(self, answer: Classified) -> list[str]:
         """A row. `answer` has the scores of all classes, or an error."""
@@ -92,35 +105,71 @@ class ClassifiedColumns:
 
 
 def shown_label(answer: Classified) -> str:
-    """What is in the column `label`."""
+    """What is in the column `predicted`."""
     return "" if answer.unknown else answer.label
 
 
-def evaluated_csv(images: ImageScores, class_names: Sequence[str], part: ImageSet = "test") -> str:
-    """The table of an evaluation on a set of images. An image without a file has its number in
-    that, for a test image as `workbench classify --test` takes it.
+def class_columns(fixed: Sequence[str], class_names: Sequence[str]) -> list[str]:
+    """A name for the column of each class: its own, or, where that is taken by a column of `fixed`
+    or by a class which a cell has the same text for, one such as "file (class)".
     """
+    texts = list(map(safe_text, class_names))
+    counts = Counter([*map(safe_text, fixed), *texts])
+    taken = {text for text, number in counts.items() if number == 1} | set(fixed)
+    names = []
+    for name, text in zip(class_names, texts, strict=True):
+        tries = chain([f"{name} (class)"], (f"{name} (class {n})" for n in itertools.count(2)))
+        own = name if counts[text] == 1 else next(t for t in tries if safe_text(t) not in taken)
+        taken.add(safe_text(own))
+        names.append(own)
+    return names
+
+
+@dataclass(frozen=True)
+class EvaluatedImages:
+    """What the table of an evaluation has of each image, (n,).
+
+    Attributes:
+        files: Paths; empty for images that are in no files of their own.
+        actual, predicted: Numbers of classes.
+        loss: Cross-entropy of the probabilities.
+        rows: The probability of each class (n, classes).
+    """
+
+    files: Sequence[str]
+    actual: Numbers
+    predicted: Numbers
+    loss: Floats
+    rows: Floats
+
+
+def write_evaluated(
+    path: Path, images: EvaluatedImages, class_names: Sequence[str], part: ImageSet
+) -> None:
+    """Writes the table of an evaluation on a set of images, whole or not at all. An image without a
+    file has its number in that, for a test image as `workbench classify --test` takes it. Raises
+    SaveError.
+    """
+    fixed = ["file", "actual", "predicted", "probability", "loss"]
     one = SET_IMAGES[part].removesuffix("s")
-    lines = [csv_cells(["file", "class", "label", "probability", "loss"])]
-    for place in largest_loss_first(images):
-        name = images.files[place] if images.files else f"{one} {place}"
-        classes = class_names[images.actual[place]], class_names[images.predicted[place]]
-        numbers = _number(images.probability[place]), _number(images.loss[place])
-        lines.append(csv_cells([name, *classes, *numbers]))
-    return _text(lines)
 
+    def write(sink: Sink) -> None:
+        sink.write(f"{csv_cells([*fixed, *class_columns(fixed, class_names)])}\n".encode())
+        for place in np.argsort(-images.loss, kind="stable").tolist():
+            actual, predicted = int(images.actual[place]), int(images.predicted[place])
+            name = path_text(images.files[place]) if images.files else f"{one} {place}"
+            shares = np.maximum(images.rows[place], 0).tolist()
+            names = name, class_names[actual], class_names[predicted]
+            numbers = map(_number, (shares[predicted], float(images.loss[place])))
+            # Ten thousand numbers a row: no cell of them needs quotes.
+            columns = ",".join(map(repr, shares))
+            sink.write(f"{csv_cells([*names, *numbers])},{columns}\n".encode())
 
-def largest_loss_first(images: ImageScores) -> list[int]:
-    """The places of the images, by loss; one that is not finite is the largest."""
-    losses = np.array([np.inf if loss is None else loss for loss in images.loss])
-    order: list[int] = np.argsort(-losses, kind="stable").tolist()
-    return order
+    save_stream(path, write)
 
 
 def _number(value: float | None) -> str:
-    """Not below 0, where rounding has made it so: a cell may not begin like a formula."""
-    return "" if value is None else f"{max(0.0, value):.6f}"
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
+    """All digits; not below 0, where rounding has made it so: a cell may not begin like a formula.
+    Empty where it is not known, or not finite.
+    """
+    return "" if value is None or not math.isfinite(value) else repr(max(0.0, float(value)))

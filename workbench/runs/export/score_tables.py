@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.core.calibration.reliability import NUM_BINS
-from workbench.core.confusion import most_confused
+from workbench.core.confusion import Confusion, most_confused
+from workbench.core.evaluation.ranking import Labels, curve_of, micro_curve
+from workbench.core.evaluation.ranking import Scores as ScoreRows
 from workbench.core.evaluation.slices import Slice
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES
@@ -15,18 +17,30 @@ from workbench.protocol.trained.calibration import Bins
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.protocol.trained.robustness import Robustness
+from workbench.runs.export.image_tables import class_columns
 from workbench.runs.export.tables import csv_cells, plain_cells, safe_text
 from workbench.runs.store.image_map import ImageMap
 
 MEAN_OF_CLASSES = "(mean of the classes)"
 
+MOST_COLUMNS = 1_000
+"""Classes of a confusion matrix that is written as one."""
 
-def confusion_csv(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> str:
-    """The confusion matrix: a row for each actual class, a column for each predicted one."""
-    lines = [csv_cells(["actual \\ predicted", *classes])]
+
+def confusion_csv(classes: Sequence[str], confusion: Confusion) -> str:
+    """The confusion matrix: a row for each actual class, a column for each predicted one; of more
+    classes than a spreadsheet shows well a row for each cell that is not 0.
+    """
+    if len(classes) > MOST_COLUMNS:
+        cells = zip(confusion.actual, confusion.predicted, confusion.counts, strict=True)
+        rows = ([classes[a], classes[p], str(number)] for a, p, number in cells)
+        listed = map(csv_cells, [["actual", "predicted", "images"], *rows])
+        return "".join(f"{line}\n" for line in listed)
+    corner = "actual \\ predicted"
+    lines = [csv_cells([corner, *class_columns([corner], classes)])]
     lines += [
         csv_cells([name, *map(str, counts)])
-        for name, counts in zip(classes, confusion, strict=True)
+        for name, counts in zip(classes, confusion.rows(), strict=True)
     ]
     return "".join(f"{line}\n" for line in lines)
 
@@ -50,12 +64,37 @@ def class_scores_csv(result: Evaluation) -> str:
 
 def confused_pairs_csv(result: Evaluation) -> str:
     """The pairs of classes that are confused, a row for each, most images first."""
-    counts = np.array(result.confusion, np.int64)
+    matrix = result.matrix
     lines = [csv_cells(["actual", "predicted", "images", "of actual"])]
-    for pair in most_confused(counts, counts.size):
+    for pair in most_confused(matrix, len(matrix.counts)):
         names = result.classes[pair.actual], result.classes[pair.predicted]
-        part = pair.count / int(counts[pair.actual].sum())
+        part = pair.count / int(matrix.actual_totals[pair.actual])
         lines.append(csv_cells([*names, str(pair.count), f"{part:.6f}"]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def curves_csv(
+    probabilities: ScoreRows, actual: Labels, number: int | None, most_rows: int = 100_000
+) -> str:
+    """A row for each threshold of a class, or of all pairs of image and class: the highest first,
+    of very many some evenly spread.
+    """
+    if number is None:
+        curve = micro_curve(probabilities, actual)
+    else:
+        curve = curve_of(probabilities[:, number], actual == number)
+    size = len(curve.thresholds)
+    places = np.unique(np.linspace(0, size - 1, min(size, most_rows)).round().astype(np.int64))
+    heads = ("threshold", "true positives", "false positives", "recall", "false positive rate")
+    lines = [csv_cells([*heads, "precision"])]
+    columns = (
+        curve.true_positives, curve.false_positives, curve.recall, curve.false_positive_rate,
+        curve.precision,
+    )  # fmt: skip
+    for place in places.tolist():
+        threshold = curve.thresholds[place]
+        first = repr(float(threshold)) if np.isfinite(threshold) else ""
+        lines.append(csv_cells([first, *(repr(column[place].item()) for column in columns)]))
     return "".join(f"{line}\n" for line in lines)
 
 

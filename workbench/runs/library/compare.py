@@ -14,6 +14,7 @@ from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.datasets import all_datasets
 from workbench.errors import RunFolderError
 from workbench.protocol.events import DataReady, RunStarted
+from workbench.protocol.trained.evaluate import ImageSet
 from workbench.runs.compare_edits import (
     ComparedEdits,
     ComparedTests,
@@ -23,6 +24,11 @@ from workbench.runs.compare_edits import (
 from workbench.runs.compare_graphs import Row, graph_rows
 from workbench.runs.extensions import Extensions
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.compare_accuracy import (
+    ComparedAccuracy,
+    compare_accuracy,
+    compare_counts,
+)
 from workbench.runs.library.compare_images import (
     ComparedImages,
     ImageScores,
@@ -80,6 +86,7 @@ class RunComparison:
     Attributes:
         left, right: Their lines of the list.
         edits: How the data edits of their projects differ.
+        accuracy: Whether one of them is better by more than chance; None where that is not known.
         sections: The results, then what led to them, in the order in which a run comes about.
     """
 
@@ -87,6 +94,7 @@ class RunComparison:
     right: RunSummary
     edits: ComparedEdits
     sections: tuple[Section, ...] = ()
+    accuracy: ComparedAccuracy | None = None
 
     @property
     def is_equal(self) -> bool:
@@ -102,6 +110,7 @@ class RunComparison:
             ],
             "is_equal": self.is_equal,
             "data_edits": self.edits.to_dict(),
+            "accuracy": self.accuracy.to_dict() if self.accuracy is not None else None,
             "sections": {
                 section.key: {
                     "title": section.title,
@@ -151,7 +160,26 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
         Section("machine", "Machine", tuple(_machine_rows(a, b)), _note("origin", a, b)),
         Section("versions", "Versions", tuple(_version_rows(a, b)), _note("started", a, b)),
     )
-    return RunComparison(a.summary, b.summary, edits, sections)
+    return RunComparison(a.summary, b.summary, edits, sections, _accuracy(a, b, images, edits))
+
+
+def _accuracy(
+    left: _Side, right: _Side, images: ComparedImages | None, edits: ComparedEdits
+) -> ComparedAccuracy | None:
+    """On the test images that both have predicted, else on the validation images, else by the
+    numbers of their test images.
+    """
+    found = compare_accuracy(left.summary, right.summary, images, "test")
+    if found is None:
+        a, b = (_scores(RunFolder(side.summary.path), "validation") for side in (left, right))
+        images = compare_images(a, b) if a is not None and b is not None else None
+        found = compare_accuracy(left.summary, right.summary, images, "validation")
+    if found is not None:
+        return found
+    digests = {side.origin.data.digest for side in (left, right) if side.origin is not None}
+    is_other = len(digests) > 1 or bool(edits.tests and edits.tests.images_differ)
+    first, second = (side.data.num_test if side.data else 0 for side in (left, right))
+    return compare_counts(left.summary, right.summary, (first, second), is_other=is_other)
 
 
 def compare_projects(left: Project, right: Project) -> tuple[Section, ...]:
@@ -191,9 +219,9 @@ def _side(run: RunFolder) -> _Side:
     )
 
 
-def _scores(run: RunFolder) -> ImageScores | None:
+def _scores(run: RunFolder, part: ImageSet = "test") -> ImageScores | None:
     try:
-        return scores_of(run)
+        return scores_of(run, part)
     except RunFolderError:
         return None
 

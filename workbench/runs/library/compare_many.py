@@ -29,7 +29,8 @@ class ManySection:
     """One aspect of several runs, see `compare.Section`.
 
     Attributes:
-        notes: Of the data: how the edits of each run differ from those of the first, in words.
+        notes: Of the data: how the edits of each run differ from those of the first, in words. Of
+            the results: whether it is better or worse than the first by more than chance.
     """
 
     key: str
@@ -46,11 +47,25 @@ def compare_many(runs: Sequence[RunFolder]) -> tuple[list[RunSummary], list[Many
             section.key,
             section.title,
             _rows(pairs, section.key),
-            _edit_notes(pairs) if section.key == "data" else (),
+            _notes(pairs, section.key),
         )
         for section in pairs[0].sections
     ]
     return [pairs[0].left, *(pair.right for pair in pairs)], sections
+
+
+def _notes(pairs: Sequence[RunComparison], key: str) -> tuple[str, ...]:
+    """Without their periods."""
+    if key == "results":
+        found = (pair.accuracy for pair in pairs)
+        first = full_name(pairs[0].left)
+        against = [
+            f"{full_name(pair.right)} against {first}: {each.words.removesuffix('.')}"
+            for pair, each in zip(pairs, found, strict=True)
+            if each is not None
+        ]
+        return tuple(against)
+    return _edit_notes(pairs) if key == "data" else ()
 
 
 def _edit_notes(pairs: Sequence[RunComparison]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import share
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.cross_validation import Trained, trained_run
@@ -130,8 +131,8 @@ class SweepResult:
         """By how much accuracies differ without a cause; None while that is not known.
 
         The standard deviation over seeds, pooled over all combinations. With one seed the standard
-        error of an accuracy p that was measured on n images, √(p(1 − p)/n): it is as if other
-        images had been drawn. At least the share of one image.
+        error of an accuracy that was measured on so many images, which is not 0 where all are right
+        (`share_error`): it is as if other images had been drawn. At least the share of one image.
         """
         known = [each.val_accuracy for each in self.combinations if each.val_accuracy is not None]
         pooled = Spread.pooled(known)
@@ -238,4 +239,4 @@ def _rank(each: CombinationResult) -> tuple[bool, bool, float, int]:
 
 def _sampling_error(run: Trained) -> float:
     accuracy = run.val_accuracy or 0.0
-    return math.sqrt(max(accuracy * (1.0 - accuracy), 0.0) / run.num_validation)
+    return share_error(accuracy, run.num_validation)

@@ -100,30 +100,38 @@ def set_words(result: Evaluation, source: str = "") -> str:
         result: The evaluation.
         source: The data set, where it is another one than the run's own.
     """
-    images = plural(sum(map(sum, result.confusion)), "image")
+    images = plural(result.count, "image")
     words = f"{source or SET_TITLES.get(result.part, 'Other images')}, {images}"
-    if result.part == "train":
+    if result.part == "train" and not result.is_from_elsewhere:
         return f"{words} (seen in training)"
     if result.is_validated_on_test:
         return f"{words} (used for validation, too)"
     return f"{words} (chose the saved weights)" if _is_chosen_here(result) else words
 
 
+def area_words(area: float | None) -> str:
+    """An area under a curve; a dash where there is none."""
+    return "–" if area is None else f"{area:.3f}"
+
+
 def remark_words(result: Evaluation) -> str:
     """What qualifies all scores of an evaluation, in sentences; "" for nothing."""
-    return " ".join(filter(None, (_changed_words(result), _seen_words(result))))
+    words = (*result.class_notes, _changed_words(result), _seen_words(result))
+    return " ".join(filter(None, words))
 
 
 def _changed_words(result: Evaluation) -> str:
     """That the run was trained with another data set than the one that is there now."""
     before = result.num_in_training
-    if not before or before == sum(map(sum, result.confusion)):
+    if not before or before == result.count:
         return ""
     one, many = SET_IMAGES[result.part].removesuffix("s"), SET_IMAGES[result.part]
     return f"The data set has changed: when the run was trained it had {plural(before, one, many)}."
 
 
 def _seen_words(result: Evaluation) -> str:
+    if result.is_from_elsewhere:
+        return "The model was trained elsewhere: it may have seen these images in training."
     if result.part == "train":
         return "The model was trained on these images: on new images the scores are usually lower."
     if _is_chosen_here(result) and not result.is_validated_on_test:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from workbench.core.confusion import Confusion
 from workbench.core.projects.project import Choice
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError, os_errors_as
@@ -21,15 +22,23 @@ from workbench.protocol.events import TestResult
 from workbench.protocol.trained.calibration import Calibration
 from workbench.protocol.trained.evaluate import (
     IMAGE_SETS,
+    Averages,
     ClassScore,
     Evaluate,
     Evaluation,
     ImageSet,
+    cells_of,
 )
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.naming import source_words
 from workbench.runs.ownership import check_own
+from workbench.runs.store.class_scores import (
+    ClassScores,
+    class_scores_path,
+    keep_class_scores,
+    load_class_scores,
+)
 from workbench.runs.store.image_scores import (
     ScoredImages,
     keep_image_scores,
@@ -92,7 +101,7 @@ _FILES = {
         name=_name(part),
         kind=KeptEvaluation,
         version=EVALUATION_VERSION,
-        max_bytes=2 * 1024 * 1024,  # a confusion matrix of 1,000 classes: more is read for long
+        max_bytes=64 * 2**20,  # 10,000 classes with long names, a million images on their cells
         title="evaluation",
         fix="Evaluate again.",
     )
@@ -125,9 +134,13 @@ class KnownScores:
 
 
 def keep_evaluation(
-    run: RunFolder, kept: KeptEvaluation, images: ScoredImages | None = None
+    run: RunFolder,
+    kept: KeptEvaluation,
+    images: ScoredImages | None = None,
+    rows: ClassScores | None = None,
 ) -> None:
-    """Replaces the evaluation of the same set of images, with what was answered for each image.
+    """Replaces the evaluation of the same set of images, with what was answered for each image, and
+    the probabilities of all classes.
 
     Raises:
         LinkFoundError: the folder, or the file, is a link.
@@ -142,6 +155,10 @@ def keep_evaluation(
     else:
         with os_errors_as(SaveError, "Earlier scores cannot be removed.", run.path):
             remove_image_scores(run, part)
+    if rows is not None:
+        keep_class_scores(run, rows, part, kept.created)
+    else:
+        class_scores_path(run, part).unlink(missing_ok=True)
     save_bytes(run.path / file.name, data)
 
 
@@ -153,6 +170,7 @@ def remove_evaluation(run: RunFolder, kept: KeptEvaluation) -> None:
     with os_errors_as(SaveError, "The evaluation cannot be removed.", run.path):
         (run.path / _FILES[place].name).unlink(missing_ok=True)
         remove_image_scores(run, place)
+        class_scores_path(run, place).unlink(missing_ok=True)
 
 
 def read_evaluation(
@@ -196,10 +214,27 @@ def read_image_scores(run: RunFolder, kept: KeptEvaluation) -> ScoredImages | No
     images = None
     for place in _places(kept.part):
         images = images or load_image_scores(run, place, kept.created, num_classes)
-    if images is not None and images.confusion(num_classes).tolist() != kept.result.confusion:
+    if images is not None and cells_of(images.confusion(num_classes)) != kept.result.confusion:
         damaged = "images that are not those of the confusion matrix"
         raise _FILES[kept.part].damaged(run, damaged)
     return images
+
+
+def read_class_scores(run: RunFolder, kept: KeptEvaluation) -> ClassScores | None:
+    """The probabilities of all classes for each image of a kept evaluation; None where they were
+    not kept. Not for the window's thread.
+
+    Raises:
+        RunFolderError: the file is damaged, or its images are not those of the evaluation.
+    """
+    num_classes = len(kept.result.classes)
+    rows = load_class_scores(run, kept.part, kept.created, num_classes)
+    if rows is not None:
+        found = Confusion.of_images(rows.actual, rows.probabilities.argmax(axis=1), num_classes)
+        if cells_of(found) != kept.result.confusion:
+            damaged = "probabilities that are not those of the confusion matrix"
+            raise _FILES[kept.part].damaged(run, damaged)
+    return rows
 
 
 def known_scores(run: RunFolder) -> KnownScores:
@@ -220,16 +255,16 @@ def known_scores(run: RunFolder) -> KnownScores:
 
 def _is_sound(kept: KeptEvaluation, class_names: list[str]) -> bool:
     """Whether all of it can be shown as scores of these classes."""
-    result, count = kept.result, len(class_names)
-    rows = result.confusion
+    result = kept.result
     return (
         result.classes == class_names
         and [score.name for score in result.per_class] == class_names
-        and len(rows) == count
-        and all(len(row) == count and all(map(is_count, row)) for row in rows)
+        and all(map(is_count, result.matrix.counts.tolist()))
+        and is_count(result.count)
         and all(map(_is_score, result.per_class))
         and (result.accuracy is None or is_share(result.accuracy))
         and all(map(is_share, result.top_k_accuracy.values()))
+        and all(map(_is_average, (result.roc_auc, result.average_precision)))
         and is_count(result.num_in_training)
         and (result.loss is None or math.isfinite(result.loss))
         and (result.weights is None or _is_known(result.weights))
@@ -237,8 +272,15 @@ def _is_sound(kept: KeptEvaluation, class_names: list[str]) -> bool:
 
 
 def _is_score(score: ClassScore) -> bool:
-    shares = (score.precision, score.recall, score.f1)
+    areas = (score.roc_auc, score.average_precision)
+    known = (each for each in areas if each is not None)
+    shares = (score.precision, score.recall, score.f1, *known)
     return all(map(is_share, shares)) and is_count(score.count)
+
+
+def _is_average(averages: Averages | None) -> bool:
+    known = (averages.macro, averages.micro) if averages is not None else ()
+    return all(is_share(each) for each in known if each is not None)
 
 
 def _is_known(weights: KeptWeights) -> bool:

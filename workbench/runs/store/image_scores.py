@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.confusion import Confusion
 from workbench.core.projects.data_edits import CONTENT_DIGITS, PART_NAMES
 from workbench.errors import RunFolderError
 from workbench.protocol.browsing import ImagePlace
@@ -70,7 +71,7 @@ class ScoredImages:
             of its part in PART_NAMES, int8.
         index: Its number in that part, int32.
         actual, predicted: Numbers of classes, int32.
-        rank: How many classes are more probable than the actual one, int32.
+        rank: How many classes are before the actual one, as in `ImageResults`, int32.
         probability: Of the predicted class, float32, 0..1.
         loss: Cross-entropy of the probabilities that `probability` is one of, calibrated where the
             model was, float32; may be infinite.
@@ -133,11 +134,9 @@ class ScoredImages:
         """Which were classified right."""
         return np.equal(self.actual, self.predicted)
 
-    def confusion(self, num_classes: int) -> Numbers:
-        """Counts (n, n): rows are the actual class, columns the predicted one."""
-        cells = self.actual.astype(np.int64) * num_classes + self.predicted
-        counted = np.bincount(cells, minlength=num_classes * num_classes)
-        return counted.reshape(num_classes, num_classes)
+    def confusion(self, num_classes: int) -> Confusion:
+        """The confusion matrix."""
+        return Confusion.of_images(self.actual, self.predicted, num_classes)
 
 
 def joined_paths(files: tuple[str, ...]) -> tuple[_Column, _Column]:

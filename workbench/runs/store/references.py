@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.core.calibration.distance import LEAST_REFERENCES, MOST_BYTES, Halves
 from workbench.errors import RunFolderError, WeightsError, os_errors_as
-from workbench.protocol.trained.calibration import Calibration
+from workbench.protocol.trained.calibration import NOT_YET, Calibration
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.ownership import check_own
@@ -22,8 +22,6 @@ from workbench.runs.store.weights_file import read_arrays, write_arrays
 REFERENCES_NAME = "references.npz"
 MAX_FILE_BYTES = MOST_BYTES + 64 * 1024
 """The array, its names and checksum."""
-
-NOT_YET = "it was not calibrated yet"
 
 _ARRAY = "references"
 _MAX_LENGTH_ERROR = 0.01

@@ -12,12 +12,20 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.errors import ChildDiedError, DeadlineError, WeightsError
+from workbench.errors import ChildDiedError, DeadlineError, LayerOrderError, WeightsError
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import limited_command
+from workbench.protocol.weights import MatchedBy
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, decode_card
-from workbench.worker.foreign.keras2_layers import Expected, FileLayer, Layer, match_layers
+from workbench.worker.foreign.file_layers import (
+    Expected,
+    Layer,
+    Matched,
+    Network,
+)
+from workbench.worker.foreign.listed_layers import FileLayer, file_layers
+from workbench.worker.foreign.matching import match_in_order, match_layers
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
 """Where a `.keras` file holds its weights."""
@@ -28,7 +36,11 @@ RESULT_MEMBERS = ("weights.weights.h5", "history.json", "card.json")
 CARD_MEMBER = "workbench.json"
 """Our model card inside an exported `.keras` file."""
 
+CONFIG_MEMBER = "config.json"
+"""Where a `.keras` file describes its network."""
+
 _MAX_CARD_BYTES = 8 << 20
+_MAX_CONFIG_BYTES = 16 << 20
 _MAX_FILE_BYTES = 16 << 30
 _MEMBERS = {".keras": KERAS_WEIGHTS_MEMBER, ".zip": RESULT_MEMBERS[0]}
 _MAX_RESULT_EXTRA = 128 << 20  # curve and card
@@ -45,56 +57,108 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     different: list[tuple[str, list[int], str]] = []
     forbidden: list[tuple[str, str]] = []
     not_finite: list[tuple[str, int]] = []
-    extra: list[str] = []
     sizes: list[int] = []
-    layers: list[FileLayer] | None = None
-    place: str = ""
+    layers: list[FileLayer] = []
+    place: str | None = None
     backend: str = ""
 
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
 @dataclass(frozen=True)
-class WeightsLayout:
-    """What a weights file of a network holds: the arrays to read, by path within the file
-    ("layers/conv2d_1/vars/0"), and all paths that may hold numbers. In the layout of Keras 2, whose
-    names are free: the layers with weights in the order of the network.
+class ForeignWeights:
+    """The weights in a file, as a network needs them.
+
+    Attributes:
+        arrays: By `Expected.key`, finite, of the expected shape and type.
+        matched_by: What says which layer of the file is which of the network.
+        doubts: What may be otherwise, in sentences.
     """
 
-    expected: Mapping[str, Expected]
-    known: frozenset[str]
-    layers: Sequence[Layer]
+    arrays: dict[str, Array]
+    matched_by: MatchedBy
+    doubts: Sequence[str] = ()
 
 
-def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndarray[Any, Any]]:
-    """Reads an untrusted `.weights.h5` or `.keras` file, or a notebook's result (`.zip`), along
-    the expected names only; or an `.h5` file in the layout of Keras 2, along the layers.
+def read_foreign_weights(path: Path, network: Network, *, by_order: bool = False) -> ForeignWeights:
+    """Reads an untrusted file of weights or of a model: `.weights.h5` or `.keras`, a notebook's
+    result (`.zip`), or an `.h5` file in the layout of Keras 2.
 
-    Returns:
-        All expected arrays by `Expected.key`, finite, of the expected shape and type.
+    Args:
+        path: The file.
+        network: What the weights are for.
+        by_order: Take layers that could be exchanged in the order of the file.
 
     Raises:
-        WeightsError: the file is damaged, harmful, or of another network; all that
-            differs is listed.
+        WeightsError: the file is damaged, harmful, or of another network: all that differs is
+            listed.
+        LayerOrderError: it does not say which of some layers is which.
     """
-    expected = layout.expected
-    total = sum(array.num_bytes for array in expected.values())
+    total = sum(array.num_bytes for layer in network.layers for array in layer.arrays)
     order = {
         "member": _MEMBERS.get(path.suffix.lower(), ""),
         "max_bytes": 8 * total + (64 << 20) + (_MAX_RESULT_EXTRA if _only(path) else 0),
         "max_member_bytes": 8 * total + (64 << 20),
-        "names": {name: [array.shape, array.dtype] for name, array in expected.items()},
-        "known": sorted(layout.known),
-        "lists": True,
     }
-    head, data = _run_reader(order, path, total, _DEADLINE_S + total / 100e6)
-    _refuse_findings(head, expected, path)
-    if head.layers is not None:
-        return _read_matched(head, order, path, layout.layers)
-    return _arrays(head, data, expected, path)
+    head, config = _list(order, path, total)
+    if path.suffix.lower() == ".keras":
+        config = read_archive_member(path, CONFIG_MEMBER, max_bytes=_MAX_CONFIG_BYTES)
+    matched = match_layers(file_layers(head.layers, head.place, config), network)
+    _refuse_differences(matched, path)
+    if matched.exchangeable and not by_order:
+        raise _ask_order(matched, path)
+    doubts = [*matched.doubts, *map(_order_words, matched.exchangeable)]
+    return ForeignWeights(_read_matched(matched, order, path), matched.by, doubts)
+
+
+def _list(order: Mapping[str, Any], path: Path, total: int) -> tuple[_Head, bytes]:
+    """The layers of a file, and the network that it describes, JSON; b"" where it does not."""
+    sent = {**order, "names": {}, "lists": True}
+    limit = max(total, _MAX_CONFIG_BYTES)
+    head, config = _run_reader(sent, path, limit, _DEADLINE_S + total / 100e6)
+    _refuse_findings(head, {}, path)
+    if head.backend == "theano":
+        raise WeightsError(
+            "These weights were saved with Theano, which turns the kernels of convolutions round.",
+            where=str(path),
+            expected="weights that Keras saved with TensorFlow",
+            fix="Load them in Keras 2 with TensorFlow, which turns them back, and save them there.",
+        )
+    return head, config
+
+
+def _refuse_differences(matched: Matched, path: Path) -> None:
+    if matched.differences:
+        raise WeightsError(
+            "These weights are from a different model. Nothing was changed.",
+            where=str(path),
+            received=_listed(matched.differences),
+            expected="the layers with weights of the project, with the same names, or in its order",
+            fix="Open the project that these weights were trained with, or give its layers the "
+            "names and shapes of those in the file.",
+        )
+
+
+def _ask_order(matched: Matched, path: Path) -> LayerOrderError:
+    return LayerOrderError(
+        "The file does not say which of some equal layers is which. Nothing was changed.",
+        where=str(path),
+        received=_listed(matched.exchangeable),
+        expected="layers with the names that they have in the project, or a file that describes "
+        "its network",
+        fix="Save the whole model in Keras, model.save(“model.keras”), and load that; or take the "
+        "order of the file: --layer-order file.",
+    )
+
+
+def _order_words(layers: str) -> str:
+    return f"Taken in the order of the file, which may be another one: {layers}."
 
 
 def read_published_weights(
     path: Path, layers: Sequence[Sequence[tuple[int, ...]]]
-) -> list[list[np.ndarray[Any, np.dtype[Any]]]]:
+) -> list[list[Array]]:
     """Reads an HDF5 file of weights as Keras 2 wrote it and Keras publishes them.
 
     Args:
@@ -118,50 +182,28 @@ def read_published_weights(
         for number, shapes in enumerate(layers)
     ]
     total = sum(array.num_bytes for layer in ours for array in layer.arrays)
-    limits = {"max_bytes": 2 * total + (64 << 20), "max_member_bytes": 0}
-    order: dict[str, Any] = {"member": "", "names": {}, "known": None, "lists": True, **limits}
-    head, _ = _run_reader(order, path, total, _DEADLINE_S + total / 100e6)
-    _refuse_findings(head, {}, path)
-    if head.layers is None:
+    order = {"member": "", "max_bytes": 2 * total + (64 << 20), "max_member_bytes": 0}
+    head, _ = _list(order, path, total)
+    if head.place is None:
         raise _unreadable(path, "it contains no weights as Keras 2 saves them")
-    arrays = _read_matched(head, order, path, ours)
+    matched = match_in_order(file_layers(head.layers, head.place), ours)
+    _refuse_differences(matched, path)
+    arrays = _read_matched(matched, order, path)
     return [[arrays[array.key] for array in layer.arrays] for layer in ours]
 
 
-def _read_matched(
-    listed: _Head, order: Mapping[str, Any], path: Path, ours: Sequence[Layer]
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Reads the arrays of a file in the layout of Keras 2, once its layers are matched to ours.
-
-    Args:
-        listed: The reader's answer with the layers of the file.
-        order: What the reader was ordered for that answer.
-        path: The file.
-        ours: The layers of the network.
+def _read_matched(matched: Matched, order: Mapping[str, Any], path: Path) -> dict[str, Array]:
+    """Reads the arrays of a file whose layers are matched. A layer that the file has once may be
+    several of the network.
     """
-    if listed.backend == "theano":
-        raise WeightsError(
-            "These weights were saved with Theano, which turns the kernels of convolutions round.",
-            where=str(path),
-            expected="weights that Keras saved with TensorFlow",
-            fix="Load them in Keras 2 with TensorFlow, which turns them back, and save them there.",
-        )
-    matched = match_layers(listed.layers or (), listed.place, ours)
-    if matched.differences:
-        raise WeightsError(
-            "These weights are from a different model. Nothing was changed.",
-            where=str(path),
-            received=_listed(matched.differences),
-            expected=f"{len(ours)} layers with weights of the shapes in the model, in its order",
-            fix="Open a project with the layers of the file in the same order.",
-        )
-    expected = matched.arrays
-    total = sum(array.num_bytes for array in expected.values())
-    names = {name: [array.shape, array.dtype] for name, array in expected.items()}
-    again = {**order, "names": names, "known": None, "lists": False}
+    wanted = dict(matched.arrays.values())
+    total = sum(array.num_bytes for array in wanted.values())
+    names = {name: [array.shape, array.dtype] for name, array in wanted.items()}
+    again = {**order, "names": names, "lists": False}
     head, data = _run_reader(again, path, total, _DEADLINE_S + total / 100e6)
-    _refuse_findings(head, expected, path)
-    return _arrays(head, data, expected, path)
+    _refuse_findings(head, wanted, path)
+    read = _arrays(head, data, wanted, path)
+    return {key: read[name].copy() for key, (name, _) in matched.arrays.items()}
 
 
 def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
@@ -171,7 +213,7 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
         WeightsError: there is no such member, it is too large, or the archive is damaged.
     """
     limits = {"max_bytes": _MAX_FILE_BYTES, "max_member_bytes": max_bytes}
-    order: dict[str, Any] = {"member": member, "names": {}, "known": None, "lists": False, **limits}
+    order: dict[str, Any] = {"member": member, "names": {}, "lists": False, **limits}
     head, data = _run_reader(order, path, max_bytes, _DEADLINE_S)
     if head.error:
         raise _unreadable(path, head.error)
@@ -190,7 +232,7 @@ def read_any_card(path: Path) -> ModelCard:
             where=str(path),
             received=error.what,
             expected=f"a run folder, or a .keras file with a {CARD_MEMBER} inside",
-            fix="For other weights, open their project and load them there.",
+            fix="For other weights: `workbench load PROJECT FILE`, where PROJECT has its network.",
         ) from error
     return decode_card(data, f"{path}: {CARD_MEMBER}")
 
@@ -248,7 +290,6 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
         ours = expected.get(name)
         wanted = f", {ours.dtype} {ours.shape} in the model" if ours else ""
         found.append(f"{_name(name, expected)}: {dtype[:20]} {tuple(shape)} in the file{wanted}")
-    found += [f"{name!r}: in the file, not in the model" for name in head.extra]
     if found:
         raise WeightsError(
             "These weights are from a different model. Nothing was changed.",
@@ -280,17 +321,17 @@ def _name(name: str, expected: Mapping[str, Expected]) -> str:
 
 
 def _arrays(
-    head: _Head, data: bytes, expected: Mapping[str, Expected], path: Path
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Cuts the reader's bytes into arrays; sizes are checked again, the child is not trusted."""
-    if head.sizes != [array.num_bytes for array in expected.values()]:
+    head: _Head, data: bytes, wanted: Mapping[str, Expected], path: Path
+) -> dict[str, Array]:
+    """Cuts the reader's bytes into arrays, by path; sizes are checked again, the child is not
+    trusted.
+    """
+    if head.sizes != [array.num_bytes for array in wanted.values()]:
         raise _unreadable(path, "the output of the reader has unexpected sizes")
     if len(data) != sum(head.sizes):
         raise _unreadable(path, "the output of the reader is incomplete")
     source = BytesIO(data)
     return {
-        array.key: np.frombuffer(source.read(array.num_bytes), array.dtype)
-        .reshape(array.shape)
-        .copy()
-        for array in expected.values()
+        name: np.frombuffer(source.read(array.num_bytes), array.dtype).reshape(array.shape)
+        for name, array in wanted.items()
     }

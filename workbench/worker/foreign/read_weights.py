@@ -6,15 +6,16 @@ and hangs libraries that walk it freely. A finding is an answer, not an error; t
 into words.
 
 Order:  {"path", "member", "max_bytes", "max_member_bytes", "only",
-        "names": {name: [shape, dtype]}, "known": [name] or null, "lists"}; `member`
-        is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
-        is handed back as it is. Where `only` names members, the archive may hold no others.
-        Numbers under a name that is not `known` are reported as extra, none with null. Where
-        `lists`, a file in the layout of Keras 2 is listed and not read: the names in it are free.
+        "names": {name: [shape, dtype]}, "lists"}; `member` is "" for an HDF5 file, or the member of
+        a zip archive to read; without `names` and `lists` it is handed back as it is. Where `only`
+        names members, the archive may hold no others. Where `lists`, the layers are listed and
+        not read: their names are free.
 Answer: a frame: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
-        "extra", "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the
-        names; or of a file of Keras 2 the findings with {"layers": [[layer, [[name, shape,
-        dtype]]]], "place", "backend"}: in the order of the file, an array at PLACE LAYER/NAME.
+        "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the names. Of a
+        file that is listed, the findings with {"layers": [[layer, its name, [[path of an array in
+        it, shape, dtype]]]], "place", "backend"} in the order of the file, an array at PLACE
+        LAYER/PATH; what follows is the network that the file describes, JSON. PLACE is null in
+        the layout of Keras 3, where only layers of one class in one model are in order.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ _MAX_ORDER_BYTES = 8 << 20
 _MAX_REPORTED = 40
 _MAX_NAMES = 10_000
 _MAX_NAME = 1_000
+
+
+_MAX_CONFIG_BYTES = 16 << 20
+_MOST_DEPTH = 24
+_MAX_DIGITS = 9
+_NO_LAYERS = {"optimizer", "optimizer_weights", "seed_generator", "_random_generator"}
+"""Groups in the layout of Keras 3 that hold other numbers than a network's weights."""
 
 
 class _RefusedError(Exception):
@@ -66,10 +74,10 @@ def _read(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     source: Any = path
     if order["member"]:
         data = _member(path, order["member"], int(order["max_member_bytes"]), order["only"])
-        if not order["names"]:
+        if not order["names"] and not order["lists"]:
             return {"sizes": [len(data)]}, [data]
         source = io.BytesIO(data)
-    return _read_arrays(source, order["names"], order["known"], lists=order["lists"])
+    return _read_arrays(source, order["names"], lists=order["lists"])
 
 
 def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
@@ -96,20 +104,17 @@ def _check_members(names: list[str], only: list[str]) -> None:
 
 
 def _read_arrays(
-    source: Any, names: dict[str, list[Any]], known: list[str] | None, *, lists: bool
+    source: Any, names: dict[str, list[Any]], *, lists: bool
 ) -> tuple[dict[str, Any], list[bytes]]:
     import h5py  # not needed for a member that is handed back as it is
 
     reader = _Reader(h5py)
     try:
         with h5py.File(source, "r") as file:
-            if lists and (place := reader.keras2_place(file)) is not None:
-                listed = reader.listed(file, place)
-                return {**listed, **reader.head()}, []
+            if lists:
+                return reader.listed(file)
             for name, (shape, dtype) in names.items():
                 reader.read(file, name, tuple(shape), dtype)
-            if known is not None and not any(reader.found.values()):
-                reader.find_extra(file, set(known))
     except (
         OSError,
         ValueError,
@@ -129,7 +134,7 @@ class _Reader:
     def __init__(self, h5py: Any) -> None:
         self._h5py = h5py
         self.chunks: list[bytes] = []
-        kinds = ("missing", "different", "forbidden", "not_finite", "extra")
+        kinds = ("missing", "different", "forbidden", "not_finite")
         self.found: dict[str, list[Any]] = {kind: [] for kind in kinds}
 
     def head(self) -> dict[str, Any]:
@@ -195,25 +200,68 @@ class _Reader:
     def _is_layers(group: Any) -> bool:
         return group is not None and ("layer_names" in group.attrs or "layer_names0" in group.attrs)
 
-    def listed(self, file: Any, place: str) -> dict[str, Any]:
-        """The layers with weights of a file that Keras 2 wrote."""
+    def listed(self, file: Any) -> tuple[dict[str, Any], list[bytes]]:
+        """The layers with weights of a file, and the network that it describes."""
+        place = self.keras2_place(file)
+        if place is None:
+            return {"layers": self._keras3_layers(file), **self.head()}, []
         top = self._group(file, place[:-1]) if place else file
+        backend = _text(top.attrs.get("backend", ""))[:_MAX_NAME]
+        layers = self._keras2_layers(file, top, place)
+        config = _text(file.attrs.get("model_config", "")).encode()
+        if len(config) > _MAX_CONFIG_BYTES:
+            raise _RefusedError("it describes its network in too many words")
+        return {"layers": layers, "place": place, "backend": backend, **self.head()}, [config]
+
+    def _keras2_layers(self, file: Any, top: Any, place: str) -> list[Any]:
         layers, left = [], _MAX_NAMES
         for layer in self._attribute(top, "layer_names"):
             group = self._get(file, place + layer)
             names = [] if group is None else self._attribute(group, "weight_names")
             if (left := left - len(names)) < 0:
                 raise _RefusedError(f"it contains more than {_MAX_NAMES:,} arrays")
-            found = [(name, self._dataset(file, f"{place}{layer}/{name}")) for name in names]
-            arrays = [
-                (name, list(data.shape or ()), str(data.dtype))
-                for name, data in found
-                if data is not None
-            ]
-            layers += [(layer, arrays)] if arrays else []
-        backend = top.attrs.get("backend", "")
-        backend = backend.decode() if isinstance(backend, bytes) else str(backend)
-        return {"layers": layers, "place": place, "backend": backend[:_MAX_NAME]}
+            arrays = self._forms(file, place + layer, names)
+            layers += [(layer, layer, arrays)] if arrays else []
+        return layers
+
+    def _keras3_layers(self, file: Any) -> list[Any]:
+        """The layers with numbers below "vars", those of one class in their order."""
+        layers: list[Any] = []
+        waiting, left = [("", file)], _MAX_NAMES
+        while waiting:
+            path, group = waiting.pop()
+            names = sorted(self._names(group), key=_numbered)
+            if (left := left - len(names)) < 0 or path.count("/") > _MOST_DEPTH:
+                raise _RefusedError(
+                    f"it contains more than {_MAX_NAMES:,} groups, or too deep ones"
+                )
+            inner = [name for name in names if name not in _NO_LAYERS]
+            if "vars" in inner:
+                inner.remove("vars")
+                layers += self._keras3_layer(file, path)
+            below = [f"{path}/{name}" if path else name for name in inner]
+            found = [(each, self._get(file, each)) for each in below]
+            groups = [each for each in found if isinstance(each[1], self._h5py.Group)]
+            waiting += reversed(groups)
+        return layers
+
+    def _keras3_layer(self, file: Any, path: str) -> list[Any]:
+        place = f"{path}/vars" if path else "vars"
+        group = self._get(file, place)
+        if not isinstance(group, self._h5py.Group):
+            return []
+        arrays = self._forms(file, place, sorted(self._names(group), key=_numbered))
+        name = _text(group.attrs.get("name", ""))[:_MAX_NAME]
+        return [(path, name, [(f"vars/{key}", *form) for key, *form in arrays])] if arrays else []
+
+    def _forms(self, file: Any, place: str, names: list[str]) -> list[Any]:
+        """Name, shape and type of the arrays in a group."""
+        found = [(name, self._dataset(file, f"{place}/{name}")) for name in names]
+        return [
+            (name, list(data.shape or ()), str(data.dtype))
+            for name, data in found
+            if data is not None
+        ]
 
     def _attribute(self, group: Any, key: str) -> list[str]:
         """A list of names, which is in parts (KEY0, KEY1, ...) where it is long."""
@@ -229,14 +277,6 @@ class _Reader:
             raise _RefusedError("it lists a name twice in one group")
         return texts
 
-    def find_extra(self, file: Any, known: set[str]) -> None:
-        """Notes numbers of layers that are not expected: the file is of another network."""
-        layers = self._group(file, "layers")
-        for layer in self._names(layers):
-            place = self._group(self._group(layers, layer), "vars")
-            paths = [f"layers/{layer}/vars/{name}" for name in self._names(place)]
-            self.found["extra"] += [path for path in paths if path not in known]
-
     def _group(self, group: Any, name: str) -> Any:
         """A group by a hard link; None where there is none."""
         if group is None or not isinstance(group.get(name, getlink=True), self._h5py.HardLink):
@@ -250,6 +290,18 @@ class _Reader:
         if len(group) > _MAX_NAMES:
             raise _RefusedError(f"it contains more than {_MAX_NAMES:,} names in one group")
         return list(group)
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    """Sorts conv2d_2 before conv2d_10."""
+    stem, _, number = name.rpartition("_")
+    if number.isdecimal() and len(number) < _MAX_DIGITS:
+        return (stem, int(number))
+    return ("", int(name)) if name.isdecimal() and len(name) < _MAX_DIGITS else (name, 0)
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 if __name__ == "__main__":

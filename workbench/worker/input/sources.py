@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.class_names import matched
 from workbench.core.params import check_all
 from workbench.core.projects.data_edits import PART_NAMES, DataEdits, PartName, read_edits
 from workbench.core.projects.project import Choice, Project
@@ -29,8 +30,10 @@ from workbench.pictures.prepare import (
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
 from workbench.runs.places import check_known
+from workbench.worker.input.value_range import as_trained, with_value_range
 
 _NO_GROUPS = TrainingRecipe()
+_NOTED = 4  # classes that a note names
 
 
 def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[str, Any]]:
@@ -98,7 +101,7 @@ def load_unedited(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> Load
     spec, checked = find_source(key, params)
     check_known(Choice(key, checked))
     ctx.progress(f"Loading {spec.name_of(checked)}")
-    return spec.load(ctx, checked)
+    return with_value_range(spec.load(ctx, checked), checked, ctx)
 
 
 def edits_of(plain: Any) -> DataEdits:
@@ -195,7 +198,7 @@ def _run_source(ctx: LoadContext, card: ModelCard) -> tuple[LoadedData, Training
             fix="Choose a data set to evaluate on.",
         )
     edits, (recipe, _) = edits_of(card.dataset.get("edits", {})), recipe_from(card.recipe)
-    loaded = load_source(ctx, key, params, edits, recipe)
+    loaded = as_trained(load_source(ctx, key, params, edits, recipe), card.value_range)
     refuse_other_classes(loaded.class_names, card.class_names)
     return loaded, recipe
 
@@ -207,7 +210,8 @@ def other_part(
     renamed and merged as those that the model was trained on.
     """
     classes = edits_of(card.dataset.get("edits", {})).classes
-    loaded = load_source(ctx, key, params, DataEdits(classes=classes))
+    source = load_source(_OfOneClass(ctx), key, params, DataEdits(classes=classes))
+    loaded = as_trained(source, card.value_range)
     refuse_other_classes(loaded.class_names, card.class_names)
     part, name = loaded.train, PART_NAMES[TRAIN]
     if loaded.test is not None and len(loaded.test):
@@ -216,6 +220,28 @@ def other_part(
     if not len(prepared):
         raise DatasetError("None of the images can be read.", where=key)
     return prepared, loaded.class_names
+
+
+class _OfOneClass:
+    """A LoadContext for images of a model that exists: they may be of one class."""
+
+    least_classes = 1
+
+    def __init__(self, ctx: LoadContext) -> None:
+        self._ctx = ctx
+
+    @property
+    def cache_folder(self) -> str:
+        return self._ctx.cache_folder
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        self._ctx.progress(text, fraction)
+
+    def check_cancelled(self) -> None:
+        self._ctx.check_cancelled()
+
+    def keras(self) -> Any:
+        return self._ctx.keras()
 
 
 def refuse_other_classes(names: Sequence[str], card_names: Sequence[str]) -> None:
@@ -228,19 +254,20 @@ def match_classes(
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Labels of a source, by its class names, as labels of a model, by the model's.
 
-    The order may differ, and the source may lack classes. A source without names of its
+    The order may differ, and the source may lack classes; names are compared as in
+    `core.class_names`. A source without names of its
     own (0, 1, 2, ...) is taken by position when it has as many classes as the model.
 
     Raises:
         DatasetError: a class of the source is none of the model's.
     """
-    places = {name.casefold().strip(): label for label, name in enumerate(card_names)}
-    unknown = [name for name in names if name.casefold().strip() not in places]
+    places = {name: label for label, name in enumerate(card_names)}
+    found = matched(names, card_names)
+    unknown = found.unknown
     if not unknown:
-        matching = np.array([places[name.casefold().strip()] for name in names], np.int64)
+        matching = np.array([places[found.names[name]] for name in names], np.int64)
         return np.asarray(matching[labels])
-    is_numbered = all(_is_number(name) for name in names) or all(map(_is_number, card_names))
-    if is_numbered and len(names) == len(card_names):
+    if _are_by_position(names, card_names):
         return labels
     raise DatasetError(
         "The data set has classes that the model does not have.",
@@ -248,6 +275,23 @@ def match_classes(
         expected="classes among " + ", ".join(f"“{name}”" for name in card_names[:20]),
         fix="Use the model's class names. In a folder, they are the names of the class folders.",
     )
+
+
+def match_notes(names: Sequence[str], card_names: Sequence[str]) -> list[str]:
+    """Sentences on the classes of a source that `match_classes` matches although their names differ
+    in more than their form.
+    """
+    found = matched(names, card_names)
+    if found.unknown and _are_by_position(names, card_names):
+        pairs = [f"“{name}” as “{meant}”" for name, meant in zip(names, card_names, strict=True)]
+        more = ", …" if len(pairs) > _NOTED else ""
+        return [f"Classes are matched by their position: {', '.join(pairs[:_NOTED])}{more}."]
+    return list(found.notes)
+
+
+def _are_by_position(names: Sequence[str], card_names: Sequence[str]) -> bool:
+    is_numbered = all(map(_is_number, names)) or all(map(_is_number, card_names))
+    return is_numbered and len(names) == len(card_names)
 
 
 def _is_number(name: str) -> bool:

@@ -53,7 +53,7 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
     started = time.perf_counter()
     try:
         # As in training: a large photo is decoded no larger than needed.
-        decoded = decode_reduced(file, side_to_decode(shape))
+        decoded = decode_reduced(file, side_to_decode(shape), value_range=runner.card.value_range)
         fitted = fit_picture(decoded.pixels, shape, fit=runner.card.fit)
     except PictureError as error:
         return Classified(id=job.id, file=file, error=error_parts(error))
@@ -74,6 +74,7 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
         picture_bitmap=shown[0],
         input_bitmap=shown[1],
         weights=weights_of(runner.card),
+        blind=runner.calibration.blind_words,
     )
 
 

@@ -69,7 +69,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     project = next_run(request)
     own = load_unedited(job, request.source, request.params)
     is_complete = not request.is_quick or request.looked is not None or not _has_files(own)
-    # By order, nothing needs to be read of the files.
+    # By order, nothing is read of the files; what was only listed is not divided by content.
     recipe = project.recipe if is_complete else project.recipe.with_values(split="order")
     loaded = edited(own, project.edits, job, recipe)
     looked = _look(job, spec, loaded, request)
@@ -77,10 +77,9 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     bad = {path for path, _ in bad_files}
     counts, split_notes = split_counts(loaded, bad, recipe, job)
     train, validation, test = _given(loaded, counts)
-    # By content, what was only listed is not divided as a run does.
-    divided = counts if is_complete or project.recipe.split == "order" else counts[:, :0]
-    thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
+    divided = counts if is_complete or recipe == project.recipe else counts[:, :0]
     imbalance = _imbalance(loaded.class_names, counts.sum(axis=1))
+    thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     notes = [*loaded.notes, *changes_note(loaded, bad), *split_notes, *imbalance]
     named = _fitting(bad_files, notes)
     return DataDescription(
@@ -96,6 +95,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         typical_size=looked.typical_size,
         bad_files=named,
         notes=notes,
+        inferences=list(loaded.inferences),
         is_complete=is_complete,
         looked=_as_text(looked) if is_complete and len(named) == len(bad_files) else None,
     )

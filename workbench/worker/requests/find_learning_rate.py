@@ -16,7 +16,12 @@ from workbench.core.training.rate_finder.sweep import (
     has_diverged,
     sweep_steps,
 )
-from workbench.core.training.rate_finder.trial import Trial, Values, trial_rates
+from workbench.core.training.rate_finder.trial import (
+    Trial,
+    Values,
+    tail_steps,
+    trial_rates,
+)
 from workbench.protocol.find import (
     FindLearningRate,
     LearningRateFound,
@@ -56,6 +61,7 @@ def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
         lengths=trainer.lengths,
         chance=float(shares.max()),
         batch_size=trainer.sizes.batch_size,
+        num_images=len(trial.data.train),
     )
     outcome = search.run()
     words = answer_words(outcome, chance=search.chance, has_fallen=descent is not None)
@@ -88,6 +94,7 @@ class RateTrainer:
         self._job = job
         self._request = request
         self._recipe = trial.project.recipe
+        self._num_images = len(trial.data.train)
         self._compiled: Compiled = trial.compiled()
         self._start = self._compiled.read_state()
         replicas = self._compiled.loop.step.replicas
@@ -97,7 +104,6 @@ class RateTrainer:
         self._sweep_steps = request.steps or sweep_steps(self.sizes.batch_size)
         plan = self._compiled.plan
         self._call = CallLength(plan.steps_per_call, pinned=self._compiled.limits.call_steps)
-        short, long = _USUAL_TRIALS
         short, long = _USUAL_TRIALS
         self._planned = self._sweep_steps + short * self.lengths.short + long * self.lengths.long
         self._done = 0
@@ -136,7 +142,8 @@ class RateTrainer:
             if not np.isfinite(results.losses).all():
                 break
         self._done += steps
-        trial = Trial(rate, steps, np.array(losses), np.array(accuracies))
+        judged = min(self._num_images, tail_steps(steps) * self.sizes.batch_size)
+        trial = Trial(rate, steps, np.array(losses), np.array(accuracies), judged)
         self._job.send(_tried(self._job.id, trial))
         return trial
 

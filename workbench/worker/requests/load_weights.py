@@ -7,21 +7,26 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace as replace_fields
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
+from workbench.core.specs import LoadedData
 from workbench.core.specs.edited_classes import edited_classes
-from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
-from workbench.errors import WeightsError, WorkbenchError
+from workbench.errors import UsageError, WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
 from workbench.protocol.messages import AnyAnswer, Done
-from workbench.protocol.weights import RESULT_ENDING, WEIGHTS_ENDINGS, LoadWeights
+from workbench.protocol.weights import (
+    RESULT_ENDING,
+    WEIGHTS_ENDINGS,
+    LoadFindings,
+    LoadWeights,
+)
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card
@@ -31,46 +36,64 @@ from workbench.worker.model.build import BuiltModel, assign_weights
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.notebook_events import finished_event, write_result_events
 from workbench.worker.requests.session import Job
+from workbench.worker.saved_models.class_order import (
+    ask_order,
+    chosen_words,
+    class_orders,
+    find_order,
+    has_one_order,
+    measure,
+)
 from workbench.worker.saved_models.keras_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
+from workbench.worker.saved_models.result_images import as_trained, refuse_other_images
 from workbench.worker.saved_models.weights_layout import weights_layout
 from workbench.worker.trainer.setup import model_card
 
 _OWN_NAMES = "Uses the class names of the file; those of the data set differ."
+_NUMBERED = "The classes have numbers for names: neither the file nor the data set names them all."
 
 
 def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
-    """Makes a new run out of a project and a weights file, all or nothing.
+    """Makes a new run out of a project and a weights file, all or nothing. What was inferred about
+    the file is sent before.
 
     Raises:
         ProjectFileError: the project text is damaged.
         WeightsError: the file is damaged, or of another network: all that differs is listed.
+        LayerOrderError, ClassOrderError: that order has to be given.
+        UsageError: an order or names that cannot be.
     """
     path = Path(request.weights)
     _check_ending(path)
     project = parse_project(request.project, "the project")
-    result = None
-    if is_result(path):
-        job.progress(f"Loading {path.name}")
-        result = read_result(path)
-        project = _as_trained(project, result)
-    job.keras()
     job.progress(f"Loading {path.name}")
+    result = read_result(path) if is_result(path) else None
+    project = project if result is None else as_trained(project, result)
+    job.keras()
     built = build_whole(project.graph, "the project")
-    arrays = read_foreign_weights(path, weights_layout(built))
-    assign_weights(built, arrays)
+    # A program of ours wrote the file of a result.
+    by_order = result is not None or request.layer_order == "file"
+    weights = read_foreign_weights(path, weights_layout(built), by_order=by_order)
+    assign_weights(built, weights.arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
-    names, note = _class_names(job, own, project, built)
+    other = "" if result is None else refuse_other_images(job, project, built.input_shape, result)
+    names, note, found = _class_names(job, request, own, project, built)
+    if result is None:
+        found = replace_fields(found, matched_by=weights.matched_by, doubts=[*weights.doubts])
+    job.send(found)
+    if names is None:
+        raise ask_order(found, str(path))
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
-    if result is not None:
-        card = _with_scores(card, result, project)
+    card = card if result is None else _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
-    _fill(run, project, path, card=card, arrays=arrays, result=result)
+    _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
-    return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=str(run.path))
+    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note, other)))
+    return Done(id=job.id, text=text, path=str(run.path))
 
 
 def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard:
@@ -88,12 +111,6 @@ def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard
     )
 
 
-def _as_trained(project: Project, result: Result) -> Project:
-    """The project with the recipe that the notebook had, where that is a valid one."""
-    recipe, errors = recipe_from(result.card.recipe)
-    return project if errors else replace(project, recipe=recipe)
-
-
 def _check_ending(path: Path) -> None:
     if not path.name.lower().endswith((*WEIGHTS_ENDINGS, RESULT_ENDING)):
         raise WeightsError(
@@ -106,31 +123,49 @@ def _check_ending(path: Path) -> None:
 
 
 def _class_names(
-    job: Job, own: Sequence[str], project: Project, built: BuiltModel
-) -> tuple[list[str], str]:
-    """A name for each output, and a note to the user about them: the file's `own` names,
-    where it has some, else those of the project's data set.
+    job: Job, request: LoadWeights, own: Sequence[str], project: Project, built: BuiltModel
+) -> tuple[list[str] | None, str, LoadFindings]:
+    """A name for each output, a note to the user about them, and what was found out: the names that
+    the request gives; the file's `own` names, where it has some; else those of the project's data
+    set. No names where their order has to be given.
 
     Raises:
         WeightsError: the file names another number of classes than there are outputs.
+        UsageError: the user does, or a name is empty or there twice; or there is no such order.
     """
-    units = int(built.model.output_shape[-1])
+    units, found = int(built.model.output_shape[-1]), LoadFindings(id=job.id)
+    if request.class_names:
+        _check_told(request.class_names, units)
+        return list(request.class_names), "", found
     if own and len(own) != units:
         raise WeightsError(
             "The number of class names in the file does not match the model.",
             received=f"{len(own)} names",
             expected=f"{units}, one per output of the last layer",
         )
-    of_data = names_of_data(job, project)
-    if own:
+    data = _data_at_hand(job, project)
+    of_data = names_of_data(job, project) if data is None else _edited_names(data, project)
+    if own and not request.class_order:
         differ = len(of_data) == units and list(of_data) != list(own)
-        return list(own), _OWN_NAMES if differ else ""
-    if len(of_data) == units:
-        return list(of_data), ""
-    numbered = [f"class {number}" for number in range(units)]
-    return numbered, (
-        "The classes have numbers for names: neither the file nor the data set names them all."
-    )
+        return list(own), _OWN_NAMES if differ else "", found
+    if len(of_data) != units:
+        return [f"class {number}" for number in range(units)], _NUMBERED, found
+    originals = of_data if data is None else data.class_names
+    orders = class_orders(of_data, originals, project.edits.classes)
+    card = model_card(project, built, title="", class_names=list(of_data))
+    measured = measure(job, project, data, built, card) if data is not None else None
+    found = find_order(request, orders, measured, has_one=has_one_order(project))
+    names = next((order.names for order in found.orders if order.key == found.chosen), None)
+    return names, chosen_words(found), found
+
+
+def _check_told(names: Sequence[str], units: int) -> None:
+    if len(names) != units or len({*names}) != units or not all(map(str.strip, names)):
+        raise UsageError(
+            "These class names do not match the model.",
+            received=f"{len(names)} names, {len({*names})} different",
+            expected=f"{units} different names, one per output of the last layer",
+        )
 
 
 def _names_inside(path: Path) -> Sequence[str]:
@@ -145,19 +180,33 @@ def _names_inside(path: Path) -> Sequence[str]:
 def names_of_data(job: Job, project: Project) -> Sequence[str]:
     """The class names of a project's data set; () where it is not at hand."""
     spec = all_datasets().get(project.dataset.key)
-    if spec is None:
-        return ()
-    classes = project.edits.classes
-    if spec.class_names or spec.needs_download or spec.addresses(project.dataset.params):
-        return edited_classes(spec.class_names, classes).names
+    if spec is not None and (
+        spec.class_names or spec.needs_download or spec.addresses(project.dataset.params)
+    ):
+        return edited_classes(spec.class_names, project.edits.classes).names
+    data = _data_at_hand(job, project)
+    return () if data is None else _edited_names(data, project)
+
+
+def _edited_names(data: LoadedData, project: Project) -> Sequence[str]:
+    return edited_classes(data.class_names, project.edits.classes).names
+
+
+def _data_at_hand(job: Job, project: Project) -> LoadedData | None:
+    """A project's data set, before the user's edits; None where it would have to be fetched, or
+    cannot be read.
+    """
+    spec = all_datasets().get(project.dataset.key)
+    if spec is None or spec.not_kept() or spec.addresses(project.dataset.params):
+        return None
     params, errors = check_all(spec.params, project.dataset.params)
     if errors:
-        return ()
+        return None
     try:
-        return edited_classes(spec.load(job, params).class_names, classes).names
+        return spec.load(job, params)
     except WorkbenchError as error:  # the data may be elsewhere: weights load all the same
         job.progress(f"The class names of the data set are unknown: {error.what}")
-        return ()
+        return None
 
 
 def _fill(

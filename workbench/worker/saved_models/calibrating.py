@@ -16,14 +16,8 @@ from workbench.core.calibration.distance import (
     reference_places,
     references,
 )
-from workbench.core.calibration.reliability import reliability
-from workbench.core.calibration.temperature import (
-    LEAST_IMAGES,
-    fit_temperature,
-    mean_loss,
-    with_temperature,
-)
-from workbench.core.format import count
+from workbench.core.calibration.fitting import FOLDS, fit, uncalibrated
+from workbench.core.calibration.temperature import LEAST_IMAGES
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.trained.calibration import Calibration, DistanceMark
@@ -35,6 +29,9 @@ Measure = Callable[[PreparedPart], tuple[Floats, Floats]]
 
 MOST_VALIDATION = 5000
 """Validation images that are used: more change the temperature by less than a hundredth."""
+
+_FEWEST, _MOST_NUMBERS = 300, 2_000_000
+"""With thousands of classes fewer images are used, so that fitting takes seconds."""
 
 _SEED = 6
 _UNSAVED = "0" * 64
@@ -66,7 +63,8 @@ def fit_calibration(
     probabilities, hidden = measure(chosen)
     if not np.isfinite(probabilities).all():
         return Calibration(reason="its outputs are not finite", no_distance=_NOT_FINITE), None
-    found = _temperature(probabilities, chosen.y)
+    rows = _some_rows(len(chosen), max(_FEWEST, _MOST_NUMBERS // probabilities.shape[1]))
+    found = _temperature(probabilities[rows], chosen.y[rows])
     places = reference_places(len(train), num_hidden)
     reason = _no_distance(num_hidden, len(places), hidden)
     if not reason:
@@ -75,8 +73,15 @@ def fit_calibration(
     if reason:
         return msgspec.structs.replace(found, no_distance=reason), None
     kept = references(of_train)
-    limit, is_on = limit_of(distances(hidden, kept)), len(chosen) >= LEAST_FOR_LIMIT
-    mark = DistanceMark(checksum=_UNSAVED, limit=limit, is_on=is_on)
+    limit = limit_of(distances(hidden, kept), kept)
+    mark = DistanceMark(
+        checksum=_UNSAVED,
+        limit=limit.value,
+        is_on=len(chosen) >= LEAST_FOR_LIMIT,
+        within=limit.within,
+        count=limit.count,
+        with_training=limit.with_training,
+    )
     return msgspec.structs.replace(found, distance=mark), kept
 
 
@@ -92,23 +97,30 @@ def _no_distance(num_hidden: int, num_places: int, hidden: Floats) -> str:
 
 
 def _temperature(probabilities: Floats, labels: Labels) -> Calibration:
-    is_right = probabilities.argmax(axis=1) == labels
-    if is_right.all():  # every lower temperature would be better: in the end, all is 100%
-        words = f"all {count(len(labels))} validation images are classified correctly"
-        return Calibration(reason=f"{words}, so that there are no errors to fit it to")
-    temperature = fit_temperature(probabilities, labels)
-    calibrated = with_temperature(probabilities, temperature)
+    found = fit(probabilities, labels)
+    measured = found.measured
+    if measured is None:
+        measured = uncalibrated(probabilities, labels)
     return Calibration(
-        temperature=temperature,
+        temperature=found.temperature,
+        reason=found.reason,
         count=len(labels),
-        loss_before=mean_loss(probabilities, labels),
-        loss_after=mean_loss(probabilities, labels, temperature),
-        error_before=reliability(probabilities.max(axis=1), is_right).error,
-        error_after=reliability(calibrated.max(axis=1), is_right).error,
+        loss_before=measured.loss_before,
+        loss_after=measured.loss_after,
+        error_before=measured.error_before,
+        error_after=measured.error_after,
+        loss_change=measured.loss_change,
+        error_change=measured.error_change,
+        folds=FOLDS,
     )
 
 
 def _some(part: PreparedPart, most: int) -> PreparedPart:
     if len(part) <= most:
         return part
-    return part.picked(np.sort(np.random.default_rng(_SEED).permutation(len(part))[:most]))
+    return part.picked(_some_rows(len(part), most))
+
+
+def _some_rows(number: int, most: int) -> Labels:
+    """At most so many of the first `number` integers, rising; the same each time."""
+    return np.sort(np.random.default_rng(_SEED).permutation(number)[:most])

@@ -189,4 +189,4 @@ def build_whole(graph: Graph, where: str) -> BuiltModel:
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:
     if path.is_dir():
         return read_arrays(RunFolder(path).weights_path, checksum=card.checksum)
-    return read_foreign_weights(path, weights_layout(built))
+    return read_foreign_weights(path, weights_layout(built), by_order=True).arrays

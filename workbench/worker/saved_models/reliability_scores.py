@@ -10,6 +10,7 @@ import numpy as np
 from workbench.core.calibration.reliability import kept_counts, reliability
 from workbench.inference.answers import ImageResults, Numbers, Values
 from workbench.protocol.trained.calibration import Bins, Calibration, CalibrationScores, KeptImages
+from workbench.worker.process.event_logger import finite
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -42,6 +43,8 @@ def calibration_scores(
         kept=_kept(results.probability, is_right),
         kept_near=near,
         no_distance=found.no_distance,
+        negative_log_likelihood=finite(float(results.losses.mean(dtype=np.float64))),
+        loss_before=finite(results.loss),
     )
 
 

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from workbench.alterations import all_alterations, altered, checked
+from workbench.alterations import SUITE_LEVELS, all_alterations, altered, checked
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import UsageError
 from workbench.inference.runner import Labels, Runner
@@ -46,6 +46,7 @@ def robustness_of(
     truth: Labels,
     tests: Sequence[RobustnessTest],
     *,
+    is_suite: bool = False,
     images: int = MAX_IMAGES,
     on_progress: Callable[[float], None],
     request_id: int = 0,
@@ -57,23 +58,36 @@ def robustness_of(
         x: The test images, fitted to the model, uint8 (n, height, width, channels); at least one.
         truth: Their labels, int64 (n,).
         tests: What to measure.
+        is_suite: These are those of the ready suite, at its strengths.
         images: At most so many of them are used, evenly spread; 0 for all.
         on_progress: Called with the fraction done, 0..1, before each step; may raise to stop.
         request_id: Of the request that is answered.
     """
     chosen = _spread(len(x), images)
-    cases = [case for test in tests for case in _cases(test)]
+    levels = SUITE_LEVELS if is_suite else LEVELS
+    cases = [case for test in tests for case in _cases(test, levels)]
     keys = list(dict.fromkeys([(), *(case.key for case in cases)]))
     right = _num_right(runner, _Images(x, truth, chosen), keys, on_progress)
     accuracies = {key: number / len(chosen) for key, number in right.items()}
+    measured = [case.with_accuracy(accuracies[case.key]) for case in cases]
     return Robustness(
         id=request_id,
         accuracy=accuracies[()],
         count=len(chosen),
         total=len(x),
-        measured=[case.with_accuracy(accuracies[case.key]) for case in cases],
+        measured=measured,
         weights=weights_of(runner.card),
+        mean_accuracy=_mean(measured) if is_suite else None,
     )
+
+
+def _mean(measured: Sequence[AlteredAccuracy]) -> float:
+    """Over the strengths of each alteration, then over the alterations: brightness has two."""
+    found: dict[str, list[float]] = {}
+    for case in measured:
+        for key in case.strengths:
+            found.setdefault(key, []).append(case.accuracy)
+    return float(np.mean([np.mean(each) for each in found.values()]))
 
 
 @dataclass(frozen=True)
@@ -90,11 +104,11 @@ class _Case:
         )
 
 
-def _cases(test: RobustnessTest) -> Iterator[_Case]:
+def _cases(test: RobustnessTest, levels: Sequence[float]) -> Iterator[_Case]:
     """Each alteration of a test alone at each level, then all together."""
     known, strengths = all_alterations(), checked(test.strengths)
     groups = [(key,) for key in strengths] + ([tuple(strengths)] if len(strengths) > 1 else [])
-    for group, level in product(groups, LEVELS):
+    for group, level in product(groups, levels):
         applied = tuple((key, known[key].at(strengths[key], level)) for key in group)
         yield _Case(test.name, applied, level)
 

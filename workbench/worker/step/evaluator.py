@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.inference.answers import Answers, ImageResults, joined_results, results_of
+from workbench.inference.answers import Answers, ImageResults, joined_results, results_of, room_for
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.pipeline import evaluation_pipeline
 from workbench.worker.step.training_loop import Scores, TrainingLoop, Values
@@ -74,15 +74,18 @@ class Evaluator:
         """
         iterator = self._loop.distribute(self._dataset)
         answering = self._loop.answering(hidden)
-        pieces, losses = [], []
+        pieces, losses, rows = [], [], None
         for step in range(self._num_steps):
             on_progress(step / self._num_steps)
             labels = self._labels[step * self._size : (step + 1) * self._size]
             # The filling of the last batch is cut off.
             raw, inner, entropy, own = (each[: len(labels)] for each in answering(iterator))
-            pieces.append(results_of(judge(raw, inner, entropy), labels))
+            found, start = judge(raw, inner, entropy), step * self._size
+            rows = room_for(len(self._labels), raw.shape[1]) if rows is None else rows
+            rows[start : start + len(labels)] = found.probabilities
+            pieces.append(results_of(found, labels))
             losses.append(own)
-        return joined_results(pieces), np.concatenate(losses)
+        return joined_results(pieces, rows), np.concatenate(losses)
 
     def _scores_of(self, sums: Sequence[Any]) -> Scores:
         loss, correct, count, in_top_k = (float(value) for value in sums[:4])

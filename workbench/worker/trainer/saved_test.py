@@ -21,7 +21,12 @@ from workbench.worker.input.sharding import WHOLE, is_on_processors
 from workbench.worker.process.event_logger import EventLogger, finite
 from workbench.worker.process.load_context import BaseLoadContext
 from workbench.worker.process.stop import StoppedError
-from workbench.worker.saved_models.evaluation import evaluation_of, keep, scored_images
+from workbench.worker.saved_models.evaluation import (
+    class_scores_of,
+    evaluation_of,
+    keep,
+    scored_images,
+)
 from workbench.worker.saved_models.keras_runner import load_keras_runner
 from workbench.worker.saved_models.loading import load_runner
 from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
@@ -73,7 +78,8 @@ def keep_test(job: TrainingJob, part: PreparedPart, results: ImageResults) -> No
     try:
         card = job.run.model_card()
         images = scored_images(part, part.y, results, TestLoadContext(job.events))
-        keep(job.run, card, evaluation_of(card, part.y, results), images)
+        rows = class_scores_of(part.y, results)
+        keep(job.run, card, evaluation_of(card, part.y, results), images, rows)
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
 

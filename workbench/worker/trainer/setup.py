@@ -102,7 +102,9 @@ class TrainingSetup:
             class_names=data.class_names,
             marks=data.marks,
         )
-        card = msgspec.structs.replace(card, fit=fit, precision=compiled.plan.precision)
+        card = msgspec.structs.replace(
+            card, fit=fit, value_range=data.value_range, precision=compiled.plan.precision
+        )
         return PreparedTraining(
             compiled, sizes, machine, mark, card, target, self._ledger, data, tuple(reasons)
         )

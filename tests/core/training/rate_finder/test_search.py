@@ -7,6 +7,7 @@ earlier finder, which knew the sweep alone, got wrong.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -143,8 +144,46 @@ def test_a_rate_half_a_point_behind_is_kept() -> None:
     assert words.startswith("Your rate 0.003 is within the good range (0.00")
     assert words.endswith(
         "0.01: 85.0% training accuracy, 0.3 points more. Up to 0.75 points count as equal, as "
-        "differences shrink until the end of a training (standard error 0.0 points)."
+        "differences shrink until the end of a training (standard error below 0.1 points)."
     )
+
+
+SATURATED = {0.003: 0.9, 0.01: 1.0, 0.03: 1.0, 0.1: 1.0}
+
+
+def _of_few(accuracies: dict[float, float], images: int) -> Any:
+    made = _made(accuracies)
+    return lambda rate, steps: replace(made(rate, steps), images=images)
+
+
+@pytest.mark.parametrize("present", [0.01, 0.03, 0.1])
+def test_few_images_that_are_all_learned_do_not_tell(present: float) -> None:
+    search = _search(_of_few(SATURATED, 145), present, None)
+    search.num_images = 145
+    outcome = search.run()
+    assert (outcome.verdict, outcome.suggested, outcome.images) == ("unknown", None, 145)
+    # Agresti and Min: half an image more in each cell, of two answers that agree on all images.
+    assert outcome.error == pytest.approx(math.sqrt(0.5 + 0.5) / 147)
+    words = answer_words(outcome, chance=0.3, has_fallen=True)
+    assert words.startswith(
+        "Too few images to tell: of 145 training images, a difference of up to 1.4 points may be "
+        f"chance, and they are memorized. Keep {present:g}, or compare rates by "
+    )
+    assert f"{present:g}: 100.0% training accuracy after 80 steps" in words
+
+
+def test_few_images_still_show_a_rate_that_is_far_better() -> None:
+    search = _search(_of_few(SATURATED, 145), 0.003, None)
+    search.num_images = 145
+    outcome = search.run()
+    assert outcome.verdict == "change"
+    assert outcome.suggested in {0.01, 0.03, 0.1}
+
+
+def test_many_images_that_are_all_learned_keep_the_rate() -> None:
+    search = _search(_of_few(SATURATED, 2500), 0.01, None)
+    search.num_images = 5000
+    assert search.run().verdict == "keep"
 
 
 def test_a_rate_near_the_best_is_measured_as_long_as_it_and_changed() -> None:

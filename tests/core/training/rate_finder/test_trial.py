@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -49,3 +51,16 @@ def test_one_batch_has_no_error_that_could_be_known() -> None:
     assert accuracy_error(best, other) == 0.0
     assert is_clearly_worse(other, best, 0.01)
     assert not is_clearly_worse(other, best, 0.02)
+
+
+@pytest.mark.parametrize(("hits", "others"), [(145, 145), (145, 140), (100, 60)])
+def test_the_error_is_at_least_that_of_so_many_images(hits: int, others: int) -> None:
+    """By the formula of the paper on the table of answers, one always right where the other is."""
+    images = 145
+    best, other = (
+        Trial(0.1, 80, np.ones(80), np.full(80, count / images), images) for count in (hits, others)
+    )
+    first, second = hits - others + 0.5, 0.5  # pairs that only one of both has right
+    total = images + 2
+    variance = (first + second - (first - second) ** 2 / total) / total**2
+    assert accuracy_error(best, other) == pytest.approx(math.sqrt(variance))

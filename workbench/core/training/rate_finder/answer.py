@@ -20,6 +20,8 @@ def answer_words(outcome: Outcome, *, chance: float, has_fallen: bool) -> str:
     present = outcome.present
     if outcome.best is None:
         return _unknown(present, chance, has_fallen=has_fallen)
+    if outcome.images:
+        return _too_few(outcome, outcome.best)
     best, rate = outcome.best, rate_text(present.rate)
     if outcome.verdict == "keep" and len(outcome.good) == 1:
         return f"Your rate {rate} is the best of the rates tried; keep it. {_measured(best)}."
@@ -41,7 +43,23 @@ def _equal_words(outcome: Outcome, best: Trial) -> str:
     more, equal = best.accuracy - outcome.present.accuracy, max(MARGIN, outcome.error)
     return (
         f"{_points(more, 1)} more. Up to {_points(equal, 2)} count as equal, as differences shrink "
-        f"until the end of a training (standard error {_points(outcome.error, 1)})."
+        f"until the end of a training (standard error {_error_words(outcome.error)})."
+    )
+
+
+def _error_words(error: float) -> str:
+    return _points(error, 1) if error >= 0.0005 else "below 0.1 points"
+
+
+def _too_few(outcome: Outcome, best: Trial) -> str:
+    """Why the accuracies of few images, each seen again and again, show no best rate."""
+    present, certain = outcome.present, 2 * outcome.error
+    beside = "" if best is present else f"; {_beside(best)}"
+    return (
+        f"Too few images to tell: of {outcome.images:,} training images, a difference of up to "
+        f"{_points(certain, 1)} may be chance, and they are memorized. Keep "
+        f"{rate_text(present.rate)}, or compare rates by cross-validation. {_measured(present)}"
+        f"{beside}."
     )
 
 

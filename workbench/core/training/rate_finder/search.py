@@ -22,6 +22,11 @@ end they were seen to be 0.6 times as far apart, less than half a point.
 _WIDE_MARGIN = 0.01
 """In the first, shorter trials: what is behind there may catch up."""
 
+_ENOUGH = round(3 / MARGIN)
+"""Training images: where all of so many are classified correctly, the true accuracy is above
+1 - MARGIN, with a certainty of 95% (rule of three). Fewer cannot show which rates are equally good.
+"""
+
 _FINALISTS = 2
 _MOST_TRIALS = 10
 _MOST_FINALS = 6
@@ -69,6 +74,7 @@ class Outcome:
         present: The decisive trial of the project's rate, else its first one.
         best: The best decisive trial; None where there is none.
         error: Standard error of the difference between both accuracies, 0..1.
+        images: Training images, where they are too few to tell which rate is best; else 0.
     """
 
     verdict: Verdict
@@ -77,6 +83,7 @@ class Outcome:
     present: Trial
     best: Trial | None = None
     error: float = 0.0
+    images: int = 0
 
 
 @dataclass
@@ -90,6 +97,7 @@ class RateSearch:
         lengths: Of the trials.
         chance: Accuracy of always naming the largest class, 0..1.
         batch_size: Images of each step.
+        num_images: Training images; 0 where that is not known.
     """
 
     train: Train
@@ -98,6 +106,7 @@ class RateSearch:
     lengths: Lengths
     chance: float
     batch_size: int
+    num_images: int = 0
     tried: dict[int, Trial] = field(default_factory=dict)
     finals: dict[int, Trial] = field(default_factory=dict)
 
@@ -196,6 +205,8 @@ class RateSearch:
         if present is None:
             return Outcome("change", best.rate, good, self.tried[begin], best)
         error = accuracy_error(best, present)
+        if 0 < self.num_images < _ENOUGH and not is_clearly_worse(present, best, MARGIN):
+            return Outcome("unknown", None, (), present, best, error, self.num_images)
         if _is_as_good(present, best):
             return Outcome("keep", present.rate, good, present, best, error)
         return Outcome("change", best.rate, good, present, best, error)

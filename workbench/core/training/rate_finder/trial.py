@@ -32,12 +32,15 @@ class Trial:
         steps: Its length; the whole schedule is passed through in it.
         losses: Training loss of each step, float64 (n,), n < steps where it diverged.
         accuracies: Training accuracy of each step's images before the step, 0..1, float64 (n,).
+        images: Different images among those of its last steps, which it is judged by; 0 where that
+            is not known.
     """
 
     rate: float
     steps: int
     losses: Values
     accuracies: Values
+    images: int = 0
 
     @property
     def has_diverged(self) -> bool:
@@ -46,16 +49,14 @@ class Trial:
         """
         if len(self.losses) < self.steps or not bool(np.isfinite(self.losses).all()):
             return True
-        return float(np.mean(self.losses[-self._tail_steps :])) > RISEN * float(self.losses[0])
-
-    @property
-    def _tail_steps(self) -> int:
-        return max(1, round(TAIL * self.steps))
+        return float(np.mean(self.losses[-tail_steps(self.steps) :])) > RISEN * float(
+            self.losses[0]
+        )
 
     @property
     def tail(self) -> Values:
         """Accuracies of the last steps, float64 (m,); zeros where it diverged."""
-        count = self._tail_steps
+        count = tail_steps(self.steps)
         return np.zeros(count) if self.has_diverged else self.accuracies[-count:]
 
     @property
@@ -66,7 +67,12 @@ class Trial:
     @property
     def loss(self) -> float | None:
         """Mean loss of the last steps; None where it diverged."""
-        return None if self.has_diverged else float(np.mean(self.losses[-self._tail_steps :]))
+        return None if self.has_diverged else float(np.mean(self.losses[-tail_steps(self.steps) :]))
+
+
+def tail_steps(steps: int) -> int:
+    """How many of a trial's steps, the last ones, it is judged by."""
+    return max(1, round(TAIL * steps))
 
 
 def trial_rates(
@@ -86,8 +92,22 @@ def accuracy_error(best: Trial, other: Trial) -> float:
     """Standard error of the difference of two trials' accuracies.
 
     Trials of one length are trained on the same batches, so what one batch is easier than
-    another does not count.
+    another does not count. Where batches do not differ, as all images are learned, it is still that
+    of so many images (Agresti and Min, "Simple Improved Confidence Intervals for Comparing Matched
+    Proportions", 2005: half an image more in each cell of the table of both answers).
     """
+    return max(_between_batches(best, other), _of_images(best, other))
+
+
+def _of_images(best: Trial, other: Trial) -> float:
+    images = min(best.images, other.images)
+    if not images:
+        return 0.0
+    apart = abs(best.accuracy - other.accuracy) * images
+    return math.sqrt(apart + 1.0 - apart**2 / (images + 2)) / (images + 2)
+
+
+def _between_batches(best: Trial, other: Trial) -> float:
     differences = best.tail - other.tail
     blocks = np.array_split(differences, min(_BLOCKS, len(differences)))
     if len(blocks) < 2:

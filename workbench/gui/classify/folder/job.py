@@ -136,14 +136,14 @@ class FolderJob(QObject):
 
 
 def done_words(done: ManyClassified) -> str:
-    """What came of it, in a sentence or two."""
+    """What came of it, and how the table of true classes was read, in sentences."""
     into = f" into {Path(done.table).name}" if done.table else ""
     words = f"{plural(done.num_images - done.num_bad, 'image')} classified{into}"
     if done.num_earlier:
         words += f", {count(done.num_earlier)} of them before"
     if done.num_bad:
         words += f"; {plural(done.num_bad, 'image')} could not be read"
-    return f"{words}. {agreement_words(done.agreement)}".strip()
+    return " ".join(filter(None, (f"{words}.", agreement_words(done.agreement), *done.reading)))
 
 
 def agreement_words(agreement: Agreement | None) -> str:

@@ -242,6 +242,9 @@ class Findings(QObject):
         finding = self.found[number]
         words = f"{action.title}: {finding.title}"
         self._push(with_actions(self._document.project, [(finding, action)]), words, action.recipe)
+        if action.dataset:
+            choice = self._document.project.dataset
+            self._document.set_dataset(Choice(choice.key, {**choice.params, **action.dataset}))
 
     def apply_to_all(self, numbers: Sequence[int], *, is_kept: bool = False) -> None:
         """Settles those of some findings that are open by their first action, or keeps them: one

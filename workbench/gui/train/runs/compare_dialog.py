@@ -164,13 +164,16 @@ class CompareRuns(QDialog):
 
 
 def summary_words(comparison: RunComparison) -> str:
-    """In one sentence where two runs differ, and in another what differs in their data edits."""
+    """Whether one run is better by more than chance, where two runs differ, and what differs in
+    their data edits: a sentence each.
+    """
     different = [section for section in comparison.sections if not section.is_equal]
     if not different:
         return "Both runs are identical in everything that is compared."
     where = f"The runs differ in {list_text([each.title.lower() for each in different])}."
-    edits = comparison.edits.words
-    return f"{where} {edits}." if edits else where
+    accuracy = comparison.accuracy.words if comparison.accuracy is not None else ""
+    edits = f"{comparison.edits.words}." if comparison.edits.words else ""
+    return " ".join(filter(None, (accuracy, where, edits)))
 
 
 def comparison_text(comparison: RunComparison, left: str, right: str) -> str:
@@ -182,6 +185,8 @@ def comparison_text(comparison: RunComparison, left: str, right: str) -> str:
         lines += [f"{r.title}\t{r.left}\t{r.right}\t{r.difference}".rstrip() for r in rows]
     if comparison.edits.words:
         lines.append(f"{comparison.edits.words}.")
+    if comparison.accuracy is not None:
+        lines.append(comparison.accuracy.words)
     return "\n".join(lines)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
+from workbench.core.confusion import Confusion
 from workbench.core.format import plural, share
 from workbench.core.params import IntParam
 from workbench.core.training.fields.dividing import MAX_FOLDS
@@ -152,10 +154,12 @@ class CrossValidationDialog(SeriesDialog[FoldResult]):
         self.figures.setText(_figures(result))
         self.notes.setText(" ".join(result.notes()))
         confusion = result.confusion
-        counts = confusion.tolist() if confusion is not None else []
-        self.matrix.set_matrix(list(result.classes) if counts else [], counts)
-        self.hover.setText(POINT_AT if counts else "")
-        self.matrix.setVisible(bool(counts))
+        is_there = confusion is not None
+        counts = np.zeros((0, 0), np.int64) if confusion is None else confusion
+        names = list(result.classes) if is_there else []
+        self.matrix.set_matrix(names, Confusion.of_dense(counts))
+        self.hover.setText(POINT_AT if is_there else "")
+        self.matrix.setVisible(is_there)
 
 
 def _item(each: Trained) -> QTreeWidgetItem:

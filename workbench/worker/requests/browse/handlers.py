@@ -178,7 +178,9 @@ def _make(
         part, index = cast("Part", FilePart((file,), np.zeros(1, np.int64))), 0
     else:
         part, index = _part_of(parts, place), place.index
-    kept = kept_ones.place_of(part.paths[index]) if isinstance(part, FilePart) else None
+    kept = None
+    if isinstance(part, FilePart):
+        kept = kept_ones.place_of(part.paths[index], part.value_range)
     if kept is not None and kept_ones.find(kept):
         return str(kept)
     digest = hashlib.sha256(file.encode(errors="surrogateescape")).hexdigest()[:32]

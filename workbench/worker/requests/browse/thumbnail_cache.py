@@ -39,13 +39,16 @@ class ThumbnailCache:
         self._keep_bytes = keep_bytes
         self._num_new = 0
 
-    def place_of(self, file: str) -> Path | None:
-        """Where the thumbnail of a file is or would be; None where there is no such file."""
+    def place_of(self, file: str, value_range: str = "") -> Path | None:
+        """Where the thumbnail of a file, decoded with a range, is or would be; None where there is
+        no such file.
+        """
         try:
             status = os.stat(file)  # noqa: PTH116 - a hundred thousand Paths are slow
         except (OSError, ValueError):
             return None
         mark = f"{os.path.abspath(file)}\0{status.st_size}\0{status.st_mtime_ns}\0{self._size}"  # noqa: PTH100 - as above
+        mark += f"\0{value_range}" if value_range else ""
         digest = hashlib.blake2b(mark.encode(errors="surrogateescape"), digest_size=16).hexdigest()
         return self._folder / digest[:2] / f"{digest[2:]}.jpg"
 

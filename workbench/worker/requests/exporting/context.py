@@ -57,9 +57,10 @@ class ExportContext:
             not asked for them.
         has_layers: `answers` holds the outputs of each layer, too, by `layer_names`.
         until: Id of the layer whose outputs are the "scores" of `answers`; "" for the last.
+        images: None: a run's program comes without the images.
     """
 
-    tf, keras = tf, keras
+    tf, keras, images = tf, keras, None
 
     def __init__(
         self,
@@ -188,7 +189,8 @@ class ExportContext:
     def compare_weights(self, path: Path) -> None:
         """The same with exported weights, which a fresh model of the graph gets."""
         built = build_model(self.graph, all_layers(), whole=True, pretrained=False)
-        assign_weights(built, read_foreign_weights(path, weights_layout(built)))
+        found = read_foreign_weights(path, weights_layout(built), by_order=True)
+        assign_weights(built, found.arrays)
         self._compare(built.model, path.name)
 
     def _compare(self, exported: Any, where: str) -> None:

@@ -12,13 +12,20 @@ from workbench.core.specs import ExportReader, ExportSpec
 from workbench.datasets import all_datasets
 from workbench.exports import FACTS_FORMAT
 from workbench.programs.code import comment_text, literal
+from workbench.programs.reader import reader_imports, reader_source, sort_imports
 from workbench.programs.texts import fill, sections
 from workbench.runs.model_card import ModelCard
 
 README_NAME = "README.md"
 LICENSE_NAME = "LICENSE.txt"
 _IMPORT = ("import ", "from ")
-_IMPORTS = ("import numpy as np", "from PIL import Image, ImageOps")
+_STANDARD = ("argparse", "json", "pathlib", "sys")
+"""Modules that every script needs..."""
+
+_SOMETIMES = ("runpy", "shutil", "subprocess", "tempfile")
+"""...and those that some need."""
+
+_THIRD_PARTY = ("import numpy", "from PIL")
 
 
 class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +35,8 @@ class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
         class_names: In the order of the answers.
         input_shape: (height, width, channels) of an image of numbers 0 to 255.
         fit: How an image of other proportions is brought to that: crop, stretch or pad.
+        value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" by the numbers
+            of each.
         is_logits: A softmax is to be applied to the answers.
         temperature: Of the calibration: logarithms of the probabilities are divided by it. None
             where there is none, or it is in the model.
@@ -44,6 +53,7 @@ class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
     least_probability: float
     dataset: str
     checksum: str
+    value_range: str = ""
     made_by: str = f"Workbench {__version__}"
     format: str = FACTS_FORMAT
     version: int = 1
@@ -64,6 +74,7 @@ def facts_of(card: ModelCard, spec: ExportSpec) -> ExportFacts:
         class_names=card.class_names,
         input_shape=card.input_shape,
         fit=card.fit,
+        value_range=card.value_range,
         is_logits=card.is_logits and not is_probable,
         temperature=found.temperature if found is not None and not is_inside else None,
         least_probability=(found.least_probability or 0.0) if found is not None else 0.0,
@@ -99,7 +110,7 @@ def write_scripts(context: Any, path: Path) -> None:
     card: ModelCard = context.card
     reader: ExportReader = context.spec.reader
     texts = sections(reader.runtime.texts)
-    imports, reading = _imports(texts[reader.section] if reader.section else "")
+    standard, imports, reading = _imports(texts[reader.section] if reader.section else "")
     values = {
         "title": comment_text(card.title) or "A network",
         "file": comment_text(path.name),
@@ -109,9 +120,9 @@ def write_scripts(context: Any, path: Path) -> None:
         "facts_literal": literal(facts_name(path.name)),
         "setup": reader.runtime.setup,
         "start": reader.runtime.start,
-        "has_network": "runpy." in reading,
-        "is_compiled": "subprocess." in reading,
+        "standard_imports": standard,
         "imports": imports,
+        "image_reader": reader_source(),
         **reader.values(context, path),
     }
     values["reading"] = fill(reading, values)
@@ -119,15 +130,19 @@ def write_scripts(context: Any, path: Path) -> None:
         path.with_name(name).write_text(fill(texts[section], values), encoding="utf-8")
 
 
-def _imports(section: str) -> tuple[str, str]:
-    """The imports with which a section begins, and those of all scripts, as formatters sort
-    them; and the rest of it.
+def _imports(section: str) -> tuple[str, str, str]:
+    """The imports of a script from Python's library, and the others: those with which a section
+    begins, and those of all scripts, as formatters sort them; and the rest of the section.
     """
     lines = section.splitlines(keepends=True)
     number = next((n for n, line in enumerate(lines) if not line.startswith(_IMPORT)), len(lines))
-    imports = [*(line.rstrip() for line in lines[:number]), *_IMPORTS]
-    imports.sort(key=lambda line: (line.startswith("from"), line.lower()))
-    return "\n".join(imports), "".join(lines[number:]).lstrip("\n")
+    rest = "".join(lines[number:]).lstrip("\n")
+    needed = [name for name in _SOMETIMES if f"{name}." in rest]
+    standard = {f"import {name}" for name in (*_STANDARD, *needed)}
+    others = {line.rstrip() for line in lines[:number]}
+    for line in reader_imports():
+        (others if line.startswith(_THIRD_PARTY) else standard).add(line)
+    return "\n".join(sort_imports(standard)), "\n".join(sort_imports(others)), rest
 
 
 def write_texts(context: Any, path: Path) -> None:

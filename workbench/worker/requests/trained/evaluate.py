@@ -9,30 +9,37 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.core.format import path_text
-from workbench.core.projects.data_edits import PART_NAMES
+from workbench.core.evaluation.thresholds import Wish
 from workbench.errors import UsageError, WorkbenchError
+from workbench.inference.answers import ImageResults, Numbers
 from workbench.inference.scoring import score_all
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.evaluate import (
     Evaluate,
     Evaluation,
-    ImageScores,
     ImageSet,
     SliceBy,
     SliceScore,
 )
+from workbench.runs.export.image_tables import EvaluatedImages, write_evaluated
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.scores import SET_IMAGES
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.evaluation import known_scores, remove_evaluation
 from workbench.runs.store.image_scores import ScoredImages
 from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
-from workbench.worker.input.sources import edits_of, match_classes, other_part, run_part
-from workbench.worker.process.event_logger import finite
+from workbench.worker.input.sources import (
+    edits_of,
+    match_classes,
+    match_notes,
+    other_part,
+    run_part,
+)
 from workbench.worker.requests.session import CancelledError, Job
+from workbench.worker.saved_models.class_thresholds import class_thresholds, unknown_threshold
 from workbench.worker.saved_models.evaluation import (
+    class_scores_of,
     count_in_training,
     evaluation_of,
     keep,
@@ -49,9 +56,11 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     """
     found = _scored(job, request)
     _keep(request, found)
-    answer = found.answer
-    if request.with_images and found.images is not None:
-        answer = msgspec.structs.replace(answer, images=_columns(found.part, found.images))
+    answer = found.answer  # what follows is of the request, and is not kept
+    if request.table:
+        _write_table(Path(request.table), found)
+    if request.wish is not None:
+        answer = _with_thresholds(job, request, request.wish, found, answer)
     if request.by is not None and found.images is not None:
         slices = _slices(found.card, found.images, request.by)
         answer = msgspec.structs.replace(answer, slices=slices)
@@ -86,6 +95,8 @@ def evaluate_again(job: Job, run: RunFolder) -> list[str]:
 class _Scored:
     card: ModelCard
     part: PreparedPart
+    truth: Numbers
+    results: ImageResults
     answer: Evaluation
     images: ScoredImages | None
 
@@ -107,8 +118,37 @@ def _scored(job: Job, request: Evaluate) -> _Scored:
         request_id=job.id,
         part=images,
         num_in_training=count_in_training(RunFolder(Path(request.model)), images),
+        top=request.top,
+        on_progress=partial(_report_areas, job),
     )
-    return _Scored(card, part, answer, scored_images(part, truth, results, job))
+    answer = msgspec.structs.replace(answer, class_notes=match_notes(names, card.class_names))
+    return _Scored(card, part, truth, results, answer, scored_images(part, truth, results, job))
+
+
+def _with_thresholds(
+    job: Job, request: Evaluate, wish: Wish, found: _Scored, answer: Evaluation
+) -> Evaluation:
+    """The evaluation with thresholds that are chosen on the run's validation images.
+
+    Raises:
+        UsageError: the images are those that they are chosen on.
+        DatasetError: the run has no validation images.
+    """
+    if answer.part == "validation" or answer.is_validated_on_test:
+        raise UsageError(
+            "Thresholds are chosen on the validation images, which these are.",
+            fix="Evaluate other images to see what they give.",
+        )
+    on = _scored(job, Evaluate(id=job.id, model=request.model, part="validation"))
+    rows = (class_scores_of(on.truth, on.results), class_scores_of(found.truth, found.results))
+    chosen, tried = rows
+    assert chosen is not None  # noqa: S101 - a runner's answers are finite
+    assert tried is not None  # noqa: S101 - as above
+    if wish.goal == "unknown":
+        unknown = unknown_threshold(chosen, tried, wish)
+        return msgspec.structs.replace(answer, unknown=unknown)
+    thresholds = class_thresholds(chosen, tried, wish, answer.classes)
+    return msgspec.structs.replace(answer, thresholds=thresholds)
 
 
 def _slices(card: ModelCard, images: ScoredImages, by: SliceBy) -> list[SliceScore]:
@@ -129,16 +169,12 @@ def _slices(card: ModelCard, images: ScoredImages, by: SliceBy) -> list[SliceSco
     ]
 
 
-def _columns(part: PreparedPart, images: ScoredImages) -> ImageScores:
-    return ImageScores(
-        parts=[PART_NAMES[number] for number in images.part],
-        indices=images.index.tolist(),
-        files=list(map(path_text, part.files)),
-        actual=images.actual.tolist(),
-        predicted=images.predicted.tolist(),
-        probability=images.probability.tolist(),
-        loss=[finite(loss) for loss in images.loss.tolist()],
-    )
+def _write_table(path: Path, found: _Scored) -> None:
+    results, answer = found.results, found.answer
+    assert results.rows is not None  # noqa: S101 - `score_all` collects them
+    files, losses = found.part.files, results.losses
+    images = EvaluatedImages(files, found.truth, results.predicted, losses, results.rows)
+    write_evaluated(path, images, answer.classes, answer.part)
 
 
 def _keep(request: Evaluate, found: _Scored) -> None:
@@ -153,10 +189,17 @@ def _write(request: Evaluate, found: _Scored) -> None:
     run = RunFolder(Path(request.model))
     if run.request_path.is_file():  # else an exported model
         params = request.params
-        keep(run, found.card, found.answer, found.images, source=request.source, params=params)
+        rows = class_scores_of(found.truth, found.results)
+        source = request.source
+        keep(run, found.card, found.answer, found.images, rows, source=source, params=params)
 
 
 def _report(job: Job, images: ImageSet, fraction: float) -> None:
     """Shows the progress; ends a request that was canceled."""
     job.check_cancelled()
     job.progress(f"Evaluating the {SET_IMAGES[images]}", fraction)
+
+
+def _report_areas(job: Job, fraction: float) -> None:
+    job.check_cancelled()
+    job.progress("Computing the curves of the classes", fraction)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from workbench.alterations import suite
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import UsageError, WorkbenchError
 from workbench.protocol.messages import AnyAnswer
@@ -27,7 +28,7 @@ def measure_robustness(job: Job, request: MeasureRobustness) -> AnyAnswer:
     """
     run = RunFolder(Path(request.model))
     named = [RobustnessTest(test.name, test.strengths) for test in request.tests]
-    tests = named or _own_tests(run)
+    tests = _suite() if request.is_suite else named or _own_tests(run)
     refuse_unknown(tests)
     runner = job.runner(request.model)
     part, names = run_test_part(job, runner.card)
@@ -38,10 +39,21 @@ def measure_robustness(job: Job, request: MeasureRobustness) -> AnyAnswer:
         job.progress("Measuring on altered test images", fraction)
 
     answer = robustness_of(
-        runner, part.x, truth, tests, images=request.images, on_progress=report, request_id=job.id
+        runner,
+        part.x,
+        truth,
+        tests,
+        is_suite=request.is_suite,
+        images=request.images,
+        on_progress=report,
+        request_id=job.id,
     )
     _keep(run, runner.card, answer)
     return answer
+
+
+def _suite() -> list[RobustnessTest]:
+    return [RobustnessTest(name, strengths) for name, strengths in suite().items()]
 
 
 def _own_tests(run: RunFolder) -> Sequence[RobustnessTest]:
@@ -53,7 +65,7 @@ def _own_tests(run: RunFolder) -> Sequence[RobustnessTest]:
         "The project of this run has no robustness test.",
         where=str(run.path),
         fix="Save one with What-if in the Classify view, or choose alterations: "
-        "`workbench robustness RUN --alter KEY=STRENGTH`.",
+        "`workbench robustness RUN --suite`, or `--alter KEY=STRENGTH`.",
     )
 
 

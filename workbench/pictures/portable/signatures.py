@@ -14,7 +14,20 @@ HEAD_BYTES = 4096
 """How much of a file's beginning `sniff` needs."""
 
 DECODED: frozenset[str] = frozenset(
-    {"PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "AVIF", "ICO", "PPM", "QOI", "JPEG2000", "PSD"}
+    {
+        "PNG",
+        "JPEG",
+        "GIF",
+        "BMP",
+        "WEBP",
+        "TIFF",
+        "AVIF",
+        "ICO",
+        "PPM",
+        "QOI",
+        "JPEG2000",
+        "PSD",
+    }
 )
 """Formats that decode here, by Pillow's names (TGA too, but it has no first bytes)."""
 
@@ -50,7 +63,9 @@ _STARTS: dict[str, tuple[bytes, ...]] = {
 }
 
 _HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"heim", b"mif1", b"msf1")
-_BRANDS = dict.fromkeys(_HEIC_BRANDS, "HEIC") | dict.fromkeys((b"avif", b"avis"), "AVIF")
+_BRANDS = dict.fromkeys(_HEIC_BRANDS, "HEIC") | dict.fromkeys(
+    (b"avif", b"avis"), "AVIF"
+)
 
 
 def sniff(head: bytes) -> str:

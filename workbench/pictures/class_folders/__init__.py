@@ -1,0 +1,1 @@
+"""Which folders are the classes, and which the parts, of pictures sorted into folders."""

@@ -1,0 +1,286 @@
+"""Which folders below one folder are the classes.
+
+FOLDER/CLASS/*.jpg            pictures in folders inside belong to the class
+FOLDER/GROUP/.../CLASS/*.jpg  where no folder holds pictures itself, the topmost that do
+FOLDER/CLASS/images/*.jpg     a folder that only holds images is no class
+FOLDER/CLASS/2019/*.jpg       nor is a year
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from workbench.core.class_names import Key, folded, unique_paths
+from workbench.core.format import plain_name
+from workbench.core.specs import Inference, Option
+from workbench.pictures.class_folders.tree import Branch
+from workbench.pictures.class_folders.words import (
+    are_moments,
+    is_aside,
+    is_container,
+    part_name,
+    tokens,
+    without_aside_word,
+)
+
+Level = Literal["auto", "top", "inner", "path", "names"]
+"""Which folders are classes: "auto" by what is there, "top" those right inside, "inner" those that
+hold the images, one class for all of a name, "path" the same with the folders around them, and
+"names" no folders: the names of the files."""
+
+LEVELS: Mapping[str, str] = {
+    "auto": "by what is there",
+    "top": "outer folders",
+    "inner": "inner folders, by their names",
+    "path": "every inner folder",
+    "names": "names of the files",
+}
+_NAMED = 3
+
+
+@dataclass
+class Classes:
+    """Folders of images by class.
+
+    Attributes:
+        folders: The folders of each class: the images right inside of them are its own.
+        aside: Folders that hold something made of the images.
+        inferences: How it was found that these are the classes.
+    """
+
+    folders: dict[Key, list[Branch]] = field(default_factory=dict)
+    aside: list[Branch] = field(default_factory=list)
+    inferences: list[Inference] = field(default_factory=list)
+
+
+def classes_below(tree: Branch, level: Level = "auto", *, has_aside: bool = False) -> Classes:
+    """The class folders below a folder.
+
+    Args:
+        tree: The folder.
+        level: Which of the folders are meant.
+        has_aside: Folders of masks, thumbnails and the like hold images too.
+    """
+    found = Classes()
+    tops = _beside(tree.branches, found, is_looked_for=not has_aside)
+    tops = _without_copies(tops, found) if level == "auto" else tops
+    held = {} if level == "top" else _held(tops, found, is_looked_for=not has_aside)
+    if level == "auto":
+        chosen, inference = _chosen(tops, held)
+        found.inferences += [inference] if inference is not None else []
+    else:
+        chosen = level
+    if chosen == "top":
+        held = {(top.name,): [top] for top in tops}
+    elif chosen == "inner":
+        held = _by_last(held)
+    for key, folders in held.items():
+        for folder in folders:
+            inside = _own(folder, found, is_looked_for=not has_aside)
+            found.folders.setdefault(key, []).extend(inside)
+    return found
+
+
+def _without_copies(tops: tuple[Branch, ...], found: Classes) -> tuple[Branch, ...]:
+    """The folders, without those that hold folders of the same names as those beside them again."""
+    names = {folded(top.name) for top in tops if top.pictures}
+    copies = [
+        top
+        for top in tops
+        if top.branches
+        and not top.pictures
+        and all(folded(each.name) in names for each in top.branches)
+    ]
+    if copies and len(names) >= 2:
+        again = _list([copy.name for copy in copies])
+        count = sum(copy.num_pictures for copy in copies)
+        found.inferences.append(
+            Inference(
+                "class_folders",
+                "The classes",
+                LEVELS["top"],
+                "these hold images themselves",
+                f"{again} holds folders of the same names again, with {count:,} files: not used.",
+                param="classes",
+                options=(Option("inner", LEVELS["inner"]),),
+            )
+        )
+        return tuple(top for top in tops if top not in copies)
+    return tops
+
+
+def _by_last(held: Mapping[Key, list[Branch]]) -> dict[Key, list[Branch]]:
+    """Folders of one name together: names that differ in nothing but case stay apart."""
+    joined: dict[Key, list[Branch]] = {}
+    for key, folders in held.items():
+        joined.setdefault(key[-1:], []).extend(folders)
+    return joined
+
+
+def _own(folder: Branch, found: Classes, *, is_looked_for: bool) -> Iterator[Branch]:
+    """A class folder and those inside, without those that hold something made of its images."""
+    yield folder
+    inner = folder.branches
+    if folder.pictures and is_looked_for:
+        aside = [branch for branch in inner if is_aside(branch.name)]
+        found.aside += aside
+        inner = tuple(branch for branch in inner if branch not in aside)
+    for branch in _beside(inner, found, is_looked_for=is_looked_for):
+        yield from _own(branch, found, is_looked_for=is_looked_for)
+
+
+def _beside(
+    branches: tuple[Branch, ...], found: Classes, *, is_looked_for: bool
+) -> tuple[Branch, ...]:
+    """The folders, without those of masks and the like that are beside one of images."""
+    aside = aside_of(branches) if is_looked_for else []
+    found.aside += aside
+    return tuple(branch for branch in branches if branch not in aside)
+
+
+def aside_of(branches: tuple[Branch, ...]) -> list[Branch]:
+    """Those of some folders that hold something made of the images of another one: by their names,
+    where one for images is beside them, or one with folders of the same names inside.
+    """
+    made = [branch for branch in branches if is_made_of(branch.name, branches)]
+    named = [branch for branch in branches if is_aside(branch.name) and branch not in made]
+    others = [branch for branch in branches if branch not in named and branch not in made]
+    if not named or any(is_container(branch.name) for branch in others):
+        return [*named, *made] if others else []
+    inside = {folded(each.name) for other in others for each in other.all()}
+    again = [
+        branch
+        for branch in named
+        if branch.branches and all(folded(each.name) in inside for each in branch.branches)
+    ]
+    return [*again, *made]
+
+
+def is_made_of(name: str, branches: Iterable[Branch]) -> bool:
+    """Whether a folder's name is that of one beside it with such a word behind: train_masks."""
+    stem = without_aside_word(name)
+    return bool(stem) and any(tokens(branch.name) == stem for branch in branches)
+
+
+def _held(
+    tops: Iterable[Branch], found: Classes, *, is_looked_for: bool
+) -> dict[Key, list[Branch]]:
+    """The topmost folders that hold images themselves, by the names that lead to them; a folder
+    that only holds images stands for the one around it.
+    """
+    held: dict[Key, list[Branch]] = {}
+    for top in tops:
+        for key, branch in _topmost(top, found, is_looked_for=is_looked_for):
+            named = key
+            while len(named) > 1 and (
+                is_container(named[-1]) or (not is_looked_for and is_aside(named[-1]))
+            ):
+                named = named[:-1]
+            held.setdefault(named, []).append(branch)
+    return held
+
+
+def _topmost(
+    branch: Branch, found: Classes, *, is_looked_for: bool
+) -> Iterator[tuple[Key, Branch]]:
+    if branch.pictures:
+        yield (branch.name,), branch
+        return
+    for inner in _beside(branch.branches, found, is_looked_for=is_looked_for):
+        for key, each in _topmost(inner, found, is_looked_for=is_looked_for):
+            yield (branch.name, *key), each
+
+
+def _chosen(
+    tops: tuple[Branch, ...], held: Mapping[Key, list[Branch]]
+) -> tuple[Level, Inference | None]:
+    """Which level it is, and how that was found; None where there is only one level."""
+    if all(len(key) == 1 for key in held):
+        return "top", None
+    if any(top.pictures for top in tops):
+        return _uneven(tops, held)
+    last = [key[-1] for key in held]
+    below = [key[-1] for key in held if len(key) > 1]
+    if are_moments(below):
+        return "top", _levels("top", held, "the folders inside are years or dates")
+    repeated = _repeated(last)
+    if not repeated:
+        return "path", _levels("path", held, "no folder right inside holds images itself")
+    kinds = {_kind(top.name) for top in tops}
+    if kinds == {"fold"}:
+        return "inner", _levels("inner", held, "the folders around them are numbered folds")
+    is_part = bool(kinds - {None})  # but there is no training part beside one of another kind
+    level: Level = "inner" if is_part else "path"
+    evidence = "folders of one name hold one class" if is_part else "the folders that hold images"
+    return level, _levels(level, held, evidence, _doubt(repeated, tops))
+
+
+def _uneven(
+    tops: tuple[Branch, ...], held: Mapping[Key, list[Branch]]
+) -> tuple[Level, Inference | None]:
+    """Some folders hold images and others only folders: the first level, with a doubt where that
+    joins several folders with names of their own.
+    """
+    joined = [
+        top.name
+        for top in tops
+        if not top.pictures
+        and len(inner := [key[1:] for key in held if key[0] == top.name and len(key) > 1]) > 1
+        and not are_moments(key[-1] for key in inner)
+    ]
+    if not joined:
+        return "top", None
+    doubt = f"{_list(joined)} hold{'s' if len(joined) == 1 else ''} several folders, not images."
+    return "top", _levels("top", held, "most hold images themselves", doubt)
+
+
+def _kind(name: str) -> str | None:
+    part = part_name(name)
+    return part.kind if part is not None and not part.rest else None
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    """Names that occur more than once."""
+    first: dict[str, str] = {}
+    repeated: dict[str, None] = {}
+    for name in names:
+        if folded(name) in first:
+            repeated[first[folded(name)]] = None
+        first.setdefault(folded(name), name)
+    return list(repeated)
+
+
+def _doubt(repeated: list[str], tops: tuple[Branch, ...]) -> str:
+    around = _list([top.name for top in tops])
+    return f"The same names ({_list(repeated)}) are inside of {len(tops)} folders: {around}."
+
+
+def _list(names: list[str]) -> str:
+    words = ", ".join(f"“{plain_name(name)}”" for name in names[:_NAMED])
+    return f"{words}, …" if len(names) > _NAMED else words
+
+
+def _levels(
+    level: Level, held: Mapping[Key, list[Branch]], evidence: str, doubt: str = ""
+) -> Inference:
+    """The inference of a level, with the numbers of classes that the others would give."""
+    counts: dict[Level, int] = {
+        "top": len({key[0] for key in held}),
+        "inner": len({key[-1] for key in held}),
+        "path": len(unique_paths(held)),
+    }
+    titles = {each: f"{LEVELS[each]} ({number} classes)" for each, number in counts.items()}
+    others = {each for each in counts if each != level}
+    if counts["inner"] == counts["path"]:
+        others -= {"inner"} if level == "path" else {"path"} if level == "inner" else {"inner"}
+    return Inference(
+        "class_folders",
+        "The classes",
+        titles[level],
+        evidence,
+        doubt,
+        param="classes",
+        options=tuple(Option(each, titles[each]) for each in counts if each in others),
+    )

@@ -1,0 +1,145 @@
+"""Which folders hold the parts of a data set, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from workbench.core.class_names import Key
+from workbench.core.projects.data_edits import PartName as Part
+from workbench.pictures.class_folders.tree import Branch
+from workbench.pictures.class_folders.words import (
+    PartName,
+    is_container,
+    part_name,
+    tokens,
+)
+
+_EVALUATED: tuple[Part, ...] = ("test", "validation")
+
+
+@dataclass(frozen=True)
+class PartFolders:
+    """Folders by part.
+
+    Attributes:
+        folders: Those of "train", "test" and "validation", as far as there are any; the usual name
+            first.
+        are_alone: No other folder with images is beside them.
+    """
+
+    folders: Mapping[Part, tuple[Branch, ...]]
+
+
+def is_flat(folder: Branch) -> bool:
+    """Whether a folder holds images themselves, perhaps in folders that only say so."""
+    return not inner_end(folder).branches
+
+
+def inner_end(folder: Branch) -> Branch:
+    """The folder that holds what a folder is about: behind single ones of the same name, or of a
+    name that only says that they hold images.
+    """
+    while len(folder.branches) == 1 and not folder.pictures:
+        (only,) = folder.branches
+        if only.name.casefold() != folder.name.casefold() and not is_container(only.name):
+            break
+        folder = only
+    return folder
+
+
+def part_folders(tree: Branch) -> PartFolders | None:
+    """The folders of the parts; None where there are none: "train" may well be a class, beside
+    cars and planes.
+    """
+    named = [(branch, part) for branch in tree.branches if (part := part_name(branch.name))]
+    named = [(branch, part) for branch, part in named if part.kind != "fold"]
+    chosen = _chosen(named)
+    if not any(part.kind == "train" and not is_flat(branch) for branch, part in chosen):
+        return None
+    is_only = len(tree.branches) + len(tree.empty) == 1
+    if len({part.kind for _, part in chosen}) == 1 and not is_only:
+        return None
+    return PartFolders(_folders(chosen))
+
+
+def flat_parts(tree: Branch) -> PartFolders | None:
+    """The folders of parts that hold images and no classes, where nothing else is beside them; None
+    where that is not so. There may be none for training.
+    """
+    named = [(branch, part_name(branch.name)) for branch in tree.branches]
+    known = [(branch, part) for branch, part in named if part is not None and not part.rest]
+    if not known or len(known) < len(named) or not all(is_flat(branch) for branch, _ in known):
+        return None
+    return PartFolders(_folders(known))
+
+
+def _chosen(named: list[tuple[Branch, PartName]]) -> list[tuple[Branch, PartName]]:
+    """The usual names where a training part has one, else those with the same other words."""
+    plain = [(branch, part) for branch, part in named if not part.rest]
+    if any(part.kind == "train" for _, part in plain):
+        return plain
+    for _, train in named:
+        if train.kind == "train":
+            alike = [(branch, part) for branch, part in named if part.rest in {train.rest, ()}]
+            if len({part.kind for _, part in alike}) > 1:
+                return alike
+    return plain
+
+
+def _folders(chosen: list[tuple[Branch, PartName]]) -> dict[Part, tuple[Branch, ...]]:
+    """The folders of each part: those with its most usual word, of which there may be several that
+    differ in a number.
+    """
+    found: dict[str, list[tuple[Branch, PartName]]] = {}
+    for branch, part in sorted(chosen, key=lambda each: each[1].order):
+        best = found.setdefault(part.kind, [])
+        if not best or (part.place == best[0][1].place and not best[0][1].is_exact):
+            best.append((branch, part))
+    for kind in _EVALUATED:
+        if kind not in found and "evaluation" in found:
+            found[kind] = found.pop("evaluation")
+    if "validation" in found and "test" not in found:
+        found["test"] = found.pop("validation")
+    order: tuple[Part, ...] = ("train", *_EVALUATED)
+    return {kind: tuple(each for each, _ in found[kind]) for kind in order if kind in found}
+
+
+def parts_inside(keys: Collection[Key]) -> dict[Key, Part | None] | None:
+    """The part of each folder inside of a class folder, None for images without a label.
+
+    Args:
+        keys: Class folders with the folder inside, by the names that lead to it.
+
+    Returns:
+        None where one is not named as a part: its name may have other words, but these are the same
+        in all, or those of its class.
+    """
+    named = {key: part for key in keys if len(key) > 1 and (part := part_name(key[-1]))}
+    kinds = {part.kind for part in named.values()}
+    rests = {part.rest for key, part in named.items() if not set(part.rest) <= {*tokens(key[-2])}}
+    if len(named) < len(set(keys)) or "train" not in kinds or "fold" in kinds or len(rests) > 1:
+        return None
+    known: dict[str, Part | None] = {"train": "train", "test": "test", "validation": "validation"}
+    if "evaluation" in kinds:
+        known["evaluation"] = "validation" if "test" in kinds else "test"
+    elif "test" not in kinds:
+        known["validation"] = "test"
+    return {key: known.get(part.kind) for key, part in named.items()}
+
+
+def parts_beside(tree: Branch) -> PartFolders | None:
+    """Folders for test and validation beside the classes themselves, which are the training part;
+    None where there are none, or there is one for training.
+    """
+    named = [(branch, part) for branch in tree.branches if (part := part_name(branch.name))]
+    plain = [(branch, part) for branch, part in named if not part.rest and part.kind != "fold"]
+    others = [branch for branch in tree.branches if branch not in [each for each, _ in plain]]
+    if not plain or len(others) < 2 or any(part.kind == "train" for _, part in named):
+        return None
+    if not any(branch.pictures for branch in others) and not all(
+        is_flat(each) for each, _ in plain
+    ):
+        return None
+    train = replace(tree, branches=tuple(others), pictures=())
+    return PartFolders({"train": (train,), **_folders(plain)})

@@ -1,0 +1,190 @@
+"""What the names of folders say: a part of a data set, a plain container, something beside it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\S+", words))
+
+
+Kind = Literal["train", "test", "validation", "evaluation", "unlabeled", "fold"]
+
+_WORDS: Mapping[Kind, tuple[str, ...]] = {
+    "train": (
+        "train", "training", "trn", "trainval", "entrenamiento", "treino", "treinamento",
+        "entrainement", "apprentissage", "addestramento", "训练", "訓練", "学習", "훈련",
+    ),
+    "test": (
+        "test", "testing", "tst", "heldout", "holdout", "prueba", "pruebas", "teste", "тест",
+        "测试", "測試", "テスト", "테스트",
+    ),
+    "validation": (
+        "val", "valid", "validation", "validate", "validating", "dev", "validierung",
+        "validacion", "validacao", "validazione", "валидация", "验证", "驗證", "検証", "검증",
+    ),
+    "evaluation": ("eval", "evaluation"),
+    "unlabeled": (
+        "pred", "predict", "prediction", "predictions", "unlabeled", "unlabelled", "unsup",
+        "unsupervised", "inference", "submission",
+    ),
+    "fold": ("fold", "kfold"),
+}  # fmt: skip
+"""Words for parts, the usual first."""
+
+_FOUND: Mapping[str, tuple[Kind, int]] = {
+    word: (kind, place) for kind, words in _WORDS.items() for place, word in enumerate(words)
+}
+_CONTAINERS = _set(
+    "image images img imgs picture pictures pic pics photo photos jpg jpgs jpeg jpegs jpegimages "
+    "png pngs original originals raw rgb color colored data dataset files frames "
+    "samples bilder fotos imagenes imagens immagini 图片 画像"
+) | {"colour"}
+"""Names of folders that only hold images."""
+
+_FILLERS = _CONTAINERS | _set(
+    "set sets datasets ds folder folders dir split splits part subset final full all the of my "
+    "new class classes cls classification 集 数据集 セット"
+)
+"""Words beside that of a part that say nothing more."""
+
+_ASIDE = _set(
+    "mask masks annotation annotations annot segmentation segmentations segmented seg labels "
+    "label groundtruth gt trimaps trimap bbox bboxes boxes depth edges grayscale  gray "
+    "thumb thumbs thumbnail thumbnails preview previews augmented augmentation aug "
+    "heatmaps saliency"
+) | {"grey", "greyscale"}
+"""Names of folders with something made of the images, beside those with the images."""
+
+_GLUED = re.compile(
+    r"(train|training|test|testing|val|valid|validation|dev|训练|訓練|测试|測試|验证|驗證|検証)"
+    r"(set|data|dataset|dir|images?|imgs?|pics|folder|集|数据|数据集|データ)"
+)
+_PIECES = re.compile(r"[0-9]+|[^\W\d_]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MOMENT = re.compile(r"(19|20)[0-9]{2}([-_. ]?[01][0-9]([-_. ]?[0-3][0-9])?)?|[0-3]?[0-9]")
+
+
+@dataclass(frozen=True)
+class PartName:
+    """A folder's name that has the word of one part in it.
+
+    Attributes:
+        kind: Which part.
+        place: How usual the word is, 0 for the most usual.
+        rest: The other words, but for those that say nothing more.
+        is_exact: Nothing else is in the name, not even a number.
+    """
+
+    kind: Kind
+    place: int
+    rest: tuple[str, ...] = ()
+    is_exact: bool = False
+
+    @property
+    def order(self) -> tuple[bool, bool, int]:
+        """Sorts the usual name first."""
+        return bool(self.rest), not self.is_exact, self.place
+
+
+def tokens(name: str) -> tuple[str, ...]:
+    """The words and numbers of a name, in lower case, without accents."""
+    plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", unicodedata.normalize("NFC", name)))
+    letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    found = _PIECES.findall(unicodedata.normalize("NFC", letters).casefold())
+    return tuple(word for piece in found for word in _unglued(piece))
+
+
+def _unglued(word: str) -> tuple[str, ...]:
+    glued = _GLUED.fullmatch(word)
+    return glued.groups() if glued else (word,)
+
+
+@lru_cache(maxsize=4096)
+def part_name(name: str) -> PartName | None:
+    """The part that a folder's name stands for; None for none, or for more than one."""
+    words = tokens(name)
+    hits = [place for place, word in enumerate(words) if word in _FOUND]
+    kinds = {_FOUND[words[place]][0] for place in hits}
+    if words == ("train", "val"):
+        kinds = {"train"}
+    if "unlabeled" in kinds:
+        kinds &= {"unlabeled"}  # "unlabeled test images"
+    if len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    place = min(_FOUND[words[at]][1] for at in hits if _FOUND[words[at]][0] == kind)
+    plain = [
+        word
+        for word in words
+        if word in _FOUND or (word not in _FILLERS and not word.isdecimal() and len(word) > 1)
+    ]
+    rest = tuple(word for word in plain if word not in _FOUND)
+    if rest and plain[0] in rest and plain[-1] in rest:
+        return None  # in the middle of other words
+    return PartName(kind, place, rest, is_exact=len(words) == 1)
+
+
+def is_container(name: str) -> bool:
+    """Whether a folder's name only says that it holds images."""
+    words = [word for word in tokens(name) if not word.isdecimal()]
+    return bool(words) and all(word in _FILLERS for word in words) and words[0] in _CONTAINERS
+
+
+def is_aside(name: str) -> bool:
+    """Whether a folder's name says that it holds masks, thumbnails or other things made of images,
+    where it is beside images.
+    """
+    words = [word for word in tokens(name) if word not in _FILLERS and not word.isdecimal()]
+    return words == ["ground", "truth"] or (bool(words) and all(word in _ASIDE for word in words))
+
+
+def without_aside_word(name: str) -> tuple[str, ...]:
+    """The words of a name before the last one, where that is of masks and the like; else none."""
+    *before, last = tokens(name) or ("",)
+    return tuple(before) if last in _ASIDE else ()
+
+
+def are_moments(names: Iterable[str]) -> bool:
+    """Whether names are years or dates, as photos are filed: "2019", "2019-07-01"."""
+    names = list(names)
+    is_year = [len(name) >= 4 and _MOMENT.fullmatch(name) is not None for name in names]
+    return bool(names) and all(is_year)
+
+
+# classes in the names of files --------------------------------------------------------------
+
+_CAMERA = _set(
+    "img image images dsc dscn dscf pic picture photo p screenshot frame file scan imgp pxl mvimg "
+    "vid wp c cimg sam im i x sample untitled unnamed download input output"
+)
+"""What cameras and programs name files, whatever is on them."""
+
+_TAIL = re.compile(r"([-_. ]+([0-9a-f]*\d[0-9a-f]*)|[-_. ]*\(\d+\))+$", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+$")
+_HEAD = re.compile(r"^\d+[-_. ]+(?=\D)")
+_WORDNET = re.compile(r"n\d{8}")
+_SEPARATORS = " -_."
+
+
+def class_in_name(stem: str) -> str:
+    """The class that a file's name without its ending begins or ends with, beside a number: "cat"
+    of "cat.0", "dog_12", "rose (3)", "0012_cat"; "" where there is none.
+    """
+    name = _TAIL.sub("", stem)
+    if name == stem:
+        name = _NUMBER.sub("", stem)
+    if name == stem:
+        name = _HEAD.sub("", stem)
+    is_cut, name = name != stem, name.strip(_SEPARATORS)
+    if not is_cut or not any(map(str.isalpha, name)):
+        return ""
+    if name[-1].isdecimal() and not _WORDNET.fullmatch(name):
+        return ""  # the number of a patient or an object, which has several images
+    return "" if all(word in _CAMERA or word.isdecimal() for word in tokens(name)) else name

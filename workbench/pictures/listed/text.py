@@ -1,0 +1,250 @@
+"""A table as text: which bytes, which encoding, which delimiter, which lines hold rows."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.core.specs import Inference, Option
+from workbench.errors import DatasetError
+from workbench.pictures.listed.given import DELIMITERS, ENCODINGS, Given
+
+MAX_BYTES = 256 * 2**20
+MAX_ROWS = 5_000_000
+_LOOKED_AT = 50  # lines by which the delimiter is found
+_SAMPLE_BYTES = 1 << 16
+_ZIP = b"PK\x03\x04"
+_QUOTED = 0.9  # of the cells in single quotes, if they are quotes
+_OF_TEXT = 0.9  # of the letters beyond ASCII that belong to an alphabet, if it is the right one
+_MIXED = 0.2  # of them beside a letter of ASCII, at most: else they are accents
+
+EXPECTED = "columns path and label, and perhaps split (train, valid or test)"
+
+Line = tuple[int, list[str]]
+"""Number of a line, and its cells without spaces around them."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a table that hold anything.
+
+    Attributes:
+        lines: With their numbers, the header among them.
+        inferences: What the text was taken for.
+        notes: What was left out, in sentences.
+    """
+
+    lines: list[Line]
+    inferences: tuple[Inference, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_lines(path: Path, given: Given) -> Lines:
+    """Reads a text file into cells.
+
+    Raises:
+        DatasetError: the file cannot be read, is no text, or is too large.
+    """
+    text, inferences = _text(path, given)
+    text, delimiter = _announced(text)
+    named = DELIMITERS[given.delimiter]
+    kept, num_comments = _without_comments(text, named or delimiter)
+    delimiter = named or delimiter or _delimiter(kept)
+    if given.delimiter != "auto":
+        inferences.append(_set("delimiter", "The delimiter", given.delimiter))
+    notes = [f"Comment lines, not used: {num_comments:,}."] if num_comments else []
+    return Lines(_unquoted(_lines(kept, delimiter, path)), tuple(inferences), tuple(notes))
+
+
+def _unquoted(lines: list[Line]) -> list[Line]:
+    """The lines without single quotes around nearly all cells."""
+    cells = [cell for _, row in lines[:_LOOKED_AT] for cell in row if cell]
+    quoted = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == "'"]
+    if len(quoted) < _QUOTED * len(cells):
+        return lines
+    return [(number, [_bare(cell) for cell in row]) for number, row in lines]
+
+
+def _bare(cell: str) -> str:
+    return cell[1:-1].strip() if len(cell) > 1 and cell[0] == cell[-1] == "'" else cell
+
+
+def _set(key: str, what: str, value: str) -> Inference:
+    return Inference(key, what, value, param=key, is_told=True)
+
+
+# encoding ----------------------------------------------------------------------------------
+
+
+def _text(path: Path, given: Given) -> tuple[str, list[Inference]]:
+    """The file as text, and what was inferred where its encoding is not plain."""
+    data = _bytes(path)
+    if given.encoding != "auto":
+        text = data.decode(given.encoding, "replace").removeprefix("\ufeff")
+        return text, [_set("encoding", "The encoding", ENCODINGS[given.encoding])]
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if data.startswith(mark):
+            return data.decode(encoding, "replace"), []
+    if data.startswith(_ZIP):
+        fix = "Save the table as CSV from the program that wrote it."
+        raise refused(path, "a workbook or archive (ZIP)", fix=fix)
+    if b"\0" in data:
+        return _of_wide(data, path)
+    try:
+        return data.decode("utf-8-sig"), []
+    except UnicodeDecodeError:
+        encoding, evidence = _encoding(data)
+        return data.decode(encoding, "replace"), [_encoding_inference(encoding, evidence)]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise DatasetError(f"The file cannot be read: {error.strerror}.", where=str(path)) from None
+    if len(data) > MAX_BYTES:
+        raise refused(path, f"more than {MAX_BYTES:,} bytes", f"at most {MAX_BYTES:,} bytes")
+    return data
+
+
+def _of_wide(data: bytes, path: Path) -> tuple[str, list[Inference]]:
+    """UTF-16 without a mark: every other byte of ASCII is zero."""
+    for encoding, zeros, others in (("utf-16-le", 1, 0), ("utf-16-be", 0, 1)):
+        half = len(data) // 2
+        if half > 2 and data[zeros::2].count(0) > half * 0.6 and not data[others::2].count(0):
+            inference = _encoding_inference(encoding, "every other byte is zero")
+            return data.decode(encoding, "replace"), [inference]
+    raise refused(path, "bytes that are no text")
+
+
+def _encoding(data: bytes) -> tuple[str, str]:
+    """The likeliest encoding of a text that is no UTF-8, and why."""
+    for encoding, letters, words in _ALPHABETS:
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        foreign = sum(not letter.isascii() for letter in text)
+        mixed = len(re.findall(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]", text))
+        if len(re.findall(letters, text)) >= _OF_TEXT * foreign and mixed <= _MIXED * foreign:
+            return encoding, f"it is not UTF-8, and its words are {words} in it"
+    return "cp1252", "it is not UTF-8"
+
+
+_ALPHABETS = (
+    ("cp1251", "[а-яё]|(?<![а-яё])[А-ЯЁ]", "Cyrillic"),
+    ("cp932", "[\u3040-\u30ff]", "Japanese"),
+    ("cp949", "[\uac00-\ud7a3]", "Korean"),
+    ("gb18030", "[\u4e00-\u9fff]", "Chinese"),
+    ("cp932", "[\u3040-\u30ff\u4e00-\u9fff]", "Japanese"),
+)
+"""Encodings by what nearly all of their letters are, in the order in which they are tried."""
+
+
+def _encoding_inference(encoding: str, evidence: str) -> Inference:
+    doubt = "A text does not name its encoding: compare the names of the classes."
+    others = tuple(
+        Option(key, ENCODINGS[key]) for key in ENCODINGS if key not in {"auto", encoding}
+    )
+    value = ENCODINGS[encoding]
+    return Inference("encoding", "The encoding", value, evidence, doubt, "encoding", others)
+
+
+# lines -------------------------------------------------------------------------------------
+
+
+def _announced(text: str) -> tuple[str, str]:
+    """The text without Excel's line "sep=;", and the delimiter that it names."""
+    found = re.match(r'"?sep=(.)"?[^\S\n\r]*(\r\n|\r|\n)', text, re.IGNORECASE)
+    if found is None:
+        return text, ""
+    # An empty line in its place keeps the numbers of lines.
+    return found[2] + text[found.end() :], found[1]
+
+
+def _without_comments(text: str, delimiter: str) -> tuple[str, int]:
+    """The text without lines that begin with "#", but for a header or rows that begin so."""
+    if not re.search(r"(?m)^\s*#", text):
+        return text, 0
+    lines = text.splitlines(keepends=True)
+    plain = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    delimiter = delimiter or _delimiter("".join(plain[:_LOOKED_AT]))
+    widths = Counter(line.count(delimiter) for line in plain[:_LOOKED_AT])
+    usual = widths.most_common(1)[0][0] if widths else 0
+    kept, num_comments, is_first = [], 0, True
+    has_quotes = '"' in text
+    for line in lines:
+        # Behind the first row such a line may belong to a quoted cell.
+        is_marked = line.lstrip().startswith("#") and (is_first or not has_quotes)
+        is_row = line.count(delimiter) == usual and usual > 0
+        if is_marked and not is_row:
+            kept.append(line[len(line.rstrip("\r\n")) :])
+            num_comments += 1
+            continue
+        kept.append(line.lstrip()[1:].lstrip() if is_marked and is_first else line)
+        is_first = is_first and not line.strip()
+    return "".join(kept), num_comments
+
+
+def _delimiter(text: str) -> str:
+    """What gives most lines the same number of columns, two at least."""
+    head = text[:_SAMPLE_BYTES].splitlines()[:_LOOKED_AT]
+
+    def regularity(delimiter: str) -> tuple[int, int]:
+        sizes = Counter(map(len, _cells(head, delimiter)))
+        width, lines = max(((w, n) for w, n in sizes.items() if w > 1), default=(1, 0), key=_last)
+        return lines, width
+
+    try:
+        best = max(",;\t|", key=regularity)
+        return best if regularity(best)[0] or not regularity(" ")[0] else " "
+    except csv.Error:
+        return ","
+
+
+def _last(pair: tuple[int, int]) -> int:
+    return pair[1]
+
+
+def _cells(lines: Iterable[str], delimiter: str) -> Iterable[list[str]]:
+    if delimiter == " ":
+        lines = (re.sub(r"[ \t]+(?=\r?$)", "", line) for line in lines)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+
+
+def _lines(text: str, delimiter: str, path: Path) -> list[Line]:
+    """The lines that hold anything."""
+    source = io.StringIO(text, newline="")
+    reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True)
+    found: list[Line] = []
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                found.append((reader.line_num, [cell.strip() for cell in row]))
+            if len(found) > MAX_ROWS:
+                raise refused(path, f"more than {MAX_ROWS:,} rows", f"at most {MAX_ROWS:,} rows")
+    except csv.Error as error:
+        raise refused(path, f"line {reader.line_num}: {error}") from None
+    if not found:
+        raise refused(path, "an empty file")
+    return found
+
+
+def refused(path: Path, received: str, expected: str = EXPECTED, fix: str = "") -> DatasetError:
+    """The file is not a table of images and labels."""
+    return DatasetError(
+        "The file is not a table of images and labels.",
+        where=str(path),
+        received="".join(c if c.isprintable() else "?" for c in received)[:400],
+        expected=expected,
+        fix=fix
+        or "Write it as text, one image per line, for example photos/1.jpg,rose or "
+        "photos/1.jpg,rose,train",
+    )

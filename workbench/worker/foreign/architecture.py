@@ -1,0 +1,297 @@
+"""The network that a Keras file describes, read as data: no layer is made of it.
+
+Models within models are taken apart, and what changes no answer is left out (dropout, augmentation,
+a softmax at the end), so that the calls of two networks which compute the same are the same. Of
+Keras 2 and 3, of functional and sequential models.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from workbench.assets import resource_path
+
+MAX_CALLS = 5_000
+_MOST_DEPTH = 12
+_LAST_AXIS = 3  # of images, with that of the batch
+
+Label = tuple[str, frozenset[tuple[str, Any]]]
+"""Class of a layer, and its parameters that differ from their defaults."""
+
+
+class _Function(msgspec.Struct, frozen=True, rename={"kind": "class"}):
+    """A layer that is nothing but a function, where its parameters have these values."""
+
+    kind: str
+    name: str
+    where: dict[str, Any]
+
+
+class _Rules(msgspec.Struct, frozen=True):
+    """`resources/keras_layers.toml`, which explains its fields."""
+
+    at_rest: frozenset[str]
+    commutative: frozenset[str]
+    models: frozenset[str]
+    joins: str
+    function: str
+    function_behind: str
+    last: str
+    always: tuple[str, ...]
+    functions: tuple[_Function, ...]
+    defaults: dict[str, Any]
+    classes: dict[str, str]
+    parameters: dict[str, str]
+
+
+@cache
+def _rules() -> _Rules:
+    text = resource_path("keras_layers.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Rules)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One use of a layer.
+
+    Attributes:
+        label: What it computes.
+        inputs: Places of the calls that feed it, in order; -1 for the image.
+        path: Where Keras 3 keeps its weights in a file, "layers/functional/layers/conv2d".
+        names: Its name, behind those of the models that it is in.
+    """
+
+    label: Label
+    inputs: tuple[int, ...]
+    path: str
+    names: tuple[str, ...]
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether the order of its inputs does not matter."""
+        return self.label[0] in _rules().commutative
+
+
+class UnknownNetworkError(Exception):
+    """The description cannot be followed; the text says why."""
+
+
+def read_architecture(text: str | bytes) -> list[Call]:
+    """The calls of a network in the JSON that Keras describes it with, each behind those that feed
+    it, the last one gives the answer.
+
+    Raises:
+        UnknownNetworkError: it is no model of one input and one output, or describes it in a way
+            that is not known here.
+    """
+    try:
+        config = msgspec.json.decode(text)
+        reader = _Reader()
+        last = reader.model(config, -1, "", ())
+    except (
+        msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, IndexError, TypeError,
+        ValueError, AttributeError,
+    ) as error:  # fmt: skip
+        raise UnknownNetworkError(f"{type(error).__name__}: {error}"[:200]) from error
+    return _behind(reader.calls, last)
+
+
+def _behind(calls: Sequence[Call], last: int) -> list[Call]:
+    """The calls that lead to the last one, renumbered; without a softmax at the end."""
+    while last >= 0 and calls[last].label == (_rules().last, frozenset()):
+        last = calls[last].inputs[0]
+    needed, waiting = set[int](), [last]
+    while waiting:
+        place = waiting.pop()
+        if place >= 0 and place not in needed:
+            needed.add(place)
+            waiting += calls[place].inputs
+    numbers = {old: new for new, old in enumerate(sorted(needed))} | {-1: -1}
+    return [
+        Call(call.label, tuple(numbers[each] for each in call.inputs), call.path, call.names)
+        for place, call in enumerate(calls)
+        if place in needed
+    ]
+
+
+@dataclass
+class _Reader:
+    """Follows a description from the image on. Whatever is wrong raises what Python raises."""
+
+    calls: list[Call] = field(default_factory=list)
+
+    def model(self, config: Any, source: int, path: str, names: tuple[str, ...]) -> int:
+        """Calls a model on a tensor; returns the place of its answer."""
+        if len(names) > _MOST_DEPTH:
+            raise ValueError("models within models")
+        inner = config["config"]
+        if config["class_name"] == "Sequential":
+            layers = inner if isinstance(inner, list) else inner["layers"]
+            for layer, place in _placed(layers, path):
+                source = self.layer(layer, (source,), place, names)
+            return source
+        return self.functional(inner, source, path, names)
+
+    def functional(self, inner: Any, source: int, path: str, names: tuple[str, ...]) -> int:
+        """The same of a functional model with one input and one output."""
+        layers = {layer["name"]: (layer, place) for layer, place in _placed(inner["layers"], path)}
+        start, end = _only(inner["input_layers"]), _only(inner["output_layers"])
+        left = [
+            (name, number, _sources(call))
+            for name, (layer, _) in layers.items()
+            for number, call in enumerate(layer["inbound_nodes"])
+        ]
+        known = _call_numbers([end, *(key for _, _, sources in left for key in sources)])
+        done: dict[tuple[str, int], int] = {(start[0], 0): source}
+        while left:
+            ready = [each for each in left if all(known[key] in done for key in each[2])]
+            if not ready:
+                raise ValueError("a layer without its inputs")
+            for name, number, sources in ready:
+                layer, place = layers[name]
+                inputs = tuple(done[known[key]] for key in sources)
+                done[name, number] = self.layer(layer, inputs, place, names)
+            left = [each for each in left if each[:2] not in done]
+        return done[known[end]]
+
+    def layer(self, layer: Any, inputs: tuple[int, ...], path: str, names: tuple[str, ...]) -> int:
+        """Calls a layer; returns the place of its answer."""
+        kind, config = layer["class_name"], layer["config"]
+        if kind in _rules().models:
+            name = config["name"] if isinstance(config, dict) else layer["name"]
+            return self.model(layer, _only_input(inputs), f"{path}/", (*names, name))
+        own = (*names, str(config["name"]))
+        if kind in _rules().at_rest or kind.startswith("Random"):
+            return inputs[0]
+        activation = _function_of(kind, config) or _activation(config.get(_rules().function_behind))
+        if kind != _rules().function and not _function_of(kind, config):
+            inputs = (self._add(_label(kind, config), inputs, path, own),)
+        if activation != "linear":
+            inputs = (self._add((activation, frozenset()), inputs, "", own),)
+        return inputs[0]
+
+    def _add(self, label: Label, inputs: tuple[int, ...], path: str, names: tuple[str, ...]) -> int:
+        if len(self.calls) >= MAX_CALLS:
+            raise ValueError(f"more than {MAX_CALLS:,} calls")
+        self.calls.append(Call(label, inputs, path, names))
+        return len(self.calls) - 1
+
+
+def _placed(layers: Sequence[Any], path: str) -> Iterator[tuple[Any, str]]:
+    """The layers of a model, and where Keras 3 keeps the weights of each: it numbers the layers of
+    each class in their order.
+    """
+    used: dict[str, int] = {}
+    for layer in layers:
+        stem = snake_case(layer["class_name"])
+        number = used[stem] = used.get(stem, -1) + 1
+        yield layer, f"{path}layers/{stem}" + (f"_{number}" if number else "")
+
+
+def snake_case(name: str) -> str:
+    """A class as Keras writes it in paths: BatchNormalization is batch_normalization."""
+    text = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", text).lower()
+
+
+def _only(tensors: Any) -> tuple[str, int]:
+    """Layer and call of the one input or output of a model."""
+    while isinstance(tensors, list) and len(tensors) == 1:
+        (tensors,) = tensors
+    name, number, _ = tensors
+    return str(name), int(number)
+
+
+def _only_input(inputs: Sequence[int]) -> int:
+    (source,) = inputs
+    return source
+
+
+def _sources(call: Any) -> list[tuple[str, int]]:
+    """Layer and call of each tensor that a call takes; of Keras 3 (an object) or 2 (lists)."""
+    if isinstance(call, dict):
+        return [*_keras3_tensors([call["args"], call["kwargs"]])]
+    if len(call) > 1 and isinstance(call[0], str):
+        call = [call]
+    return [(str(each[0]), int(each[1])) for each in call]
+
+
+def _call_numbers(used: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Layer and call, as others refer to it, with the calls of each layer numbered from 0: Keras 2
+    counts the making of a model within the model as its first call.
+    """
+    numbers: dict[str, set[int]] = {}
+    for name, number in used:
+        numbers.setdefault(name, set()).add(number)
+    return {
+        (name, number): (name, place)
+        for name, found in numbers.items()
+        for place, number in enumerate(sorted(found))
+    }
+
+
+def _keras3_tensors(value: Any) -> Iterator[tuple[str, int]]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _keras3_tensors(each)
+    elif isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
+        name, number, _ = value["config"]["keras_history"]
+        yield str(name), int(number)
+    elif isinstance(value, dict):
+        yield from _keras3_tensors([*value.values()])
+
+
+def _activation(value: Any) -> str:
+    """The name of an activation; "linear" for none."""
+    while isinstance(value, dict):
+        inner = value["config"]
+        value = inner if isinstance(inner, str | dict) and inner else value["class_name"]
+        if isinstance(value, dict) and "config" not in value:
+            value = value.get("name", "unknown")
+    return snake_case(value) if value else "linear"
+
+
+def _function_of(kind: str, config: Mapping[str, Any]) -> str:
+    """The function that a layer is nothing but; "" for other layers."""
+    for function in _rules().functions:
+        wanted = {"max_value": None, **function.where} if kind == function.kind else {}
+        found = {key: config.get(key, value) for key, value in wanted.items()}
+        if wanted and all(_plain(found[key]) == _plain(wanted[key]) for key in wanted):
+            return function.name
+    return ""
+
+
+def _label(kind: str, config: Mapping[str, Any]) -> Label:
+    rules = _rules()
+    named = {rules.parameters.get(key, key): value for key, value in config.items()}
+    found = {
+        key: _plain(named[key])
+        for key in (*rules.always, *rules.defaults)
+        if named.get(key) is not None
+        and (key in rules.always or _plain(named[key]) != _plain(rules.defaults[key]))
+    }
+    if "pool_size" in found and named.get("strides") in (None, named["pool_size"]):
+        found.pop("strides", None)
+    if kind == rules.joins:
+        axis = config.get("axis", -1)
+        found["axis"] = -1 if axis in (-1, _LAST_AXIS) else axis
+    return rules.classes.get(kind, kind), frozenset(found.items())
+
+
+def _plain(value: Any) -> Any:
+    """A value that can be compared: [2, 2] and 2 are the same."""
+    if isinstance(value, list | tuple):
+        values = tuple(_plain(each) for each in value)
+        return values[0] if len(values) > 1 and len({*values}) == 1 else values
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return repr(sorted(value.items()))
+    return value
