@@ -27,6 +27,7 @@ from workbench.core.split_marks import SplitMarks, marks_to_plain, read_marks
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError
 from workbench.layers import all_layers
+from workbench.pictures.portable.ranges import read_range
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import DataReady, RunStarted
 from workbench.runs.model_card import ModelCard
@@ -281,14 +282,17 @@ def model_card(
     marks: SplitMarks | None = None,
 ) -> ModelCard:
     """The model card of a project's network but for what training adds to it. The marks are those
-    that its data was split by.
+    that its data was split by. The value range is that of the project; training replaces it by
+    the one that was found.
     """
     spec = all_datasets().get(project.dataset.key)
+    given = str(project.dataset.params.get("range", ""))
     return ModelCard(
         title=title,
         class_names=list(class_names),
         input_shape=list(built.input_shape),
         fit=fit_of(project.dataset.params),
+        value_range=given if read_range(given) is not None else "",
         graph=graph_to_plain(project.graph),
         is_logits=built.is_logits,
         dataset=_dataset_of(project, marks),
