@@ -35,6 +35,7 @@ RECIPE = {
     "precision": "float32",
     "xla": "off",
     "validation": "split",
+    "split": "content",
 }
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -173,7 +174,9 @@ def folds(place: Path) -> Known:
 
 
 def grouped(place: Path) -> Known:
-    """The images of a folder within a class stay together; the test images validate."""
+    """Folders within folders, merged to four classes: the images of each stay together; the test
+    images validate.
+    """
     for name in NAMES:
         for number, file in enumerate(photos(place / "data", names=(name,))[name]):
             folder = file.parent / f"plant {number % 5}"
@@ -181,8 +184,9 @@ def grouped(place: Path) -> Known:
             file.rename(folder / file.name)
     known = _known(place, Choice("folder", {"path": str(place / "data")}))
     recipe = known.project.recipe.with_values(group_by="subfolder", validation="test")
-    pictures = tuple(sorted((place / "data").rglob("*.png")))
-    return replace(known, project=replace(known.project, recipe=recipe), pictures=pictures)
+    classes = {f"{name}/plant {number}": name for name in NAMES for number in range(5)}
+    edits = DataEdits(classes=classes)
+    return replace(known, project=replace(known.project, recipe=recipe, edits=edits))
 
 
 def published(place: Path) -> Known:
@@ -295,7 +299,8 @@ def _npz(
     np.savez(place / "flowers.npz", x=change(x), y=y if words is None else words[y])
     names = [str(n) for n in range(4)] if words is None else NAMES
     known = _known(place, Choice("npz", {"path": str(place / "flowers.npz")}), names=names)
-    return replace(known, arrays=x)
+    recipe = known.project.recipe.with_values(split="order" if words is None else "content")
+    return replace(known, arrays=x, project=replace(known.project, recipe=recipe))
 
 
 def _table(path: Path, rows: list[dict[str, Any]], *, encoding: str, delimiter: str) -> None:

@@ -278,8 +278,8 @@ def test_frozen_layers_without_pretrained_weights_need_no_file(away, tmp_path):
     recipe = TrainingRecipe().with_values(epochs=3, fine_tuning_after=2, batch_size=40)
     project = Project(graph, recipe, Choice("npz", {"path": str(away.data)}))
     path = away.export(project, tmp_path / "net.ipynb")
-    assert [each.name for each in tmp_path.iterdir()] == ["net.ipynb"]
-    assert "upload this file" not in path.read_text().lower()
+    assert {each.name for each in tmp_path.iterdir()} == {"net.ipynb", "net.images.npz"}
+    assert "pretrained" not in path.read_text().lower()
     frozen = replace(project, recipe=recipe.with_values(fine_tuning_after=None))
     text = away.export(frozen, tmp_path / "net.py").read_text()
     assert "trainable=False" in text
